@@ -38,17 +38,6 @@ def length(name: str, values: Sequence, n_arms: int) -> None:
         raise ValueError(f"{name} must have one entry per arm ({n_arms}), got {len(values)}")
 
 
-def rates(name: str, value) -> float | tuple[float, ...]:
-    """Return one rate as a float, or one per arm as a tuple; ValueError unless all are >= 0."""
-    if np.ndim(value) == 0:
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and at least 0, got {value!r}")
-        return float(value)
-    each = tuple(float(rate) for rate in value)
-    non_negative(name, each)
-    return each
-
-
 def per_arm(name: str, value: float | tuple[float, ...], n_arms: int) -> np.ndarray:
     """Return rates as an array, shape (n_arms,)."""
     if isinstance(value, tuple):

@@ -1,8 +1,7 @@
 """Streams, reward laws and the round loops: the compiled core, which knows no paper.
 
-Importing this package sets the folder of Numba's on-disk cache. Numba decides whether a cached
-function is stale from that function's own file only, so a change in a callee would go unseen; the
-folder's name therefore carries a hash of all the code that can be compiled.
+Importing this package sets the folder of Numba's on-disk cache. Numba does not see that a callee in
+another file changed, so the folder's name carries a hash of all the code that can be compiled.
 """
 
 import shutil

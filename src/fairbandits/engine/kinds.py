@@ -38,10 +38,9 @@ def work(rounds: int, arms: int) -> int:
 
 
 def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
-    """Return a loop of `fairbandits.engine.loops` for a state, compiled or interpreted.
+    """Return a loop for a state, compiled or interpreted as `force` says, by default the faster.
 
-    `rounds` is the number of rounds to come, all replicates together; `force` chooses compiled
-    (True) or interpreted (False), by default the faster one.
+    `rounds` is the number of rounds to come, all replicates together.
     """
     interpreted = getattr(loop, "py_func", None)
     if interpreted is None:  # Numba is switched off

@@ -27,11 +27,7 @@ CODES = {
 def law_parameters(
     law: str, means: np.ndarray, spread: float
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the code of a law (`CODES`) and its two parameters per arm.
-
-    `spread` is the standard deviation of ``gaussian``; for ``beta`` the concentration m, that is
-    Beta(mu m, (1 - mu) m); otherwise unused.
-    """
+    """Return the code of a law and its two parameters per arm; `spread` as in `Instance`."""
     code = CODES[law]
     first, second = means.copy(), np.full(means.size, float(spread))
     if code in (UNIFORM02, UNIFORM02_CLIPPED):

@@ -30,43 +30,20 @@ OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapp
 
 
 class Record(NamedTuple):
-    """Recorded sums of a run, and their copies at the checkpoints.
+    """Recorded sums of a run by arm, and their copies by checkpoint and arm."""
 
-    Attributes
-    ----------
-    plays : ndarray, shape (n_arms,)
-        Pulls of each arm so far (int64), or under full information the sum of the
-        probabilities x_k(s) played on it (float64).
-    rewards : ndarray of float, shape (n_arms,)
-        Reward accrued by each arm so far: of its pulls, or the sum of x_k(s) r_k(s).
-    checkpoints : ndarray of int64, shape (n_checkpoints,)
-        1-based rounds, increasing.
-    plays_at, rewards_at : ndarray, shape (n_checkpoints, n_arms)
-        The two at each checkpoint.
-    probes_at : ndarray of float, shape (n_checkpoints, n_probes, n_arms)
-        The policy's own report at each checkpoint.
-    quotas, denominator : ndarray of int64, shape (n_arms,), and int
-        Required fractions of pulls, as numerators over the denominator; `measured` if given.
-    deficit_sup : ndarray of int64, shape (n_arms,)
-        Numerator of the largest r_k s - N_k(s) of the rounds s before the arm's last pull.
-    deficit_sup_at : ndarray of int64, shape (n_checkpoints, n_arms)
-        The same over all rounds 1 .. t of a checkpoint.
-    x, seen : ndarray of float, shape (n_arms,)
-        Scratch: the probabilities and the rewards of a round.
-    """
-
-    plays: np.ndarray
-    rewards: np.ndarray
-    checkpoints: Shared
+    plays: np.ndarray  # pulls (int64), or under full information summed probabilities (float64)
+    rewards: np.ndarray  # of the pulls, or the sum of x_k(s) r_k(s)
+    checkpoints: Shared  # 1-based rounds, increasing
     plays_at: np.ndarray
     rewards_at: np.ndarray
-    probes_at: np.ndarray
-    quotas: np.ndarray
+    probes_at: np.ndarray  # shape (n_checkpoints, n_probes, n_arms)
+    quotas: np.ndarray  # numerators over `denominator`
     denominator: Own
-    measured: bool
-    deficit_sup: np.ndarray
-    deficit_sup_at: np.ndarray
-    x: np.ndarray
+    measured: bool  # whether there are quotas
+    deficit_sup: np.ndarray  # numerator of the largest r_k s - N_k(s) before the arm's last pull
+    deficit_sup_at: np.ndarray  # the same over all rounds 1 .. t
+    x: np.ndarray  # scratch: the probabilities and the rewards of a round
     seen: np.ndarray
 
 

@@ -1,9 +1,7 @@
-"""The standard normal quantile.
+"""The standard normal quantile: routine PPND16, of relative accuracy about 1e-16.
 
-References
-----------
 M. J. Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied
-Statistics 37 (1988), 477-484, routine PPND16 (relative accuracy about 1e-16).
+Statistics 37 (1988), 477-484.
 """
 
 import math

@@ -1,9 +1,8 @@
 """The round loops' view of a policy: a state, and small functions found by the state's type.
 
-A state is a NamedTuple of arrays. Its functions are written once, as plain Python, and registered
-with `implements`; Numba resolves the calls while it compiles a loop, the interpreter when it runs
-one. An object of any other class is asked for a method of the same name, so a policy in plain
-Python runs through the same loops.
+A state is a NamedTuple of arrays. Its functions are registered with `implements`; Numba resolves
+the calls while it compiles a loop. An object of any other class is asked for a method of the same
+name, so a policy in plain Python runs through the same loops.
 
 The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
 (`fairbandits.engine.streams.unit` makes a uniform number of it):
@@ -60,8 +59,7 @@ def implements(name: str, *state_classes: type) -> Callable[[Callable], Callable
     """Register a function as a verb of the states of some classes.
 
     Raise TypeError for a function outside the folders of the fingerprint: its later edits would not
-    change the name of Numba's cache folder, and a stale compiled copy could run. A policy elsewhere
-    is a plain Python object with methods instead.
+    change the name of Numba's cache folder, and a stale compiled copy could run.
     """
 
     def register(function: Callable) -> Callable:
@@ -83,10 +81,7 @@ def is_implemented(state_class: type, name: str = "learn") -> bool:
 
 
 def verb(name: str, otherwise: Callable | None = None) -> Callable:
-    """Return the function of a verb, which calls what is registered for its first argument.
-
-    Where nothing is, it calls the method of that name, compiled `otherwise`.
-    """
+    """Return the function that calls what is registered for its first argument, or its method."""
 
     def call(state: Any, *arguments: Any) -> Any:
         function = _FUNCTIONS.get((name, type(state)))
@@ -132,9 +127,8 @@ def fits(denominator: int) -> bool:
 def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> type:
     """Declare that states of a class, or those for which `when` holds, can be played in lanes.
 
-    Its functions follow the notation of `fairbandits.engine.width`. Arrays get an axis for the
-    lanes, and a number of the type `Own` is a `Vector` if it differs between them. Other numbers,
-    and arrays of the type `Shared`, must be the same in all lanes.
+    Arrays get an axis for the lanes, and a number of the type `Own` is a `Vector` if it differs
+    between them. Other numbers, and arrays of the type `Shared`, must be the same in all lanes.
     """
     IN_LANES[state_class] = when
     return state_class

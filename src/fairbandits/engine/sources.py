@@ -23,10 +23,7 @@ rewind, coin_at, pull, observe = map(verb, ("rewind", "coin_at", "pull", "observ
 
 @plays_in_lanes
 class StreamSource(NamedTuple):
-    """Rewards and coins computed from their addresses, for one replicate or a block.
-
-    ``at`` holds the positions of the reward streams.
-    """
+    """Rewards and coins computed from their addresses, for one replicate or a block."""
 
     base: np.ndarray
     gamma: np.ndarray
@@ -35,7 +32,7 @@ class StreamSource(NamedTuple):
     second: np.ndarray
     coin_base: np.ndarray
     coin_gamma: np.ndarray
-    at: np.ndarray
+    at: np.ndarray  # positions of the reward streams
 
 
 class TapeSource(NamedTuple):

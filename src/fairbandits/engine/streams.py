@@ -37,16 +37,8 @@ RULE = "fairbandits-1"
 def stream_key(seed: int, stream: str, replicate: int, kind: str, index: int) -> tuple[int, int]:
     """Return the key (base, gamma) of one stream: 64-bit unsigned, gamma odd.
 
-    Parameters
-    ----------
-    stream : str
-        Name shared by all policies that must face the same rewards, e.g. the experiment's.
-    replicate : int
-        0-based replicate.
-    kind : {"reward", "coin", "instance"}
-        Purpose of the numbers.
-    index : int
-        0-based arm for rewards, 0 otherwise.
+    `kind` is the purpose of the numbers, "reward", "coin" or "instance"; `index` is the 0-based arm
+    for rewards.
     """
     text = f"{RULE}/{seed}/{stream}/{replicate}/{kind}/{index}"
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
@@ -127,7 +119,7 @@ def standard_normal(w):
     return normal_of(open_unit(w))
 
 
-def _normal_of_lanes(p):
+def _normal_of_lanes(p):  # most lanes need the central branch alone
     q = p - 0.5
     z = normal.central(q, normal.SQUARE - q * q)
     q = absolute(q)
@@ -136,11 +128,7 @@ def _normal_of_lanes(p):
 
 @compiled_as(lambda p: normal.quantile(p), _normal_of_lanes)
 def normal_of(p):
-    """Return the standard normal quantile of p in (0, 1).
-
-    Most lanes of a vector need its central branch alone, which is computed for all; the others
-    follow one by one.
-    """
+    """Return the standard normal quantile of p in (0, 1)."""
     if not isinstance(p, Vector):
         return normal.quantile(p)
     return np.array([normal.quantile(one) for one in p]).view(Vector)

@@ -31,10 +31,7 @@ class Watched(NamedTuple):
 
 
 def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
-    """Return a policy's state with those of at least one observer.
-
-    `n_probes` has the numbers of columns of the policy, and of each observer but the last.
-    """
+    """Return a policy's state with observers'; `n_probes` are the columns of all but the last."""
     rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
     return Watched(policy, tuple(observers), tuple(rows))
 

@@ -125,11 +125,8 @@ def whole(x):
     lambda numerator, denominator: whole(numerator / denominator),
 )
 def whole_part(numerator, denominator):
-    """Return floor(numerator / denominator) of whole numbers.
-
-    In a block they are below 2**53: a quotient below a whole number is then at least 1 /
-    denominator below it, and is not rounded to it.
-    """
+    """Return floor(numerator / denominator) of whole numbers, in a block below 2**53."""
+    # so a quotient below a whole number is 1 / denominator below it, and is not rounded to it
     if isinstance(numerator, Vector):
         return np.floor(numerator / denominator)
     return numerator // denominator
@@ -151,10 +148,7 @@ def as_word(x):
 
 @compiled_as(lambda row: row & (2**63 - 1), lambda row: row)
 def nonnegative(row):
-    """Return a row number in a form that shows the compiler that it is not negative.
-
-    Otherwise each use costs instructions, since a negative index counts from the end.
-    """
+    """Return a row number in a form that shows the compiler that it does not count from the end."""
     return row
 
 

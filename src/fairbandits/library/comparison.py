@@ -48,11 +48,11 @@ class Comparison:
     Attributes
     ----------
     results : dict of str to Result
-        What each policy's run recorded, by label.
+        The policies' runs, by label.
     curves : dict of (str, str) to ndarray, shape (n_replicates, n_checkpoints)
-        Each measure of each policy, by the names of measure and policy.
+        Values by measure and policy.
     titles : dict of str to str
-        What the measures are called on an axis.
+        Names of the measures on an axis.
     """
 
     results: dict[str, Result]
@@ -66,11 +66,10 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        """What the measures are at the last checkpoint, one row for each measure and policy.
+        """The measures at the last checkpoint, one row for each measure and policy.
 
-        ``mean`` over replicates with its 95 % t interval, ``low`` to ``high``; ``difference`` is
-        the mean of the difference to the first policy, replicate by replicate, with its own
-        interval, the narrower the more the common rewards explain; ``n`` replicates.
+        ``mean`` over ``n`` replicates with its 95 % t interval, ``low`` to ``high``, and
+        ``difference``, the mean paired difference to the first policy, with its own interval.
         """
         first, *_ = self.results
         rows = []
@@ -151,13 +150,7 @@ def sweep(make: Callable[..., Any], **values: Any) -> dict[str, Any]:
     make : callable
         A class of policies, or a function that makes one.
     **values
-        For each parameter a list of values, of several all combinations; what is no list is the
-        same for all.
-
-    Returns
-    -------
-    dict of str to object
-        The policies by labels such as ``UCB1, scale = 0.5``.
+        Lists of values, of which all combinations are made; what is no list is the same for all.
 
     Examples
     --------
@@ -197,8 +190,8 @@ def compare(
     Parameters
     ----------
     policies : sequence of object, or mapping of str to object
-        Policies as in `run`; with a mapping its keys are their labels, else their classes' names.
-        The first is the one that others are compared with.
+        Policies as in `run`, labelled by the keys of a mapping or by their classes; the others are
+        compared with the first.
     instance : Instance, RandomInstance or World
         Means and reward law. One of `fairbandits.instances` brings quotas, targets and penalties of
         its paper, which are taken where neither quotas nor targets are given.
@@ -207,34 +200,27 @@ def compare(
     replicates : int or sequence of int
         How many replicates, or which; at least 2, since intervals are over them.
     metrics : sequence of str or callable, or mapping
-        Names of measures: regret, violation, r_regret, target_regret, penalised_regret, unfairness,
-        reward (see the methods of `Result`); or functions of a `Result` that return an array of
-        shape (n_replicates, n_checkpoints). A mapping gives them other names.
-    quotas : sequence of number or str, length n_arms, optional
-        Required fractions of pulls, exact: 0.05, "1/3". They only measure; a policy has its own.
-    targets : sequence of float, length n_arms, optional
-        Required reward rates. They only measure.
+        Methods of `Result`: regret, violation, r_regret, target_regret, penalised_regret,
+        unfairness, reward; or functions of a `Result` that return an array of shape
+        (n_replicates, n_checkpoints). A mapping gives them other names.
+    quotas, targets : sequence, length n_arms, optional
+        Required fractions of pulls, exact, or required reward rates. They only measure.
     penalties : float, sequence of float, or "half_range", optional
         What a missing pull costs, for ``penalised_regret``.
     checkpoints : sequence of int, optional
         Increasing rounds at which to measure; by default about 150 of them.
-    seed, stream
-        As in `run`: they decide the rewards, which all policies share pull by pull.
-    n_jobs, progress
-        As in `run`, for one policy after the other.
+    seed, stream, n_jobs, progress
+        As in `run`; all policies share the rewards pull by pull.
 
     Returns
     -------
     Comparison
-        With ``table``, ``frame`` and ``plot()``.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, a measure is unknown or lacks what it needs, two
-        policies have one label, or nobody can meet the targets.
-    TypeError
-        If a policy lacks a part.
+        If a measure is unknown or lacks what it needs, two policies have one label, or nobody can
+        meet the targets.
 
     Examples
     --------

@@ -80,11 +80,7 @@ class Compiled:
         return self._state_class(**fields)
 
     def compile(self, instance: Any, **settings: Any) -> None:
-        """Compile, so that a run begins at once; TypeError for what cannot be compiled.
-
-        `settings` are ``quotas`` and ``observe`` of the run. It plays as many rounds as there are
-        arms; other errors of the policy are left to the run.
-        """
+        """Compile by a run of few rounds; TypeError for what cannot be, other errors are left."""
         rounds = instance.n_arms
         try:
             setting = Setting(self, **settings)
@@ -159,11 +155,6 @@ def compiled(policy: Any) -> Compiled:
         with methods that Numba can compile. ``self`` is then a tuple of these attributes: what is
         in an array can change, a number cannot.
 
-    Returns
-    -------
-    Compiled
-        A policy for `run` and `compare`.
-
     Raises
     ------
     TypeError
@@ -172,8 +163,8 @@ def compiled(policy: Any) -> Compiled:
 
     Notes
     -----
-    Compiling takes some seconds, once in each process and for each call of this function. Nothing
-    of it is kept on the disk. A division by zero gives inf or nan, as in NumPy.
+    Compiling takes some seconds in each process; nothing is kept on the disk. A division by zero
+    gives inf or nan, as in NumPy.
 
     Examples
     --------
@@ -208,11 +199,7 @@ def compiled(policy: Any) -> Compiled:
 
 
 class _Cache:
-    """Compiled loops of one kind, kept on disk except for policies from outside the package.
-
-    Numba asks it first, and compiles and keeps only what it lacks. So a loop for an outside policy
-    is compiled here, with options of its own, and never written.
-    """
+    """Compiled loops, on disk but for those of outside policies, which have their own options."""
 
     def __init__(self, loop: Any, disk: Any) -> None:
         self._loop = loop

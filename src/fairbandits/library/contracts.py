@@ -1,9 +1,7 @@
 """Contracts of fairness: what is owed, how much of it is lacking, and what keeping it costs.
 
-A contract is a small object: `MinimumPulls`, `MinimumReward`, `GroupExposure` or `GroupMerit`. It
-measures whatever has ``rounds``, ``plays``, ``rewards`` and ``true_means``, such as the result of
-`fairbandits.run`; arrays have shape (n_replicates, n_checkpoints, n_arms), what comes back
-(n_replicates, n_checkpoints).
+A contract measures whatever has ``rounds``, ``plays``, ``rewards`` and ``true_means``, such as the
+result of `fairbandits.run`, and returns arrays of shape (n_replicates, n_checkpoints).
 
 Examples
 --------
@@ -43,23 +41,12 @@ class Contract:
     unit: ClassVar[str]
 
     def optimum(self, means: Sequence[float]) -> Optimum:
-        """Return the best fixed distribution that keeps the contract, by a linear programme.
-
-        Parameters
-        ----------
-        means : sequence of float, length n_arms
-            True means.
-
-        Raises
-        ------
-        ValueError
-            If no distribution keeps it.
-        """
+        """Return the best fixed distribution that keeps the contract; ValueError if none does."""
         from scipy.optimize import linprog  # which those who only measure do without
 
         means = np.asarray(means, float)
         self.check(means.size)
-        rows, least = self._at_least(means)
+        rows, least = self._at_least(means)  # constraints, and their lower bounds
         equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
         found = linprog(
             -means,
@@ -89,18 +76,7 @@ class Contract:
         return float(np.max(means)) - self.optimum(means).reward
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return how much is lacking now where most is lacking; 0 where nothing is.
-
-        Parameters
-        ----------
-        seen : object
-            A `fairbandits.Result`, or what else has the same attributes.
-
-        Returns
-        -------
-        ndarray, shape (n_replicates, n_checkpoints)
-            In the contract's `unit`.
-        """
+        """Return how much is lacking now where most is lacking, in the contract's `unit`."""
         raise NotImplementedError
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
@@ -113,10 +89,6 @@ class Contract:
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless the contract is for so many arms."""
-        raise NotImplementedError
-
-    def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
-        """Return rows of a distribution's constraints, and their lower bounds."""
         raise NotImplementedError
 
     def _equal(self, means: np.ndarray) -> np.ndarray:
@@ -133,10 +105,7 @@ class Contract:
 class MinimumPulls(Contract):
     """Arm i is owed floor(r_i t) pulls of the first t, in integers (Fair-Learn, Definition 2).
 
-    Parameters
-    ----------
-    quotas : sequence of number or str, length n_arms
-        r_i, exact: 0.05, "1/3". They sum to less than 1.
+    `quotas` are the r_i, exact: 0.05, "1/3"; they sum to less than 1.
     """
 
     quotas: tuple
@@ -175,10 +144,7 @@ class MinimumPulls(Contract):
 class MinimumReward(Contract):
     """Arm i is owed the reward lambda_i t in the first t rounds (BanditQ, Eqs 1-3).
 
-    Parameters
-    ----------
-    targets : sequence of float, length n_arms
-        lambda_i, 0 for unprotected arms.
+    `targets` are the lambda_i, 0 for unprotected arms.
     """
 
     targets: tuple
@@ -217,12 +183,8 @@ class MinimumReward(Contract):
 class GroupExposure(Contract):
     """Group g is owed floor(beta_g t) of the first t pulls of any arms (BF-UCB, Definition 2).
 
-    Parameters
-    ----------
-    groups : sequence of int
-        Sizes of the groups, in the order of the arms.
-    quotas : sequence of number or str, one per group
-        beta_g, exact, with a sum of at most 1.
+    `groups` are their sizes, in the order of the arms, `quotas` the beta_g, exact, at most 1 in
+    sum.
     """
 
     groups: tuple
@@ -269,12 +231,7 @@ class GroupExposure(Contract):
 class GroupMerit(GroupExposure):
     """Group exposure, and pulls within groups in proportion to merit f(mu_i) (BF-UCB, 3.2).
 
-    Parameters
-    ----------
-    groups, quotas
-        As in `GroupExposure`.
-    merit, c
-        f is mu**c for "power", exp(c mu) for "exponential".
+    f is mu**c for the `merit` "power", exp(c mu) for "exponential".
     """
 
     merit: str = "power"

@@ -28,11 +28,6 @@ class Instance:
     spread : float, optional
         m >= 0.1 of ``beta`` (default 4) or sd of ``gaussian`` (default 1).
 
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-
     Examples
     --------
     >>> Instance((0.5, 0.8), law="uniform02_clipped").true_means
@@ -95,17 +90,11 @@ class RandomInstance:
     fixed : sequence of (int, float)
         Arms (from 1) that have the same mean in every replicate, and that mean.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-
     Notes
     -----
     Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
-    replicate's stream ``instance`` (see `fairbandits.engine.streams`). So all policies on the same
-    stream meet the same instance, which does not depend on the law. A fixed arm leaves those of the
-    others as they are.
+    replicate's stream ``instance`` (see `fairbandits.engine.streams`), whatever the law. A fixed
+    arm leaves the others as they are.
 
     Examples
     --------
@@ -153,17 +142,7 @@ class RandomInstance:
         return list(zip(low, high, strict=True))
 
     def draw(self, seed: int, stream: str, replicate: int) -> Instance:
-        """Return the instance of one replicate.
-
-        Parameters
-        ----------
-        seed : int
-            Root seed.
-        stream : str
-            Name shared by all policies that must meet the same instance.
-        replicate : int
-            0-based replicate.
-        """
+        """Return the instance of one replicate, which all policies on the same stream meet."""
         base, gamma = stream_key(seed, stream, replicate, "instance", 0)
         means = []
         for k, (low, high) in enumerate(self._ranges(), start=1):
@@ -177,11 +156,10 @@ class RandomInstance:
 def draw_quotas(
     n_arms: int, span: str, denominator: int, seed: int, stream: str, replicate: int
 ) -> list[int]:
-    """Return random quotas of one replicate, as numerators over the denominator.
+    """Return random quotas of one replicate with a sum below 1, as numerators.
 
     `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
-    from 1/(k - 1) on ("beyond"); the sum is below 1. ValueError for fewer than 2 arms, 3 unless
-    "kth", or a denominator below 2 k**2.
+    from 1/(k - 1) on ("beyond").
     """
     ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}
     if span not in ends:

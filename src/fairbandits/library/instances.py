@@ -1,15 +1,9 @@
 """The instances of the four papers by name, each with what the paper asks for on it.
 
-An instance of this module is an `Instance` or a `RandomInstance` that has besides ``horizon``,
-``quotas``, ``targets``, ``penalties`` and ``groups`` of its experiment, empty where the paper has
-none, and ``source``, where its numbers stand. ``papers/*/experiments.yaml`` has the same numbers
-with the provenance of each. A number, a law or a case that a paper has not is a ValueError.
-
-References
-----------
-BanditQ: UAI 2024. Fair-Learn: V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in
-the stochastic multi-armed bandit problem". Hard-threshold UCB: "A new look at fairness in
-stochastic multi-armed bandit problems", submission to ICLR 2022. BF-UCB: AAMAS 2024.
+Each is an `Instance` or a `RandomInstance` that also has the ``horizon``, ``quotas``, ``targets``,
+``penalties`` and ``groups`` of its experiment, empty where the paper has none, and ``source``,
+where its numbers stand. ``papers/*/experiments.yaml`` has the provenance of each. What a paper does
+not have is a ValueError.
 
 Examples
 --------
@@ -64,11 +58,7 @@ class PublishedRandomInstance(_Published, RandomInstance):
 def banditq(law: str = "uniform02") -> PublishedInstance:
     """Return the five arms of BanditQ's section 5, with targets for the first two.
 
-    Parameters
-    ----------
-    law : {"uniform02", "bernoulli", ...}
-        The paper names none; the released program, whose numbers these are, draws uniform on
-        [0, 2 mu].
+    The paper names no law; the released program, whose numbers these are, draws uniform02.
     """
     return PublishedInstance(
         means=(0.3352, 0.2031, 0.2411, 0.7816, 0.6177),
@@ -80,14 +70,10 @@ def banditq(law: str = "uniform02") -> PublishedInstance:
 
 
 def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
-    """Return an instance of section 6 of the paper on Fair-Learn; both are reconstructed.
+    """Return Instance 1 or 2 of the paper on Fair-Learn, section 6; both are reconstructed.
 
-    Parameters
-    ----------
-    number : {1, 2}
-        Instance 1 has ten arms, each with a quota of 1/20; Instance 2 three, with large quotas.
-    other_gaps : bool
-        The other reading of Instance 1: gaps 0.01 (i - 1) in place of 0.01 i.
+    Instance 1 has ten arms with a quota of 1/20 each, and with `other_gaps` gaps of 0.01 (i - 1) in
+    place of 0.01 i; Instance 2 has three, with large quotas.
     """
     checks.one_of("number", number, (1, 2))
     if number == 2 and other_gaps:
@@ -121,14 +107,9 @@ SETTINGS_D = {
 
 
 def ht_ucb_a(case: int = 1, law: str = "gaussian") -> PublishedInstance:
-    """Return a case of Experiment A of the paper on hard-threshold UCB: no arm is critical.
+    """Return case 1, 2 or 3 of the paper's Experiment A, where no arm is critical.
 
-    Parameters
-    ----------
-    case : {1, 2, 3}
-        The case.
-    law : str
-        The paper names none; gaussian is that of its Experiments C and D.
+    The paper names no law; gaussian is that of its Experiments C and D.
     """
     return _nine_arms(CASES_A, case, law, "Experiment A")
 
@@ -139,17 +120,10 @@ def ht_ucb_b(case: int = 1, law: str = "gaussian") -> PublishedInstance:
 
 
 def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
-    """Return an instance of Experiment C of the paper on hard-threshold UCB.
+    """Return an instance of Experiment C: K arms, equal quotas of sum `tau`, 0.2, 0.4 or 0.8.
 
-    Means are uniform on [0, 1], drawn for each replicate; rewards have the standard deviation 1/K,
-    the penalty rate is half the range of the means.
-
-    Parameters
-    ----------
-    n_arms : {5, 20}
-        K.
-    tau : {0.2, 0.4, 0.8}
-        The sum of the quotas, which are all alike.
+    K is 5 or 20. Means are uniform on [0, 1], drawn for each replicate; rewards have the standard
+    deviation 1/K, the penalty rate is half the range of the means.
     """
     settled = {"horizon": 16_000, "penalties": "half_range"}
     return _drawn(n_arms, tau, (0.2, 0.4, 0.8), "gaussian", "Experiment C", **settled)
@@ -170,16 +144,10 @@ def ht_ucb_d(setting: int = 1) -> PublishedInstance:
 
 
 def ht_ucb_e(n_arms: int = 5, tau: Any = 0.2, law: str = "gaussian") -> PublishedRandomInstance:
-    """Return an instance of Experiment E of the paper on hard-threshold UCB.
+    """Return an instance of Experiment E: K arms, equal quotas of sum `tau`, 0.2 or 0.5.
 
-    Parameters
-    ----------
-    n_arms : {5, 20}
-        K.
-    tau : {0.2, 0.5}
-        The sum of the quotas, which are all alike.
-    law : {"gaussian", "beta", "bernoulli"}
-        The standard deviation of gaussian is 1/K; beta is Beta(mu, 1 - mu).
+    K is 5 or 20. The law is gaussian, whose standard deviation is 1/K, beta, which is
+    Beta(mu, 1 - mu), or bernoulli.
     """
     return _drawn(n_arms, tau, (0.2, 0.5), law, "Experiment E", horizon=10_000)
 
@@ -203,11 +171,7 @@ def bf_ucb_high() -> PublishedRandomInstance:
 def bf_ucb_low(*, released: bool = False) -> PublishedRandomInstance:
     """Return the low separation of BF-UCB's paper: 10 arms in the majority, 5 in the minority.
 
-    Parameters
-    ----------
-    released : bool
-        As the released notebook draws it: means rounded to three digits, and the first of either
-        group the same in every replicate. The law is the notebook's in any case.
+    The notebook (`released`) rounds means to three digits and fixes the first of either group.
     """
     return PublishedRandomInstance(
         n_arms=15,

@@ -33,10 +33,7 @@ INSTEAD = (
 
 
 def refuse_other_chance(policy: Any, state: Any) -> None:
-    """Raise ValueError if a plain Python policy would draw from anything but the coin.
-
-    Its methods, and functions of the same module that they call, are read; nothing is run.
-    """
+    """Raise ValueError if the code of a plain Python policy draws from anything but the coin."""
     name = type(policy).__name__
     for one in (policy, state):
         for key, value in getattr(one, "__dict__", {}).items():
@@ -135,11 +132,7 @@ def _closed_over(function: FunctionType) -> dict[str, Any]:
 
 
 def importable(name: str, folder: Path) -> str:
-    """Return ``module:Class`` for ``FILE.py:CLASS``, and make it importable from `folder`.
-
-    A name ``module:Class`` is returned as it is. ValueError if the file is missing, or if another
-    module of its name comes first.
-    """
+    """Return ``module:Class`` for ``FILE.py:CLASS``, and make it importable from `folder`."""
     place, _, found = name.rpartition(":")
     if not place.endswith(".py"):
         return name

@@ -30,9 +30,6 @@ OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
 class Result:
     """What a run recorded, and its measures: arrays of shape (n_replicates, n_checkpoints).
 
-    A measure that is also in `fairbandits.metrics` gets what the run knows: rounds, plays, rewards,
-    true means and quotas.
-
     Attributes
     ----------
     policy, instance, horizon, seed, stream
@@ -46,13 +43,12 @@ class Result:
     rewards : ndarray of float, same shape
         Reward accrued so far by each arm.
     probes : dict of str to ndarray of float, same shape
-        What the policy reports of itself, and its observers of it.
+        Reports of the policy and its observers.
     deficits : dict of str to ndarray, same shape
-        Where quotas were given, how far each arm is behind its own: ``deficit`` r_k t - N_k(t) and
-        ``floor_deficit`` floor(r_k t) - N_k(t) (int64), and the largest of either in the rounds
-        1..t, ``deficit_sup`` and ``floor_deficit_sup``.
+        With quotas, ``deficit`` r_k t - N_k(t), ``floor_deficit`` floor(r_k t) - N_k(t) (int64),
+        and their largest in the rounds 1..t, ``deficit_sup`` and ``floor_deficit_sup``.
     means : ndarray of float, shape (n_replicates, n_arms), optional
-        Where the instance is random, the true means of each replicate.
+        True means of each replicate of a random instance.
     quotas : tuple of Fraction, optional
         The quotas that were measured, exact.
 
@@ -115,11 +111,7 @@ class Result:
         return self._measured(pulls.r_regret, tolerance=tolerance)
 
     def target_regret(self, targets: Sequence[float] | None = None) -> np.ndarray:
-        """Return the regret against the best distribution that meets the targets.
-
-        That is `fairbandits.metrics.target_regret`; `targets` are those of the policy if it has
-        such.
-        """
+        """Return `fairbandits.metrics.target_regret`, by default for the policy's own targets."""
         return self._measured(rates.target_regret, targets=targets)
 
     def violation(self, targets: Sequence[float] | None = None, of: str = "deficit") -> np.ndarray:
@@ -128,16 +120,10 @@ class Result:
         Parameters
         ----------
         targets : sequence of float, length n_arms, optional
-            Reward rates; then it is the reward that an arm lacks
-            (`fairbandits.metrics.target_violation`). Without them it is the pulls that an arm
-            lacks where the run measured quotas, else the reward by the targets of the policy.
+            Reward rates, for `fairbandits.metrics.target_violation`. Without them it is the pulls
+            that an arm lacks if the run measured quotas, else the reward by the policy's targets.
         of : {"deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup"}
             Which deficit of the quotas: real or of whole pulls, now or the largest so far.
-
-        Raises
-        ------
-        ValueError
-            If there are neither quotas nor targets.
         """
         if targets is None and self.deficits:
             checks.one_of("of", of, DEFICITS)
@@ -154,14 +140,7 @@ class Result:
         return self._measured(penalised.unfairness)
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
-        """Return the regret where each missing pull costs, `fairbandits.metrics.penalised_regret`.
-
-        Parameters
-        ----------
-        penalties : float, sequence of float, or "half_range"
-            What a missing pull costs: the same for all arms, or for each its own; half the range of
-            the true means.
-        """
+        """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
         return self._measured(penalised.penalised_regret, penalties=penalties)
 
     def plot(self, metric: Any = "regret", **settings: Any) -> Figure:
@@ -170,8 +149,7 @@ class Result:
         Parameters
         ----------
         metric : str or callable
-            A measure's name, as in `fairbandits.compare`, or a function of the result that returns
-            an array of shape (n_replicates, n_checkpoints).
+            A measure's name or a function of the result, as in `fairbandits.compare`.
         **settings
             ``targets`` or ``penalties`` for a measure that needs them.
 
@@ -211,21 +189,8 @@ class Result:
 def join(results: Iterable[Result]) -> Result:
     """Return one result of several that have different replicates of the same run.
 
-    Parameters
-    ----------
-    results : iterable of Result
-        Of `fairbandits.run`, with the same policy, instance, horizon, seed, stream, checkpoints and
-        quotas.
-
-    Returns
-    -------
-    Result
-        The replicates in the order of the results.
-
-    Raises
-    ------
-    ValueError
-        If there is no result, a replicate is in two of them, or they are of different runs.
+    The replicates are in the order of the results. Raise ValueError if there is no result, a
+    replicate is in two of them, or they are of different runs.
 
     Examples
     --------
@@ -244,7 +209,7 @@ def join(results: Iterable[Result]) -> Result:
     first = results[0]
     for other in results[1:]:
         for name in OF_RUN:
-            mine, its = (getattr(one, name) for one in (first, other))
+            mine, its = getattr(first, name), getattr(other, name)
             if mine != its:
                 raise ValueError(f"results must be of one run; {name} is {mine!r} and {its!r}")
         if not _same_policy(first.policy, other.policy):

@@ -1,7 +1,7 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-`fairbandits.library.simulation` plays the rounds; this module checks the arguments and adds several
-processes, a progress line and results with measures. Recorded runs bypass it.
+It checks the arguments and adds several processes and a progress line to
+`fairbandits.library.simulation`, which plays the rounds. Recorded runs bypass it.
 """
 
 import multiprocessing
@@ -64,11 +64,10 @@ def run(
     Parameters
     ----------
     policy : object
-        A policy of `fairbandits.policies`, or any object with attributes ``feedback``
-        ("bandit" or "full"), optionally ``probes`` (names), and a method
-        ``start(n_arms, horizon)`` that returns a fresh object with methods
-        ``choose(t, coin)`` and ``learn(t, action, reward)``, plus ``probe(out)`` if it has
-        probes. Such a policy runs in plain Python, on the same streams.
+        A policy of `fairbandits.policies`, or any object with an attribute ``feedback`` ("bandit"
+        or "full"), optionally ``probes`` (names), and a method ``start(n_arms, horizon)`` that
+        returns a fresh object with methods ``choose(t, coin)`` and ``learn(t, action, reward)``,
+        plus ``probe(out)`` if it has probes. It runs in plain Python, on the same streams.
     instance : Instance, RandomInstance or World
         Means and reward law; a random instance is drawn once for each replicate. In a `World`
         policies are interpreted.
@@ -87,20 +86,16 @@ def run(
         `Result.deficits`); a policy has its own.
     observe : sequence of object, optional
         Observers of `fairbandits.observers`, or any objects with ``probes`` (names) and a method
-        ``start(policy, state, n_arms, horizon)``, `state` being what the policy's own ``start``
-        returned, that returns a fresh object with methods ``watch(state, t, action, reward)`` and
-        ``report(state, out)``. They only measure; their probes come after the policy's.
+        ``start(policy, state, n_arms, horizon)`` that returns a fresh object with methods
+        ``watch(state, t, action, reward)`` and ``report(state, out)``; `state` is the policy's.
     compiled : bool, optional
-        Whether a policy of this package runs compiled or in the interpreter; the numbers are the
-        same. By default what takes less time: compiling takes seconds, once for each kind of
-        policy, so that short runs are interpreted, but for a policy of `fairbandits.compiled`.
+        Whether a policy of this package runs compiled or interpreted, with the same numbers. By
+        default what takes less time; a policy of `fairbandits.compiled` is always compiled.
     n_jobs : int
-        How many processes share the replicates, at least 1. The numbers are the same. It is worth
-        it for policies in plain Python, which take some ten microseconds a round; they need not be
-        importable, since the processes are copies of this one.
+        How many processes share the replicates, with the same numbers. The processes are copies of
+        this one, so that policies need not be importable.
     progress : bool
-        Whether a line on standard error says how many replicates are done, and how long the others
-        will take.
+        Whether a line on standard error says how many replicates are done.
 
     Returns
     -------
@@ -108,8 +103,6 @@ def run(
 
     Raises
     ------
-    ValueError
-        If an argument is out of its range.
     TypeError
         If the policy or an observer lacks a part, or an observer cannot watch this policy.
 
@@ -222,11 +215,8 @@ def _is_whole(values: np.ndarray) -> bool:
 def _shared(
     playing: Callable, pieces: Sequence[np.ndarray], n_jobs: int
 ) -> Iterator[tuple[int, Played]]:
-    """Yield each piece's number and record, in the order of completion.
-
-    The processes are forks: they have the policy without pickling, so its class can be a
-    notebook's.
-    """
+    """Yield each piece's number and record, in the order of completion."""
+    # forks have the policy without pickling, so that its class can be a notebook's
     pool = ProcessPoolExecutor(
         min(n_jobs, len(pieces)),
         mp_context=multiprocessing.get_context("fork"),

@@ -88,14 +88,8 @@ def checked_horizon(horizon: int, n_arms: int) -> int:
 def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
     """Return evenly spaced rounds joined with log-spaced ones, always with the last round.
 
-    Parameters
-    ----------
-    horizon : int
-        Last round T >= 1.
-    linear : int
-        The evenly spaced ones are the multiples of max(1, T // linear).
-    log : int
-        Number of log-spaced ones, before rounding makes some coincide.
+    The evenly spaced ones are the multiples of max(1, T // linear); `log` is the number of others,
+    before rounding makes some coincide.
     """
     evenly = np.arange(max(1, horizon // linear), horizon + 1, max(1, horizon // linear))
     logged = np.rint(np.geomspace(1, horizon, log)).astype(np.int64)
@@ -115,10 +109,8 @@ def play(
 ) -> Played:
     """Play replicates, in blocks where possible; only policies and observers are checked.
 
-    There is one setting for all replicates, or one for each; then all policies are of one class,
-    as are all replicates' observers. In a `World` there is one, and policies are interpreted. Other
-    arguments are those of `fairbandits.run`. An error has the attribute ``place``, the replicate
-    and, of a policy in plain Python, the round.
+    There is one setting for all replicates, or one for each with policies and observers of one
+    class. An error has the attribute ``place``, the replicate and, where known, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
     in_world = isinstance(instance, World)
@@ -245,11 +237,7 @@ def _round_of(state: Any) -> str:
 def started(
     policy: Any, observe: Sequence[Any], n_arms: int, horizon: int, before: list[Any]
 ) -> list[Any]:
-    """Return the states of policy and observers before round 1.
-
-    `before` are the states of the previous replicate, if any: a policy must not hand out the same
-    object again.
-    """
+    """Return the first states of policy and observers, which must not be those `before`."""
     states = [policy.start(n_arms, horizon)]
     states += [one.start(policy, states[0], n_arms, horizon) for one in observe]
     for one, state, last in zip((policy, *observe), states, before or states, strict=True):

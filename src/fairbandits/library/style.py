@@ -67,11 +67,7 @@ def _picked(choices: Sequence[Any], label: str) -> Any:
 
 
 class Colours(dict):
-    """Colours of policies, arms and quantities by label.
-
-    A label without an entry has a colour by its letters, the same in all figures; two such labels
-    can share one, and `dash_of` often tells them apart.
-    """
+    """Colours of policies, arms and quantities by label; others have one by their letters."""
 
     def __missing__(self, label: str) -> Any:
         return _picked(OTHERS, label)
@@ -182,8 +178,7 @@ def draw_curve(
 ) -> None:
     """Draw mean, confidence band, spread and one run of a summary (`measures.summary.summarise`).
 
-    `label` is the policy, arm or quantity: it decides name, colour and dash unless these are given.
-    `spread` is the band of 95 % of the replicates, `marker` that of the mean's points.
+    `label` decides name, colour and dash unless these are given; `spread` is the replicates' band.
     """
     if dash is None:
         dash = dash_of(label) if colour is None else DASHES.get(label, "-")

@@ -31,20 +31,12 @@ class World:
     ----------
     pay : callable
         ``pay(arm, number, coin)`` returns the reward, a finite number, of `arm` (from 0) at its
-        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`,
-        64 bits of which `fairbandits.unit` makes a number in [0, 1).
+        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`, of
+        which `fairbandits.unit` makes a number in [0, 1).
     means : sequence of float, length n_arms >= 2, or callable
-        Expected rewards, which measures need; where they move, a function of the round that returns
-        them, and `by` is "round".
+        Expected rewards; where they move, a function of the round, and `by` is "round".
     by : {"pull", "round"}
         What numbers are of. Under full information they are rounds in either case.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    TypeError
-        If `pay` is no function.
 
     Examples
     --------
@@ -73,15 +65,10 @@ class World:
 
     @classmethod
     def from_table(cls, table: Any, by: str = "pull") -> "World":
-        """Return a world whose rewards are those of a table.
+        """Return a world that pays the entries of a table, with a column for each arm.
 
-        Parameters
-        ----------
-        table : array, data frame, or path of a Parquet or CSV file
-            A column of finite numbers for each arm.
-        by : {"pull", "round"}
-            By pull each pull draws an entry of its column, with replacement; by round row t is what
-            round t pays, so that no run can be longer. Means are those of the columns.
+        It is an array, a data frame, or a path of a Parquet or CSV file. By pull each pull draws an
+        entry, with replacement; by round row t is what round t pays. Means are the columns'.
         """
         if isinstance(table, str | Path):
             import pandas as pd

@@ -54,10 +54,7 @@ def fair_optimum(
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return R*_beta(t), the reward of the best fair policy, shape (..., n_checkpoints) (Eq. 1).
-
-    Each group g but the best gets floor(beta_g t) rounds, worth R*_g each, the best one the rest.
-    """
+    """Return R*_beta(t), the reward of the best fair policy, shape (..., n_checkpoints) (Eq. 1)."""
     values = group_values(means, groups, merit, c)[..., None, :]
     best = np.asarray(rounds) * values.max(axis=-1)
     return best - dot(owed(rounds, quotas), gaps(values))
@@ -74,22 +71,18 @@ def group_regret(
 ) -> np.ndarray:
     """Return the reward of the best policy that is fair to groups, less sum_i mu_i N_i(t).
 
+    It is BF-UCB's reward regret (Definition 5), shape (..., n_checkpoints).
+
     Parameters
     ----------
     rounds, plays, means
-        As in `r_regret`. The probe ``probability``, the summed probabilities of being drawn, is the
-        same on average as the pulls, with less noise.
+        As in `r_regret`; or the probe ``probability`` in place of pulls, with less noise.
     groups : sequence of int
         Sizes of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
         Required fractions of rounds beta_g, exact.
     merit, c
         The merit function, mu**c for "power" or exp(c mu) for "exponential".
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
-        BF-UCB's reward regret (Definition 5).
     """
     earned = pseudo_reward(plays, means)
     return fair_optimum(rounds, means, groups, quotas, merit, c) - earned
@@ -103,10 +96,7 @@ def released_regret(
     groups: Sequence[int],
     quotas: Sequence,
 ) -> np.ndarray:
-    """Return the regret as the released program counts it, R*_beta(t - 1) less rewards since.
-
-    Rewards of the initial rounds are left out, although their rounds are not.
-    """
+    """Return R*_beta(t - 1) less rewards since the initial rounds, as the released program does."""
     optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
     return optimum - (rewards - initial_rewards).sum(axis=-1)
 

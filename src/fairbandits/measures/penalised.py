@@ -19,10 +19,7 @@ def unfairness_levels(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -
 
 
 def unfairness(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return U = sum_k (tau_k t - N_k(t))+, the pulls that all arms together lack.
-
-    Arguments are those of `violation`; the shape is (..., n_checkpoints).
-    """
+    """Return sum_k (tau_k t - N_k(t))+, shape (..., n_checkpoints): pulls that all arms lack."""
     lacks, denominator = lacking(rounds, plays, quotas)
     return np.maximum(lacks, 0).sum(axis=-1) / denominator
 
@@ -40,10 +37,7 @@ def penalised_loss(
     quotas: Sequence,
     penalties: float | np.ndarray,
 ) -> np.ndarray:
-    """Return L(t) = sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+, shape (..., n_checkpoints).
-
-    It is the best arm's reward less the penalised reward (Eq. 5).
-    """
+    """Return sum_k Delta_k N_k(t) + A_k (tau_k t - N_k(t))+, shape (..., n_checkpoints) (Eq. 5)."""
     plays, means = fitted(plays, means)
     lacks = unfairness_levels(rounds, plays, quotas)
     return (gaps(means) * plays + _of_rounds(penalties) * lacks).sum(axis=-1)
@@ -58,10 +52,8 @@ def penalised_regret(
 ) -> np.ndarray:
     """Return the regret where each missing pull costs, R(t) = L(t) - L*(t) (Eq. 10).
 
-    `penalties` are the rates A_k, one for all arms, or of the shape of the means; the other
-    arguments are those of `r_regret`, and the shape is (..., n_checkpoints). It is the sum of
-    `regret_parts`, of which none is negative: so no digits cancel, and R >= 0 for every policy at
-    every round.
+    `penalties` are the rates A_k; the other arguments are those of `r_regret`, and the shape is
+    (..., n_checkpoints). It is the sum of `regret_parts`, of which none is negative.
     """
     return sum(regret_parts(rounds, plays, means, quotas, penalties))
 

@@ -52,11 +52,6 @@ def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
     means : ndarray, shape (n_arms,) or (n_replicates, n_arms)
         True means mu_i; Delta_i = max mu - mu_i.
 
-    Raises
-    ------
-    ValueError
-        If there are not as many means as arms, or neither one row nor one for each replicate.
-
     Examples
     --------
     >>> regret([[[8, 2], [15, 5]]], [0.75, 0.5])
@@ -96,10 +91,6 @@ def r_regret(
         Required fractions of pulls r_i, exact.
     tolerance : number or str
         alpha >= 0, exact.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
     """
     plays, means = fitted(plays, means)
     owed = floors(rounds, *quota_numerators(quotas, np.max(rounds, initial=1)))

@@ -21,21 +21,8 @@ def target_regret(
 
     It can be negative for a policy that misses the targets (BanditQ, Eqs 1-3).
 
-    Parameters
-    ----------
-    rounds, plays, means
-        As in `r_regret`. Summed probabilities have the same mean as pulls, and less noise.
-    targets : sequence of float, length n_arms
-        Reward rates lambda_i; 0 is none.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
-
-    Raises
-    ------
-    ValueError
-        If no distribution meets the targets.
+    Arguments are those of `r_regret`, and `targets`, the reward rates lambda_i; 0 is none. Raise
+    ValueError if no distribution meets them.
     """
     earned = pseudo_reward(plays, means)
     return _best(rounds, means, targets) - earned
@@ -64,19 +51,6 @@ def target_violation(
 
     It is negative where all of them have more than their targets. The paper's violation (Eq. 5) is
     a maximum of means over replicates; the mean of this one is at least as large.
-
-    Parameters
-    ----------
-    rounds : ndarray of int, shape (n_checkpoints,)
-        Rounds t.
-    rewards : ndarray, shape (..., n_checkpoints, n_arms)
-        R_i(t).
-    targets : sequence of float, length n_arms
-        lambda_i, above 0 for one arm at least; arms with 0 are unprotected.
-
-    Returns
-    -------
-    ndarray, shape (..., n_checkpoints)
 
     Examples
     --------

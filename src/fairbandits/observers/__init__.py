@@ -5,6 +5,7 @@ An observer's file is imported on first use, so that the names are known without
 
 from typing import Any
 
+from fairbandits.lookup import found
 from fairbandits.policies import Registry, make_registered
 
 #: Name in configuration files -> file and class. This line alone registers an observer. The code
@@ -29,14 +30,10 @@ OBSERVERS = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return OBSERVERS.named(name)
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:
-    """Return the registered observer `name` with these parameters.
-
-    A ValueError about an unknown name or parameter, or a value out of range, starts with `where`,
-    the place in the configuration.
-    """
+    """Return the registered observer `name`; a ValueError starts with `where`."""
     place = f"{where}: " if where else ""
     return make_registered("observer", OBSERVERS, name, parameters, place)

@@ -75,8 +75,7 @@ class BanditQInequalities(Observer):
     -----
     Each column is the largest over the rounds so far of left minus right side, so that the
     inequality holds where it is at most 0. With S the sum of the squared norms of the gains g that
-    the learner has seen, and R = max_i sum g_i - sum <x, g> its regret against the best arm, which
-    is that against the best point of the simplex:
+    the learner has seen, and R = max_i sum g_i - sum <x, g> its regret:
 
     ================  ==================================================================
     ``eq6_excess``    lambda_i t - sum r_i x_i <= Q_i(t), of each arm
@@ -89,11 +88,9 @@ class BanditQInequalities(Observer):
     ``floor_excess``  -t <= sum_s <x* - x(s), mu>
     ================  ==================================================================
 
-    Those that are about no single arm stand at every arm. Eq. 13 is printed with the worst case
-    of the surrogate problem, whose action set is the simplex, and so it is here. What Eq. 6 and
-    the bound of the queue compare with the queue is added up in the order in which the queue is:
-    rounding is monotone, so that it cannot break them, although both hold with equality until the
-    queue is empty for the first time.
+    What Eq. 6 and the bound of the queue compare with the queue is added up in the order in which
+    the queue is: rounding is monotone, so that it cannot break them, although both hold with
+    equality until the queue is empty for the first time.
 
     Columns
     -------

@@ -51,8 +51,7 @@ class GroupDeficits(Observer):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, Definition 2, Theorem 2.
+    As in `fairbandits.policies.BFUCB`, Definition 2, Theorem 2.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")

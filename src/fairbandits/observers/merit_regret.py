@@ -18,13 +18,11 @@ from fairbandits.policies.parameters import Means
 
 @plays_in_lanes
 class MeritState(NamedTuple):
-    """Sums over the rounds, in rows as in the state of BF-UCB.
-
-    ``mean``, ``inverse_root`` and ``width`` are those of the policy before the round.
-    """
+    """Sums over the rounds, in rows as in the state of BF-UCB."""
 
     reference: np.ndarray
     target: np.ndarray
+    # those of the policy before the round
     mean: np.ndarray
     inverse_root: np.ndarray
     width: np.ndarray
@@ -56,8 +54,7 @@ class MeritRegret(Observer):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, section 5.
+    As in `fairbandits.policies.BFUCB`, section 5.
     """
 
     reference: Means

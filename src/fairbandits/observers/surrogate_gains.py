@@ -62,9 +62,7 @@ class SurrogateGains(Observer):
 
         C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m),  m the mean,  C(l) / C(0),
 
-    which is 0 where l >= t, or C(0) is. The sum of C over a window of lags needs the sum of g(s)
-    times the sum of g over the window before s, which moves along; and for m, which is known at
-    the end only, the first and the last thousand values. So it is exact but for rounding.
+    which is 0 where l >= t, or C(0) is; they are exact but for rounding.
 
     Columns
     -------

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairbandits.lookup import nearest
+from fairbandits.lookup import found, nearest
 from fairbandits.policies import own
 
 #: Name in configuration files -> file and class. This line alone registers a policy. The code
@@ -63,8 +63,8 @@ class Registry(Mapping[str, type]):
         self.homes = homes
 
     def __getitem__(self, name: str) -> type:
-        file, _, found = self.homes[name].partition(":")
-        return getattr(importlib.import_module(f"{self.package}.{file}"), found)
+        file, _, wanted = self.homes[name].partition(":")
+        return getattr(importlib.import_module(f"{self.package}.{file}"), wanted)
 
     def __contains__(self, name: object) -> bool:
         return name in self.homes
@@ -75,29 +75,21 @@ class Registry(Mapping[str, type]):
     def __len__(self) -> int:
         return len(self.homes)
 
-    def named(self, found: str) -> type:
-        """Return the class of this name, for the package's ``__getattr__``."""
-        for name, home in self.homes.items():
-            if home.partition(":")[2] == found:
-                return self[name]
-        raise AttributeError(f"module {self.package!r} has no attribute {found!r}")
-
 
 #: Name in configuration files -> policy.
 POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return POLICIES.named(name)
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
 
 
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
-    """Return the registered policy `name`, or a user's ``module:Class``, with these parameters.
+    """Return a registered policy, or a user's ``module:Class`` whose file has the hash `source`.
 
-    `source` is the hash that the file of a user's policy must have. A ValueError about an unknown
-    name or parameter, or a value out of range, starts with `where`, the place in the configuration.
+    A ValueError starts with `where`, the place in the configuration.
     """
     place = f"{where}: " if where else ""
     if own.is_own(name):
@@ -113,11 +105,7 @@ def make_policy(
 def make_registered(
     kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], place: str
 ) -> Any:
-    """Return the dataclass registered under `name`, made with these parameters.
-
-    `kind` says what the registry holds, e.g. "policy". A ValueError about an unknown name or
-    parameter, or a value out of range, starts with `place`.
-    """
+    """Return the dataclass of this `kind` registered under `name`, made with these parameters."""
     if name not in registry:
         hint = nearest(name, registry)
         raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}{hint}")

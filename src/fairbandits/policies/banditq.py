@@ -91,20 +91,18 @@ class BanditQ(Policy):
     V_exponent : float
         See `V`; default 1/2, the published sqrt(T).
     surrogate_index : {"post", "pre"}
-        Whether the surrogate uses the queue after the round's update, as the printed algorithms
-        and the released program do, or before it, as Eqs 9 and 18 do.
+        Whether the surrogate uses the queue after the round's update, as the algorithms do, or
+        before it, as Eqs 9 and 18 do.
     step_c : float
         Step c of online gradient ascent; default 1/sqrt(2) (Alg. 1), 1 is what Theorem 1 gives.
     gamma_rule : {1, 2}
         Exploration rate of the scale-free learner: sqrt(N/t), or adaptive.
     tolerance : float
-        Of the log-barrier optimiser: how near to 1 the probabilities must sum before its last
-        step. The released program has 1e-5.
+        How near to 1 probabilities must sum before the optimiser's last step; released 1e-5.
     confidence : float
         delta of EXP3.P, in (0, 1).
     gain : float
-        The learner sees all gains times this, not 0; with a negative one they are losses. The
-        queues do not depend on it.
+        The learner sees all gains times this, not 0; with a negative one they are losses.
 
     Notes
     -----
@@ -218,8 +216,7 @@ def _learn_all(state, t, x, reward):
     surrogate = state.surrogate
     for k in range(len(surrogate)):  # without a target the queue stays 0
         surrogate[k] = state.penalty * reward[k]
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         length = state.queue[k]
         level = lengthen(state, k, reward[k] * x[k])
         surrogate[k] = surrogate_gain(state, level if state.post else length, reward[k])
@@ -237,8 +234,7 @@ def _choose_arm(state, t, coin):
 @implements("learn", BanditState)
 def _learn_one(state, t, arm, reward):
     length = state.queue[arm]
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         own = arm == k
         level = lengthen(state, k, where(own, reward, 0.0))
         if state.post:
@@ -281,26 +277,21 @@ class QueueUCB(Policy):
     index : {"surrogate", "max_weight"}
         Of what: UCB1 on the surrogate rewards r'(t) = (Q_i + V) r_i(t), as if they were i.i.d.; or
         the weight Q_i(t-1) + V times UCB1's bound of the reward itself.
-    V : float, optional
-        Weight of the reward against the queues, >= 0. Default: ``horizon ** V_exponent``.
-    V_exponent : float
-        See `V`.
+    V, V_exponent
+        As in `BanditQ`.
     scale : float
         With ``max_weight``, the range of the rewards: the bound is mean + scale sqrt(2 log t / n).
 
     Notes
     -----
     Arms never pulled go first, the lowest first; ties go to the lowest index. Surrogate rewards
-    have no known range. The bound has the largest one seen so far, mean + largest
-    sqrt(2 log t / n), which is UCB1 on all of them divided by that. The range that is certain,
-    T + V, would make the bonus so large that the arms are pulled about equally often. The queue in
-    r'(t) is the one after the round's update, as in the printed algorithms.
+    have no known range: the bound is mean + L sqrt(2 log t / n) with the largest seen so far, L.
+    The queue in r'(t) is the one after the round's update, as in the printed algorithms.
 
     References
     ----------
-    "BanditQ: fair bandits with guaranteed rewards", section 3, says that neither will do; the
-    first is UCB1 (Auer, Cesa-Bianchi and Fischer 2002) as its black box, the second has max-weight
-    scheduling (Tassiulas and Ephremides 1992) in place of a black box.
+    As in `BanditQ`, section 3, which says that neither will do; ``max_weight`` is max-weight
+    scheduling (Tassiulas and Ephremides 1992).
     """
 
     targets: Targets
@@ -340,8 +331,7 @@ def _choose(state, t, coin):
 
 @implements("learn", QueueUCBState)
 def _learn(state, t, arm, reward):
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         lengthen(state, k, where(arm == k, reward, 0.0))
     observed = reward
     if not state.max_weight:

@@ -10,7 +10,8 @@ from fairbandits.engine.laws import beta_of
 from fairbandits.engine.protocol import implements, inlined
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number, several
-from fairbandits.policies.simplex import sample
+from fairbandits.policies.simplex import choose_from_x
+from fairbandits.policies.ties import better
 
 
 class Sums(NamedTuple):
@@ -165,8 +166,8 @@ class IMED(Policy):
 
     Notes
     -----
-    kl is the divergence between Bernoulli laws and N the arm's pulls; rewards should lie in [0, 1],
-    and a mean outside is taken for the nearer end. Ties go to the lowest arm.
+    kl is the divergence between Bernoulli laws and N the arm's pulls. A mean outside [0, 1] is
+    taken for the nearer end. Ties go to the lowest arm.
 
     References
     ----------
@@ -205,10 +206,9 @@ def _choose_greedy(state, t, coin):
     u = unit(coin)
     if u < state.epsilon:
         return min(int(u / state.epsilon * n_arms), n_arms - 1)
-    arm = 0
+    arm, best = 0, state.mean[0]
     for k in range(1, n_arms):
-        if state.mean[k] > state.mean[arm]:
-            arm = k
+        arm, best = better(k, state.mean[k], arm, best)
     return arm
 
 
@@ -218,9 +218,7 @@ def _learn_mean(state, t, arm, reward):
     state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
 
 
-@implements("choose", EXP3State)
-def _choose_exp3(state, t, coin):
-    return sample(state.x, coin)
+implements("choose", EXP3State)(choose_from_x)
 
 
 @implements("learn", EXP3State)
@@ -247,8 +245,7 @@ def _choose_moss(state, t, coin):
     for k in range(arms.pulls.size):
         n = arms.pulls[k]
         index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
-        if index > highest:
-            best, highest = k, index
+        best, highest = better(k, index, best, highest)
     return best
 
 
@@ -264,8 +261,7 @@ def _choose_ucbv(state, t, coin):
         mean = arms.sums[k] / n
         variance = max(0.0, arms.squares[k] / n - mean * mean)
         index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
-        if index > highest:
-            best, highest = k, index
+        best, highest = better(k, index, best, highest)
     return best
 
 
@@ -286,7 +282,7 @@ def _divergence(p, q):
 @implements("choose", IMEDState)
 def _choose_imed(state, t, coin):
     arms = state.arms
-    best, least = _unpulled(arms), math.inf
+    best, highest = _unpulled(arms), -math.inf
     if best >= 0:
         return best
     top = 0.0
@@ -296,8 +292,7 @@ def _choose_imed(state, t, coin):
     for k in range(arms.pulls.size):
         n = arms.pulls[k]
         index = n * _divergence(_mean(arms, k), top) + math.log(n)
-        if index < least:
-            best, least = k, index
+        best, highest = better(k, -index, best, highest)
     return best
 
 
@@ -339,13 +334,10 @@ class Thompson(Policy):
 
 @implements("choose", ThompsonState)
 def _choose(state, t, coin):
-    best = -1.0
-    arm = 0
+    arm, best = 0, -1.0
     for k in range(state.successes.size):
         drawn = beta_of(state.successes[k], state.failures[k], inner(coin, k + 1))
-        if drawn > best:
-            best = drawn
-            arm = k
+        arm, best = better(k, drawn, arm, best)
     return arm
 
 

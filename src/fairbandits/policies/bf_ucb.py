@@ -11,8 +11,6 @@ from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.bf_ucb_sums import next_group, serve
-from fairbandits.policies.initial_rounds import Grouped
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -30,10 +28,7 @@ WIDTHS = ("paper", "released", "horizon")
 
 @plays_in_lanes
 class BFUCBState(NamedTuple):
-    """The initial rounds with the arms, the groups, and each group's Phi, merits and width.
-
-    With ``plain`` the arms' weights are their optimistic means, else they follow from the box.
-    """
+    """The initial rounds with the arms, the groups, and each group's Phi, merits and width."""
 
     first: initial.InitialState
     groups: layout.Groups
@@ -44,7 +39,7 @@ class BFUCBState(NamedTuple):
     by_horizon: bool
     learner: int
     released_mean: bool
-    plain: bool
+    plain: bool  # weights are optimistic means
     exact: bool
     from_mean: bool
     kind: int
@@ -55,22 +50,20 @@ class BFUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BFUCB(Grouped):
+class BFUCB(initial.Grouped):
     """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
 
-    In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, in exact
-    integers. Otherwise it is the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being
-    the optimistic means of its arms. Within the group arm i is drawn with probability
-    f(u_i) / sum f(u_j). For "box" ``upper`` u_i = min(1, mean_i + w_g / sqrt(N_i)), with
-    w_g = sqrt(2 log(4 N_g k_g / delta)).
+    In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, exactly;
+    else the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being the optimistic means
+    of its arms, u_i = min(1, mean_i + w_g / sqrt(N_i)) with w_g = sqrt(2 log(4 N_g k_g / delta)).
+    Within the group arm i is drawn with probability f(u_i) / sum f(u_j).
 
     Parameters
     ----------
     groups : sequence of int
         Sizes k_g >= 1 of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
-        Required fraction of rounds beta_g >= 0, exact: 0.4, "1/3". They sum to at most 1. The
-        paper's guarantee needs beta_g <= 1/m and a sum below 1 (see `in_stated_range`).
+        Required fraction of rounds beta_g >= 0, exact: 0.4, "1/3". They sum to at most 1.
     delta : float, optional
         Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
     version : {"paper", "released"}
@@ -79,21 +72,17 @@ class BFUCB(Grouped):
         The first m max k_g rounds: the groups in turn, each arm once and then by merit; or group
         after group, max k_g rounds each, every arm once and then any arm uniformly.
     width : {"paper", "released", "horizon"}, optional
-        w_g as above; or with delta outside the logarithm, sqrt(2 log(4 N_g k_g) / delta); or with
-        the horizon T in place of N_g.
+        w_g as above; sqrt(2 log(4 N_g k_g) / delta); or with the horizon T in place of N_g.
     running_mean : {"paper", "released"}, optional
-        The mean of all rewards; or (N m + r) / (N + 1) with N already counting the pull, in which
-        the initial mean enters once too often.
+        The mean of all rewards; or (N m + r) / (N + 1) with N already counting the pull.
     draw : {"paper", "released"}, optional
         A draw from the probabilities; or one by a number rounded to thousandths, where 1.000 pulls
         arm 1 whatever group was to be served (`fairbandits.policies.merit.draw_rounded`).
     box : {"upper", "exact", "uncut"}
-        The optimistic means: the upper corner of the confidence box, or its point of largest Phi,
-        the box being cut to [0, 1], without which Phi is unbounded near 0. Or the upper corner of
-        the box without the cut, mean_i + w_g / sqrt(N_i), as the paper prints it.
+        The optimistic means: the upper corner of the confidence box cut to [0, 1], or its point of
+        largest Phi; or the upper corner without the cut, as the paper prints it.
     policy_from : {"maximiser", "mean"}
-        Means in the merits: the optimistic ones, or the empirical ones, as line 6 of Subroutine 2
-        prints.
+        Means in the merits: the optimistic ones; or the empirical ones, as Subroutine 2 prints.
     merit : {"power", "exponential"}
         f(x) = x**c or exp(c x).
     merit_parameter : float
@@ -104,8 +93,7 @@ class BFUCB(Grouped):
     Notes
     -----
     Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
-    Where the rounded draw pulls arm 1 in place of a group that is served, that group's N_g grows,
-    as in the program. In the column `probability` a round whose arm is fixed counts 1.
+    A group that is served while the rounded draw pulls arm 1 counts the round, as in the program.
 
     Columns
     -------
@@ -121,8 +109,6 @@ class BFUCB(Grouped):
 
     Examples
     --------
-    >>> BFUCB((3, 2), ("2/5", "1/3")).in_stated_range
-    True
     >>> BFUCB((3, 2), (0.4, 0.4), version="released", width="paper").initialisation
     'released'
     """
@@ -189,7 +175,7 @@ class BFUCB(Grouped):
 
 @implements("choose", BFUCBState)
 def _choose(state, t, coin):
-    group = next_group(state, t, coin)
+    group = sums.next_group(state, t, coin)
     if not initial.by_merit(state.first, t):
         return initial.fixed_arm(state.first, t, coin)
     arms = state.first.arms
@@ -208,7 +194,7 @@ def _choose(state, t, coin):
 
 @implements("learn", BFUCBState)
 def _learn(state, t, arm, reward):
-    group = serve(state)
+    group = sums.serve(state)
     arms = state.first.arms
     as_released = state.released_mean and t > state.first.rounds
     merits.learn_arm(arms, arms.row_of[arm], reward, as_released)

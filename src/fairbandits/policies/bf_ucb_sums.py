@@ -22,10 +22,7 @@ from fairbandits.policies import merit as merits
 
 @plays_in_lanes
 class BFUCBState(NamedTuple):
-    """As in `bf_ucb`, and of the last draw of each group the arm's place, 1 / total and the width.
-
-    ``eight`` has the means and inverse roots of the block drawn from.
-    """
+    """As in `bf_ucb`, and each group's last draw: the arm's place, 1 / total and the width."""
 
     first: initial.InitialState
     groups: layout.Groups
@@ -44,7 +41,7 @@ class BFUCBState(NamedTuple):
     taken_widths: np.ndarray
     drawn: np.ndarray
     block: np.ndarray  # that was drawn from
-    eight: np.ndarray
+    eight: np.ndarray  # means and inverse roots of that block
     moments: np.ndarray
 
 
@@ -186,19 +183,16 @@ def _not_taken(state, row, shares, widths):
 def _eight(state, first, inside, value):
     """Return eight rows, of which the arm's own has a new value."""
     rows = state.eight
+    return _four(rows, first, inside, value), _four(rows, first + 4, inside - 4, value)
+
+
+@inlined
+def _four(rows, first, inside, value):
     return (
-        (
-            where(inside == 0, value, rows[first]),
-            where(inside == 1, value, rows[first + 1]),
-            where(inside == 2, value, rows[first + 2]),
-            where(inside == 3, value, rows[first + 3]),
-        ),
-        (
-            where(inside == 4, value, rows[first + 4]),
-            where(inside == 5, value, rows[first + 5]),
-            where(inside == 6, value, rows[first + 6]),
-            where(inside == 7, value, rows[first + 7]),
-        ),
+        where(inside == 0, value, rows[first]),
+        where(inside == 1, value, rows[first + 1]),
+        where(inside == 2, value, rows[first + 2]),
+        where(inside == 3, value, rows[first + 3]),
     )
 
 

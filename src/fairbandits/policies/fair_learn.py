@@ -121,11 +121,6 @@ class FairUCB(FairLearn):
     References
     ----------
     As in `FairLearn`, section 4.
-
-    Examples
-    --------
-    >>> FairUCB((0.2, "1/3", 0.25))
-    FairUCB(quotas=(0.2, '1/3', 0.25), tolerance=0, first_rounds='learner')
     """
 
     learner: str = field(default="ucb1", init=False, repr=False)
@@ -179,13 +174,11 @@ class TFairLearn(HasLearner):
     learner, learner_parameters : str, mapping of str
         Name and hyper-parameters of any registered policy with bandit feedback.
     order : {"round_robin", "sequential"}
-        Of the first phase: the arm pulled least of those that still owe, or one arm after the
-        other.
+        Of the first phase: the arm pulled least of those owed, or one arm after the other.
 
     Notes
     -----
     The paper leaves the order open. The learner learns from all pulls and sees the global round.
-    Rounding up can make the arms owe more than a short horizon has; the last ones then go without.
 
     References
     ----------

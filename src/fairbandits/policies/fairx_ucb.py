@@ -14,8 +14,6 @@ from fairbandits.policies import bf_ucb
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.initial_rounds import Grouped
-from fairbandits.policies.merit import numbering
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -32,15 +30,12 @@ CLOCKS, COUNTS = ("horizon", "round"), ("own", "bf_ucb")
 
 @plays_in_lanes
 class FairXUCBState(NamedTuple):
-    """Who plays the initial rounds, alone or as a BF-UCB in all rounds, and the arms as one group.
-
-    ``first`` is its part for the initial rounds, and ``blocks`` has the sums of weights in blocks.
-    """
+    """Who plays the initial rounds, or as a BF-UCB all rounds, and the arms as one group."""
 
     other: initial.InitialState | bf_ucb.BFUCBState
-    first: initial.InitialState
+    first: initial.InitialState  # of the other
     arms: merits.Arms
-    blocks: np.ndarray
+    blocks: np.ndarray  # sums of weights
     shadow_means: np.ndarray
     shadow_arm: np.ndarray
     width: Shared
@@ -53,7 +48,7 @@ class FairXUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FairXUCB(Grouped):
+class FairXUCB(initial.Grouped):
     """Draw an arm with probability u_i / sum u_j, u_i being mean_i + w / sqrt(N_i), cut or not.
 
     The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
@@ -69,28 +64,17 @@ class FairXUCB(Grouped):
     clock : {"horizon", "round"}, optional
         Whether T in the width is the horizon, as in the paper's version, or the round.
     counts : {"own", "bf_ucb"}, optional
-        Whose N_i the width is divided by: this policy's; or those of a BF-UCB that plays at the
-        same time, as in the released version. It draws Bernoulli rewards of its own.
+        Whose N_i the width is divided by: this policy's; or those of a BF-UCB of the same switches
+        that plays at the same time, with Bernoulli rewards of its own, as in the released version.
     box : {"upper", "uncut"}
-        Whether u_i = min(1, mean_i + w / sqrt(N_i)), or as the paper prints it without the cut; in
-        the initial rounds too.
-    quotas : sequence of number or str, one per group, optional
-        Quotas of that BF-UCB.
-    shadow_means : sequence of float, length n_arms, optional
-        Means in [0, 1] of that BF-UCB's rewards. Given counts ``bf_ucb`` both are needed.
-
-    Notes
-    -----
-    The BF-UCB whose counts are used is of the same version, box, initialisation, running mean and
-    draw. In the released program its rewards are independent of this policy's too, so that only
-    their distribution matters. The probes are those of `BFUCB`, over all arms instead of within a
-    group.
+        Whether u_i is cut at 1, or not, as the paper prints it; in the initial rounds too.
+    quotas, shadow_means : sequence, one per group and per arm, optional
+        Quotas of that BF-UCB, and means of its rewards; needed with counts ``bf_ucb``.
 
     References
     ----------
     L. Wang, Y. Bai, W. Sun and T. Joachims, "Fairness of exposure in stochastic bandits", ICML
-    2021; "Simultaneously achieving group exposure fairness and within-group meritocracy in
-    stochastic bandits", AAMAS 2024, section 6.1.2.
+    2021; as in `BFUCB`, section 6.1.2.
 
     Examples
     --------
@@ -130,7 +114,7 @@ class FairXUCB(Grouped):
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
         rounded = self.draw == "released"
-        arms = merits.begin((n_arms,), self.box == "uncut", rounded, numbering(self.groups))
+        arms = merits.begin((n_arms,), self.box == "uncut", rounded, merits.numbering(self.groups))
         other = (
             self._shadow().start_weighing(n_arms, horizon)
             if shadow

@@ -12,8 +12,6 @@ from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
-from fairbandits.policies.initial_rounds import Grouped
-from fairbandits.policies.merit import learn_arm, numbering
 from fairbandits.policies.parameters import (
     VERSIONS,
     Confidence,
@@ -36,17 +34,13 @@ TIES = ("lowest", "random", "released")
 
 @plays_in_lanes
 class GroupUCBState(NamedTuple):
-    """The state of the initial rounds, the groups, and the indices of all arms.
-
-    ``tied`` has the arms in the order of preference where indices are equal, ``of_arm`` each arm's
-    group, and ``inside``, for each group, 1 or 0: whether its arms can be chosen in the round.
-    """
+    """The state of the initial rounds, the groups, and the indices of all arms."""
 
     first: initial.InitialState
     groups: layout.Groups
-    tied: Shared
+    tied: Shared  # arms in the order of preference where indices are equal
     of_arm: Shared
-    inside: np.ndarray
+    inside: np.ndarray  # 1 for each group whose arms can be chosen in the round
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
@@ -61,7 +55,7 @@ class GroupUCBState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GroupUCB(Grouped):
+class GroupUCB(initial.Grouped):
     """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
 
     With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB. Both
@@ -69,8 +63,8 @@ class GroupUCB(Grouped):
 
     Parameters
     ----------
-    groups : sequence of int
-        Sizes k_g >= 1 of the groups, in the order of the arms.
+    groups, initialisation, running_mean, delta
+        As in `BFUCB`.
     quotas : sequence of number or str, one per group, optional
         Required fraction of rounds beta_g >= 0, exact, with a sum of at most 1; default none.
     version : {"paper", "released"}
@@ -79,14 +73,11 @@ class GroupUCB(Grouped):
         mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
         being the number of arms among which the choice is. Default ucb1 in the paper's version.
     cap : bool, optional
-        Whether indices are cut off at 1. Default as the authors' program does in its version. While
-        they tie at 1, the tie rule decides everything.
+        Whether indices are cut off at 1, as in the released version.
     ties : {"lowest", "random", "released"}, optional
         Which of several arms of the same index: the lowest, any, or the first one in the released
-        program's numbering, where arm 1 is followed by the groups from the second on and the rest
-        of the first group is last. Default "lowest" in the paper's version.
-    initialisation, running_mean, delta
-        As in `BFUCB`.
+        program's numbering, where the first group's arms but arm 1 are last. Default "lowest" in
+        the paper's version.
     box : {"upper", "uncut"}
         Whether the optimistic means of the draws in the initial rounds are cut at 1.
 
@@ -96,8 +87,7 @@ class GroupUCB(Grouped):
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, sections 6.1.1 and 6.1.3.
+    As in `BFUCB`, sections 6.1.1 and 6.1.3.
 
     Examples
     --------
@@ -129,7 +119,7 @@ class GroupUCB(Grouped):
         return GroupUCBState(
             first=self._first(horizon, released, released),
             groups=groups,
-            tied=numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
+            tied=merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
             of_arm=groups.of_arm.copy(),
             inside=np.ones(len(self.groups)),
             pulls=np.zeros(n_arms, np.int64),
@@ -187,7 +177,7 @@ def _learn(state, t, arm, reward):
     groups.now[0] = group
     for g in range(len(groups.served)):
         groups.served[g] += where(group == g, 1, 0)
-    learn_arm(state, arm, reward, state.released_mean and not early)
+    merits.learn_arm(state, arm, reward, state.released_mean and not early)
 
 
 class GroupOracleState(NamedTuple):
@@ -209,10 +199,8 @@ class GroupOracle(Policy):
 
     Parameters
     ----------
-    groups : sequence of int
-        Sizes k_g >= 1 of the groups, in the order of the arms.
-    quotas : sequence of number or str, one per group
-        Required fraction of rounds beta_g >= 0, exact, with a sum of at most 1.
+    groups, quotas, merit, merit_parameter
+        As in `BFUCB`.
     means : sequence of float, length n_arms
         True means, in [0, 1].
     within : {"merit", "uniform", "best"}
@@ -220,21 +208,16 @@ class GroupOracle(Policy):
         the best of all arms if no group is behind (GEF's optimum).
     schedule : {"deficit", "floor"}
         A group is behind if beta_g (t-1) - N_g > 0, as for the policies that learn; or only if
-        floor(beta_g t) > N_g, which keeps a group other than the best one at exactly
-        floor(beta_g t) whenever one pull a round allows that, as it does for two groups.
-    merit, merit_parameter
-        As in `BFUCB`.
+        floor(beta_g t) > N_g.
 
     Notes
     -----
     The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
-    Groups are compared in exact integers; ties go to the lowest group. There are no initial rounds.
-    The probes are those of `BFUCB`; ``share`` is 0 before the group is first served.
+    Ties go to the lowest group; there are no initial rounds.
 
     References
     ----------
-    "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
-    bandits", AAMAS 2024, Observation 1 and Eq. 1.
+    As in `BFUCB`, Observation 1 and Eq. 1.
 
     Examples
     --------

@@ -14,12 +14,7 @@ from fairbandits.rationals import Quotas
 
 #: Learners that choose the group served if none is behind.
 OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
-LEARNERS = {
-    "optimistic": OPTIMISTIC,
-    "first": FIRST,
-    "random": RANDOM,
-    "least_owed": LEAST_OWED,
-}
+LEARNERS = {"optimistic": OPTIMISTIC, "first": FIRST, "random": RANDOM, "least_owed": LEAST_OWED}
 
 
 class Groups(NamedTuple):
@@ -64,10 +59,7 @@ def check_layout(sizes: Sequence[int], n_arms: int) -> None:
 
 
 def check_quotas(quotas: Quotas, groups: Sequence[int]) -> None:
-    """Raise ValueError unless there is one quota per group.
-
-    Unlike an arm's quotas they may sum to 1, since the paper discusses beta = (1/2, 1/2).
-    """
+    """Raise ValueError unless there is one quota per group."""
     if len(quotas) != len(groups):
         raise ValueError(f"quotas must have one entry per group ({len(groups)}), got {len(quotas)}")
 

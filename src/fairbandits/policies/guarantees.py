@@ -92,18 +92,16 @@ class GuaranteeBaseline(Guaranteed):
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
     constant : float
-        c in the limits N kl(mean, q) = c log t; the last program that had this policy had 2, the
-        published one has 3.03.
+        c in the limits N kl(mean, q) = c log t; the program that had this policy had 2.
 
     Notes
     -----
     After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
-    to the lowest arm, also of those with the largest limit. That is 1 for an arm never pulled, and
-    no limit is below lambda_i.
+    to the lowest arm. The limit of an arm never pulled is 1, and no limit is below lambda_i.
 
     References
     ----------
-    As in `GuaranteeKLUCB`; the policy is in the program's history, and not in its last version.
+    As in `GuaranteeKLUCB`; the policy is in the program's history alone.
     """
 
     targets: Guarantees
@@ -133,15 +131,13 @@ class GuaranteeKLUCB(Guaranteed):
 
     Notes
     -----
-    The arms have one pull each first. The arm of KL-UCB is the lowest of the largest upper limits,
-    which are not below lambda_i either. t is the number of rounds played so far, and a mean
-    outside [0, 1] is taken for the nearer end.
+    The arms have one pull each first. KL-UCB's arm is the lowest of the largest upper limits, which
+    are not below lambda_i. t is the rounds played so far.
 
     References
     ----------
     D. Baudry, N. Merlis, M. Molina, H. Richard and V. Perchet, "Multi-armed bandits with guaranteed
-    revenue per arm", AISTATS 2024: greedy, UCB and LCB; with excess ``normalise`` their variants
-    without the upper limits.
+    revenue per arm", AISTATS 2024: greedy, UCB and LCB, and their variants (``normalise``).
     """
 
     targets: Guarantees
@@ -171,11 +167,9 @@ class GuaranteeAnytime(Guaranteed):
     Notes
     -----
     The three parts: arm i has probability lambda_i; then lambda_i / m_i - lambda_i; what is left is
-    KL-UCB's. m_i is the mean of the pulls in the second part alone, between lambda_i and 1, and
-    lambda_i before the first of them. Where lambda_i / m_i sum to more than 1, the second part is
-    scaled to what the first one leaves, and nothing is left for KL-UCB. That has all pulls; an arm
-    never pulled has the limit 1, no limit is below lambda_i, ties go to the lowest arm. One coin
-    draws the part and the arm.
+    KL-UCB's, which learns from all pulls. m_i is the mean of the pulls in the second part alone,
+    between lambda_i and 1, and lambda_i before the first of them. Where lambda_i / m_i sum to more
+    than 1, the second part is scaled to what the first one leaves. Ties go to the lowest arm.
 
     References
     ----------
@@ -209,20 +203,15 @@ class GuaranteeAnytime(Guaranteed):
 @implements("choose", GuaranteeBaselineState)
 def _choose_behind(state, t, coin):
     sums, targets = state.limits.sums, state.targets
-    arm = -1
-    lowest = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    arm, lowest = -1, 0.0
+    for k in state.protected:
         ahead = sums[k] - targets[k] * (t - 1)
         if ahead < lowest:
-            lowest = ahead
-            arm = k
+            arm, lowest = k, ahead
     return arm if arm >= 0 else kl.largest(state.limits, t - 1)
 
 
-@implements("learn", GuaranteeBaselineState)
-def _learn_limits(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
+implements("learn", GuaranteeBaselineState)(kl.learn_limits)
 
 
 @inlined
@@ -253,8 +242,7 @@ def _fill(state, kind, clock, x):
     """Write the probabilities of the guarantees; return their sum."""
     level = kl.level(state.limits, clock) if kind != MEAN else 0.0
     total = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         x[k] = state.targets[k] / _estimate(state, kind, k, level)
         total += x[k]
     return total
@@ -269,11 +257,11 @@ def _share(state, clock):
     if state.try_upper:
         least = _fill(state, UPPER, clock, state.y)
         if least < 1.0:
-            for j in range(state.protected.size):
-                state.x[state.protected[j]] = state.y[state.protected[j]]
+            for k in state.protected:
+                state.x[k] = state.y[k]
             return least
-    for j in range(state.protected.size):
-        state.x[state.protected[j]] /= total
+    for k in state.protected:
+        state.x[k] /= total
     return 1.0
 
 
@@ -305,8 +293,7 @@ def _add_up(state):
     """Compute the additions of the estimates to the guarantees."""
     needed = 0.0
     added = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         target = state.targets[k]
         mean = state.sums[k] / state.pulls[k] if state.pulls[k] > 0 else 0.0
         share = target / min(max(mean, target), 1.0)

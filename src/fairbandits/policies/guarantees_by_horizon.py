@@ -13,7 +13,8 @@ from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, k
 from fairbandits.policies.kl import Limits
 from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
-from fairbandits.policies.simplex import sample
+from fairbandits.policies.simplex import choose_from_x, sample
+from fairbandits.policies.ties import better
 
 FIRST, SECOND, THIRD, LAST = range(4)
 
@@ -47,13 +48,11 @@ class GuaranteeETC(Guaranteed):
     Notes
     -----
     With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
-    min(lambda / (6 m), lambda / 2) T pulls a second one, of these pulls alone; then come
-    lambda T / m' less both quotas, for the second estimate m'. Quotas are numbers that the pulls
-    have to reach, and estimates lie between lambda and 1. Where lambda / m' sum to more than 1, m'
-    is the upper limit of the second phase's pulls at the round's t; as long as lambda / m' sum to
-    more than 1 even so, the arm of the largest is pulled, which is 1 for arms without a guarantee.
-    What rounds are left go to KL-UCB with all pulls, arms never pulled first; ties go to the
-    lowest arm, and no limit is below lambda. t is the number of rounds played so far.
+    min(lambda / (6 m), lambda / 2) T pulls a second one, m', of these pulls alone; then come
+    lambda T / m' less both quotas. Estimates lie between lambda and 1. Where lambda / m' sum to
+    more than 1, m' is the upper limit of the second phase's pulls; as long as the sum is more than
+    1 even so, the arm of the largest is pulled, which is 1 for arms without a guarantee. The rounds
+    left go to KL-UCB with all pulls, arms never pulled first; ties go to the lowest arm.
 
     References
     ----------
@@ -85,8 +84,7 @@ class GuaranteeETC(Guaranteed):
 @inlined
 def _short(state, phase):
     """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         if state.pulls[phase, k] < state.quotas[phase, k]:
             return k
     return -1
@@ -100,8 +98,7 @@ def _cut(state, k, mean):
 @inlined
 def _end_first(state):
     """Set the quotas of the second phase."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         target = state.targets[k]
         mean = _cut(state, k, state.limits.mean[k])
         state.quotas[SECOND, k] = min(target / (6.0 * mean), target / 2.0) * state.horizon
@@ -111,8 +108,7 @@ def _end_first(state):
 @inlined
 def _end_second(state):
     """Set the estimates of the third phase."""
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
         state.estimate[k] = mean
         state.entropy[k] = kl.negentropy(mean)
@@ -123,8 +119,7 @@ def _end_second(state):
 def _needed(state, estimate):
     """Return the sum of lambda / estimate."""
     total = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         total += state.targets[k] / estimate[k]
     return total
 
@@ -133,8 +128,7 @@ def _needed(state, estimate):
 def _optimistic(state, clock):
     """Set the upper limits of the second phase's estimates."""
     now = kl.level(state.limits, clock)
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         mean = state.estimate[k]
         if mean < 1.0 and now > 0.0:
             divergence = now / state.pulls[SECOND, k]
@@ -151,13 +145,11 @@ def _third(state, clock):
         _optimistic(state, clock)
         estimate = state.upper
         if _needed(state, estimate) > 1.0:
-            best = 0
+            best, largest = 0, estimate[0]
             for k in range(1, estimate.size):
-                if estimate[k] > estimate[best]:
-                    best = k
+                best, largest = better(k, estimate[k], best, largest)
             return best
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         whole = state.targets[k] * state.horizon / estimate[k]
         if state.pulls[THIRD, k] < whole - state.quotas[FIRST, k] - state.quotas[SECOND, k]:
             return k
@@ -226,10 +218,9 @@ class GuaranteeKnapsack(Policy):
     -----
     With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
     are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
-    sqrt(log N / T) has prices q_i of them, which grow where g_i is negative. The arms' learner is
-    EXP3.P with delta = 1 / T, as its authors tune it, and the gain
-    (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))), which
-    has the prices after their step. Without guarantees it is EXP3.P.
+    sqrt(log N / T) has prices q_i of them. The arms' learner is EXP3.P with delta = 1 / T and the
+    gain (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))),
+    with the prices after their step.
 
     References
     ----------
@@ -272,15 +263,13 @@ def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
     prices, weights = state.prices, state.price_weights
     highest = -math.inf
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
         weights[k] -= state.price_step * (state.least * met)
         highest = max(highest, weights[k])
     total = 0.0
     value = 0.0
-    for j in range(state.protected.size):
-        k = state.protected[j]
+    for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
         prices[k] = math.exp(weights[k] - highest)
         total += prices[k]
@@ -288,9 +277,7 @@ def _price(state, arm, reward):
     return value / total if total > 0.0 else 0.0
 
 
-@implements("choose", GuaranteeKnapsackState)
-def _choose_knapsack(state, t, coin):
-    return sample(state.x, coin)
+implements("choose", GuaranteeKnapsackState)(choose_from_x)
 
 
 @implements("learn", GuaranteeKnapsackState)
@@ -329,19 +316,13 @@ class RewardFairUCB(Policy):
 
     Notes
     -----
-    The published policy is for several agents, who each get a reward of their own from the arm
-    pulled, and a fraction c of the largest mean reward that they could have. With the horizon T,
-    which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the limits of
-    every mean are mean -+ sqrt(log(2 n k (T + 1)) / N), cut to [0, 1], and the distribution
-    maximises the agents' sum of upper limits, such that each agent's is at least c times its
-    largest lower limit.
-
-    With one agent, which is this policy without targets, the arm of the largest upper limit is the
-    solution whatever c is. With targets each arm has an agent of its own, to whom the other arms
-    pay nothing, and lambda_i stands in place of c times the lower limit: arm i has the probability
-    lambda_i / U_i, and the arm of the largest U_i what is left. That form is ours. Where those
-    probabilities sum to more than 1, which the programme calls infeasible, they are divided by
-    their sum. Ties go to the lowest arm; U_i is never below lambda_i.
+    The published policy is for several agents, each with a reward of their own. With the horizon
+    T, which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the upper
+    limits are U = mean + sqrt(log(2 n k (T + 1)) / N), cut to [0, 1]. With one agent, which is this
+    policy without targets, it pulls the arm of the largest. The form with targets is ours: each arm
+    has an agent of its own and the probability lambda_i / U_i, and the arm of the largest U_i what
+    is left. Where those probabilities sum to more than 1, they are divided by their sum. Ties go to
+    the lowest arm; U_i is never below lambda_i.
 
     References
     ----------
@@ -372,13 +353,12 @@ def _choose_fair(state, t, coin):
     x, upper = state.x, state.upper
     if t <= state.exploring:
         return (t - 1) % x.size
-    best = 0
+    best, largest = 0, upper[0]
     total = 0.0
     for k in range(x.size):
         x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
         total += x[k]
-        if upper[k] > upper[best]:
-            best = k
+        best, largest = better(k, upper[k], best, largest)
     if total > 1.0:
         for k in range(x.size):
             x[k] /= total

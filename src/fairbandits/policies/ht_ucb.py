@@ -44,25 +44,22 @@ class HTUCB(Policy):
         Penalty rate A_k >= 0 of each arm, the cost of a missing pull; one number is for all arms.
         With 0 this is `UCB1`.
     clock : {"round", "previous"}
-        What n is under the logarithm: the round being played, or the one before it. The threshold
-        has the round being played either way.
+        What n is under the logarithm: the round being played, or the one before it.
     threshold : {"hard", "soft"}
         Whether the whole penalty rate counts as soon as the arm is short, or only the missing
-        share of its quota, A_k (tau_k n - N_k)+ / (tau_k n), which is 0 where tau_k is.
+        share of its quota, A_k (tau_k n - N_k)+ / (tau_k n).
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
     Notes
     -----
-    Arms never pulled go first, the lowest first, so that round n <= n_arms is arm n's. N_k counts
-    the rounds before n, and the threshold is strict. It is decided in integers, since N < tau n is
-    wrong in floating point where tau n is a whole number.
+    Arms never pulled go first, the lowest first. N_k counts the rounds before n, and the threshold
+    is strict, decided in integers.
 
     References
     ----------
     "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-    Eq. 12, whose clock is "round", and Algorithm 1, whose clock is "previous"; the soft threshold
-    is of Section 5.
+    Eq. 12 (clock "round"), Algorithm 1 (clock "previous") and Section 5 (soft threshold).
 
     Examples
     --------

@@ -61,11 +61,7 @@ class Grouped(Policy):
         return min(0.5, 1.0 / math.sqrt(horizon)) if self.delta is None else float(self.delta)
 
     def _first(self, horizon: int, outside: bool, rounded: bool) -> InitialState:
-        """Return the state before the initial rounds.
-
-        Delta stands `outside` the logarithm of the width, and draws are by a `rounded` number, in
-        the released program.
-        """
+        """Return the first state; delta can be `outside` the logarithm, draws `rounded`."""
         delta = self._delta(horizon)
         return InitialState(
             merits.begin(self.groups, self.box == "uncut", rounded),

@@ -78,8 +78,7 @@ def negentropy(p):
 def log_gap(p, entropy, divergence, guess):
     """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
 
-    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, e.g. the root of a
-    slightly different divergence, or `UNKNOWN`.
+    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, or `UNKNOWN`.
     """
     rest = 1.0 - p
     x = guess
@@ -100,8 +99,8 @@ def log_gap(p, entropy, divergence, guess):
 def _near(p, entropy, divergence):
     """Return a number near the root.
 
-    It comes from the first two terms of q - p in powers of the root of the divergence where these
-    are accurate, and is never below the number that kl(p, q) without -p log q gives, a lower bound.
+    It comes from the first two terms of q - p in powers of the root of the divergence, and is not
+    below the number that kl(p, q) without -p log q gives, a lower bound.
     """
     x = (entropy - divergence) / (1.0 - p)
     first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
@@ -248,13 +247,12 @@ class KLUCB(Policy):
     Notes
     -----
     kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
-    Arms never pulled go first, ties go to the lowest arm. Rewards should lie in [0, 1]; a mean
-    outside is taken for the nearer end.
+    Ties go to the lowest arm. A mean outside [0, 1] is taken for the nearer end.
 
     References
     ----------
     A. Garivier and O. Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT
-    2011, Algorithm 1, whose second term c log log t is left out.
+    2011, Algorithm 1, without the term c log log t.
     """
 
     constant: Positive = 1.0
@@ -270,5 +268,6 @@ def _choose(state, t, coin):
 
 
 @implements("learn", KLUCBState)
-def _learn(state, t, arm, reward):
+def learn_limits(state, t, arm, reward):
+    """Learn for a policy whose state has `limits`."""
     learn(state.limits, arm, reward)

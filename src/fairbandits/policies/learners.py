@@ -2,8 +2,7 @@
 
 A learner's state has a field ``x``, the distribution it plays next, and one verb that moves it:
 ``ascend(learner, g)`` takes the gains of all arms (full information), and
-``absorb(learner, t, arm, g)`` the gain of the arm pulled in round `t` (bandit feedback). Gains have
-no a-priori bound.
+``absorb(learner, t, arm, g)`` that of the arm pulled in round `t`. Gains have no a-priori bound.
 """
 
 import math
@@ -122,23 +121,13 @@ def squint(n_arms: int) -> Squint:
 
 
 def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
-    """Return the start of the scale-free MAB algorithm (Putta and Agrawal, ALT 2022, Alg. 1).
-
-    `adaptive` chooses its second rule for the exploration rate.
-    """
+    """Return the start of the scale-free MAB algorithm (Putta and Agrawal, ALT 2022, Alg. 1)."""
     memory = np.zeros(6)
     memory[GAMMA] = 0.5
     memory[ROOT_M] = memory[ROOT_P] = float(n_arms)
-    return FTRL(
-        _uniform(n_arms),
-        _uniform(n_arms),
-        np.full(n_arms, float(n_arms)),
-        np.zeros(n_arms),
-        np.zeros(n_arms),
-        memory,
-        adaptive,
-        tolerance,
-    )
+    x, p = _uniform(n_arms), _uniform(n_arms)
+    inverse, sums = np.full(n_arms, float(n_arms)), np.zeros((2, n_arms))
+    return FTRL(x, p, inverse, *sums, memory, adaptive, tolerance)
 
 
 def exp3p(n_arms: int, horizon: int, confidence: float) -> EXP3P:

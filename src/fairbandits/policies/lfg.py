@@ -46,8 +46,7 @@ class LFG(Policy):
     Parameters
     ----------
     fractions : sequence of number or str, length n_arms
-        Required fraction of pulls f_i of each arm, exact: 0.05, "1/3". The oracle version of
-        BanditQ's comparison has f_i = lambda_i / mu_i.
+        Required fraction of pulls f_i of each arm, exact: 0.05, "1/3".
     eta : float, optional
         Weight of the reward against the queues, >= 0; default 100, or as `eta_exponent` says.
     eta_exponent : float, optional
@@ -59,16 +58,14 @@ class LFG(Policy):
     weights : sequence of float, optional
         w_i >= 0; default all 1.
     arrivals : {"after", "before"}
-        Whether the required fraction joins the queue after a round's choice, or before it, so that
-        the first choice sees it already.
+        Whether the required fraction joins the queue after a round's choice, or before it.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
     Notes
     -----
-    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, in integers over the fractions' common
-    denominator; Q_i(1) is 0, or f_i with arrivals before the choice. An arm never pulled has
-    u_i = 1.
+    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly; Q_i(1) is 0, or f_i with
+    arrivals before the choice. An arm never pulled has u_i = 1.
 
     References
     ----------

@@ -1,9 +1,8 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
-then taken block by block, eight additions side by side instead of one after the other, and a draw
-looks for the block first. The order of all additions is fixed, also where the released program of
-BF-UCB's authors adds and divides in its own way, since the last bits decide ties there.
+taken block by block, and a draw looks for the block first. The order of all additions is fixed,
+since the last bits decide ties in the released program.
 """
 
 import math
@@ -71,10 +70,7 @@ class Arms(NamedTuple):
 def begin(
     sizes: Sequence[int], uncut: bool, rounded: bool, numbering: Sequence[int] | None = None
 ) -> Arms:
-    """Return the arms of groups before the first round.
-
-    Optimistic means are `uncut` or cut at 1, draws `rounded` with ties in the order of `numbering`.
-    """
+    """Return the arms of groups before the first round; `numbering` decides ties if `rounded`."""
     columns = -(-max(sizes) // BLOCK) * BLOCK
     n_rows = len(sizes) * columns
     rows = np.concatenate([columns * g + np.arange(size) for g, size in enumerate(sizes)])
@@ -157,11 +153,9 @@ def fair_value(x, size, kind, c):
 def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
-    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), entry by entry. For f = x**c and
-    f = exp(c x) with c >= 0 that function of x_i first falls and then rises, so an end of the
-    interval is best: iterating this (Dinkelbach 1967) climbs to the maximum over all vertices. Ties
-    go to the upper end: while all intervals are [0, 1] every vertex but 0 has Phi = 1, and the draw
-    stays uniform. Arrays have at least `size` entries, 0 <= lower <= upper.
+    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), and each term first falls and
+    then rises, so an end of its interval is best: iterating this (Dinkelbach 1967) climbs to the
+    maximum over all vertices. Ties go to the upper end.
     """
     for k in range(size):
         out[k] = upper[k]
@@ -210,10 +204,7 @@ def block_sum(rows, o):
 
 @inlined
 def weigh(arms, g, width):
-    """Write the optimistic means of group g as its weights; return their sum, and that of squares.
-
-    The sums up to the end of each block but the last, which has infinity, go into `ends`.
-    """
+    """Write the optimistic means of group g as its weights; return sums of them and of squares."""
     total, squares = 0.0, 0.0
     n_blocks = blocks_of(arms, g)
     for b in range(n_blocks):
@@ -290,10 +281,8 @@ def draw(arms, group, last, total, coin):
 
 @inlined
 def draw_by_weight(arms, group, last, target):
-    """Return the first place whose cumulated weight exceeds `target`, else the last one.
-
-    Cumulated weights do not decrease: counting those not above it needs no unpredictable branch.
-    """
+    """Return the first place whose cumulated weight exceeds `target`, else the last one."""
+    # cumulated weights do not decrease: counting those not above it needs no branch
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
     place = BLOCK * block
@@ -326,11 +315,9 @@ def sum_before(arms, group, block):
 def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
-    The uniform number is rounded to thousandths, half to even. The arms go by increasing
-    probability, equal ones by their ranks; the first whose cumulated probability is strictly above
-    the number is drawn. The number 1.000 passes all of them, unless the sum rounds to above 1.
-    `order` has the ranks of each group's arms in the last round's order, which is nearly this
-    one's.
+    The arms go by increasing probability, equal ones by their ranks; the first whose cumulated
+    probability is strictly above the number is drawn. The number 1.000 passes all of them, unless
+    the sum rounds to above 1. `order` has the ranks in the last round's order.
     """
     row = group * arms.columns
     while True:

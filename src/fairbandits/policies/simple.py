@@ -19,7 +19,7 @@ from fairbandits.policies.parameters import (
     several,
     whole,
 )
-from fairbandits.policies.simplex import sample
+from fairbandits.policies.simplex import choose_from_x
 from fairbandits.rationals import rational
 
 
@@ -64,7 +64,7 @@ class Constant(Policy):
     Parameters
     ----------
     arm : int
-        Counted from 1; a negative one from the last, which is -1.
+        Counted from 1, or negative, from the last, -1.
     """
 
     arm: Annotated[int, not_zero(whole(), "a whole number")] = 1
@@ -142,14 +142,12 @@ class Prophet(Policy):
 
     Notes
     -----
-    Its regret is below the sum of the A_k of arms with A_k >= Delta_k, whatever the horizon: it is
-    what rounding costs. Round t is for the arm furthest behind its plan, by plan t / T - N, ties to
-    the lowest index, so that the shares are about right in every round and exact in the last one.
+    Its regret is below the sum of the A_k of arms with A_k >= Delta_k, what rounding costs. Round t
+    is for the arm furthest behind its plan, by plan t / T - N, ties to the lowest index.
 
     References
     ----------
-    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-    Eqs 7-8.
+    As in `HTUCB`, Eqs 7-8.
 
     Examples
     --------
@@ -166,12 +164,9 @@ class Prophet(Policy):
         checks.length("means", self.means, len(self.quotas))
 
     def plan(self, horizon: int) -> np.ndarray:
-        """Return the numbers of pulls that lose least, shape (n_arms,), int64.
-
-        An arm's loss Delta N + A (tau T - N)+ is convex in N, so pulls are best handed out by their
-        gain over one of the best arm: A - Delta while the quota lacks a whole pull, then A times
-        the lacking part less Delta. The rest goes to the lowest of the best arms.
-        """
+        """Return the numbers of pulls that lose least, shape (n_arms,), int64."""
+        # an arm's loss Delta N + A (tau T - N)+ is convex in N: pulls go by what they gain on the
+        # best arm's, A - Delta while the quota lacks a pull, then A times the lacking part - Delta
         means = [rational("means", mean) for mean in self.means]
         rates = checks.per_arm("penalties", self.penalties, len(means))
         numerators, denominator = self.quotas.numerators, self.quotas.denominator
@@ -208,9 +203,7 @@ def _choose_constant(state, t, coin):
     return state.arm
 
 
-@implements("choose", StaticState)
-def _choose_static(state, t, coin):
-    return sample(state.x, coin)
+implements("choose", StaticState)(choose_from_x)
 
 
 @implements("learn", UniformState, ConstantState, StaticState)

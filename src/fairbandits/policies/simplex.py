@@ -18,14 +18,18 @@ def sample(x, coin):
     return arm
 
 
+def choose_from_x(state, t, coin):
+    """Choose for a policy whose state has the distribution `x`."""
+    return sample(state.x, coin)
+
+
 @inlined
 def project_step(x, rate, g, threshold, moves, y):
     """Move `x` to the point of the simplex nearest to x + rate * g, in place, where it `moves`.
 
-    That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large,
-    and the entries above it fit a larger one: so d climbs, dropping entries until the lowest one
-    kept lies above it, to the point that sorting gives, in a few passes. It starts at `threshold`,
-    the d of some set of entries, (their sum after the step - 1) / number. `y` is scratch.
+    That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large:
+    it climbs from `threshold`, the d of some set of entries, dropping entries until the lowest one
+    kept lies above it. `y` is scratch.
 
     References
     ----------
@@ -58,8 +62,7 @@ def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
     The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with gaps_i = max
-    z - z_i. Measuring from the maximum keeps full precision however large z is. The start `shift`
-    is e.g. the last round's root; any positive number will do, since the function is concave and
+    z - z_i. The start `shift` can be any positive number, since the function is concave and
     increasing: a step from the right lands on the left, and from there the steps climb to the root.
     The last step is the one that started with |1 - sum| below `tolerance`.
 

@@ -47,8 +47,8 @@ class UCB1(Policy):
     scale : float
         Rewards are divided by this, so that they lie in [0, 1].
     clock : {"round", "previous", "own"}
-        What t is: the round being played; the rounds played so far; or the number of rounds in
-        which this policy was asked for an arm, which differs inside `FairLearn`.
+        What t is: the round being played; the rounds played so far; or the rounds in which this
+        policy was asked for an arm, which differ inside `FairLearn`.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 

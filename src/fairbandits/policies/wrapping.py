@@ -8,18 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import (
-    choose,
-    implements,
-    inlined,
-    learn,
-    plays_in_lanes,
-    probe,
-)
+from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
+from fairbandits.policies.ties import better
 
 #: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
 #: learner may use all before.
@@ -64,8 +58,7 @@ class OwnReward(HasLearner):
 
     Notes
     -----
-    The probes are those of the learner. The t-th reward of an arm is that of round t, where the
-    learner by itself would meet that of its t-th pull.
+    The probes are those of the learner. An arm's reward is that of the round, not of the pull.
     """
 
     learner: Learner = "ucb1"
@@ -84,8 +77,7 @@ class OwnReward(HasLearner):
 class PlugIn(HasLearner):
     """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
 
-    It is our translation of `FairLearn`, whose quotas are of pulls, to targets of reward when the
-    means are not known. No paper has it.
+    It translates `FairLearn` to targets of reward when the means are not known. No paper has it.
 
     Parameters
     ----------
@@ -132,14 +124,11 @@ class Resampled(HasLearner):
 
     Notes
     -----
-    The coin is 1 where the 2**33-th further word of the round's coin, as a number in [0, 1), is
-    below the reward: one of 1 or more always shows as 1, and one of 0 or less as 0.
+    The coin is 1 where the 2**33-th further word of the round's coin is below the reward.
 
     References
     ----------
-    S. Agrawal and N. Goyal, "Analysis of Thompson sampling for the multi-armed bandit problem",
-    COLT 2012, Algorithm 2; section 2.1 of the paper of `FairLearn`, which reduces all rewards to
-    it.
+    As in `Thompson`, Algorithm 2; as in `FairLearn`, section 2.1.
     """
 
     learner: Learner = "ucb1"
@@ -191,16 +180,10 @@ def _choose_plug_in(state, t, coin):
         return t - 1
     if t == n_arms + 1 or t & (t - 1) == 0:
         _renew(state)
-    arm = 0
-    worst = 0.0
+    arm, worst = 0, 0.0
     for k in range(n_arms):
-        deficit = state.quotas[k] * (t - 1) - state.pulls[k]
-        if deficit > worst:
-            arm = k
-            worst = deficit
-    if worst > 0.0:
-        return arm
-    return choose(state.learner, t, coin)
+        arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
+    return arm if worst > 0.0 else choose(state.learner, t, coin)
 
 
 @implements("learn", PlugInState)
@@ -245,14 +228,12 @@ class Mixture(HasLearner):
     Notes
     -----
     The learner learns from all pulls and sees the global round. Arm i is pulled where the 2**32-th
-    further word of the round's coin, as a number in [0, 1), is below r_1 + .. + r_i for no smaller
-    i; these sums are exact and rounded once.
+    further word of the round's coin is below r_1 + .. + r_i for no smaller i.
 
     References
     ----------
-    It has the kind of guarantee of L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
-    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019, whose
-    policy is another one.
+    Another policy with such a guarantee: L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
+    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019.
     """
 
     quotas: ArmQuotas
