@@ -12,14 +12,7 @@ import pandas as pd
 
 from fairbandits.arena.decisions import pareto
 from fairbandits.arena.roles import TOLD, Arena, Role
-from fairbandits.arena.scores import (
-    Score,
-    dataset_of,
-    maker_of,
-    recorded,
-    scores_of,
-    values_of,
-)
+from fairbandits.arena.scores import Score, dataset_of, maker_of, recorded, scores_of, values_of
 from fairbandits.arena.settings import SLUG
 from fairbandits.arena.standings import KEPT, standings
 from fairbandits.data.store import StoreError

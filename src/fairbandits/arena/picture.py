@@ -89,11 +89,7 @@ class _Chart:
     """Axes for points; both are linear around 0, up to `even`, then logarithmic."""
 
     def __init__(
-        self,
-        size: tuple[float, float],
-        xs: Sequence[float],
-        ys: Sequence[float],
-        even: float = 1.0,
+        self, size: tuple[float, float], xs: Sequence[float], ys: Sequence[float], even: float = 1.0
     ):
         self.width, self.height = size
         self.even = even

@@ -13,14 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    LEVEL_LINE,
-    Drawing,
-    different,
-    of,
-    panels,
-    rounds_axis,
-)
+from fairbandits.figures.panels import LEVEL_LINE, Drawing, different, of, panels, rounds_axis
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise

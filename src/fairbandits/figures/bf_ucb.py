@@ -38,10 +38,7 @@ from fairbandits.rationals import rational
 from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.settings.spec import RunSpec
 
-VERSIONS = {
-    "paper": "as printed, nothing cut off at 1",
-    "released": "as in the released program",
-}
+VERSIONS = {"paper": "as printed, nothing cut off at 1", "released": "as in the released program"}
 GROUPS = ("majority", "minority")
 GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 #: The quota of Figures 2 and 3.

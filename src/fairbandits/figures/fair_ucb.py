@@ -112,10 +112,7 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
 
 
 @figure(
-    fig3="r-Regret",
-    reads=["plays", "eta"],
-    quantity="the r-Regret up to round t",
-    unit="reward",
+    fig3="r-Regret", reads=["plays", "eta"], quantity="the r-Regret up to round t", unit="reward"
 )
 def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
     """Draw the r-Regret of Fair-UCB and LFG over time.

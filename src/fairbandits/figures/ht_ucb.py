@@ -12,14 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    Drawing,
-    different,
-    legend_below,
-    of,
-    panels,
-    thousands,
-)
+from fairbandits.figures.panels import Drawing, different, legend_below, of, panels, thousands
 from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
 from fairbandits.measures.penalised import (
     mean_reward,

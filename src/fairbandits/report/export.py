@@ -9,13 +9,7 @@ import pandas as pd
 
 from fairbandits import __version__
 from fairbandits.audit import totals
-from fairbandits.audit.finding import (
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    REPRODUCED,
-)
+from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.data.store import replacing
 from fairbandits.report.markup import render

@@ -14,13 +14,7 @@ import pandas as pd
 
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
-from fairbandits.replication.datasets import (
-    Rows,
-    expect,
-    expect_experiment,
-    load_dataset,
-    shrunk,
-)
+from fairbandits.replication.datasets import Rows, expect, expect_experiment, load_dataset, shrunk
 from fairbandits.report.markup import Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
