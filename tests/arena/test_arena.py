@@ -12,13 +12,14 @@ import fairbandits as fb
 import real
 import shrunk
 import small
-from fairbandits.arena import decisions, picture, scores, standings
+from fairbandits.arena import decisions, scores, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
 from fairbandits.policies import make_policy
 from fairbandits.replication.simulate import instance_of
 from fairbandits.report import arena as page
+from fairbandits.report import picture
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.settings.spec import depends_on_instance, filled
 from fairbandits.theory.fluid import fluid_pulls
@@ -88,7 +89,7 @@ def test_standings_have_every_policy_that_applies(tables):
     for terms in arena.terms:
         for one in arena.instances(terms.name):
             own = rows[(rows["contract"] == terms.name) & (rows["instance"] == one.instance)]
-            applies = {one.labels[key] for key in one.labels if terms.roles[key].applies}
+            applies = {one.labels[key] for key in one.labels if terms.roles[key].translation}
             assert set(own["label"]) == applies
             assert own.groupby("label")["usual"].sum().eq(1).all()
     assert rows["price"].ge(-1e-12).all()

@@ -42,20 +42,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Score:
-    """A policy with one setting on one instance under one contract.
+    """A policy with one setting on one instance under one contract."""
 
-    `policy` is its name in the configuration, `label` that on pages; `setting` the swept parameter
-    with its value, or empty, and `usual` whether that is the first of the sweep. `values` are by
-    `MEASURES`, of shape (n_replicates, n_checkpoints).
-    """
-
-    policy: str
-    label: str
-    setting: str
-    usual: bool
+    policy: str  # its name in the configuration
+    label: str  # its name on pages
+    setting: str  # the swept parameter with its value, or empty
+    usual: bool  # whether that is the first of the sweep
     role: Role
     rounds: np.ndarray
-    values: dict[str, np.ndarray]
+    values: dict[str, np.ndarray]  # by `MEASURES`, each (n_replicates, n_checkpoints)
 
     @property
     def name(self) -> str:
@@ -105,30 +100,25 @@ def dataset_of(arena: Arena, experiment: Experiment) -> Path:
 def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
     """Return the stored runs of an instance and their footer, or raise StoreError if unusable."""
     file = dataset_of(arena, experiment)
-    table, footer = load_dataset(file, [*COLUMNS, *_swept(experiment)])
+    swept_names = sorted({name for run in experiment.runs for name in run.spec.sweep})
+    table, footer = load_dataset(file, [*COLUMNS, *swept_names])
     expect_experiment(footer, experiment, file)
     return list(runs_of(table, footer)), footer
-
-
-def _swept(experiment: Experiment) -> list[str]:
-    return sorted({name for run in experiment.runs for name in run.spec.sweep})
 
 
 def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> Iterator[Score]:
     """Yield the scores of stored runs of one instance under a contract; labels are by policy."""
     for run in runs:
         role = terms.roles[run.policy]
-        if role.applies:
-            make = maker_of(terms.name, run.spec)
-            yield Score(
-                run.policy,
-                labels[run.policy],
-                setting_of(run.cell),
-                run.cell == {name: swept(value) for name, value in run.spec.cells[0].items()},
-                role,
-                run.rounds,
-                values_of(make, seen_of(run)),
-            )
+        if not role.translation:
+            continue
+        first = {name: swept(value) for name, value in run.spec.cells[0].items()}
+        setting = ", ".join(
+            f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items()
+        )
+        values = values_of(maker_of(terms.name, run.spec), seen_of(run))
+        usual = run.cell == first
+        yield Score(run.policy, labels[run.policy], setting, usual, role, run.rounds, values)
 
 
 def seen_of(run: RunData) -> Seen:
@@ -138,8 +128,3 @@ def seen_of(run: RunData) -> Seen:
     return Seen(
         *(run.rounds, run.values["plays"], run.values["reward"], means, deficits, run.spec.quotas)
     )
-
-
-def setting_of(cell: Mapping[str, float]) -> str:
-    """Return the swept parameters with their values, for reading: V exponent 0.5."""
-    return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in cell.items())

@@ -46,16 +46,10 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
     says that it is better, and the mean of the other measure does not say that it is worse; but no
     policy that knows the means dominates one that does not, and the optimum dominates none.
     """
+    facts = ("policy", "label", "setting", "name", "usual")
     rows = pd.DataFrame(
-        {
-            "policy": one.policy,
-            "label": one.label,
-            "setting": one.setting,
-            "name": one.name,
-            "usual": one.usual,
-            "kind": one.role.kind,
-            "translation": one.role.translation,
-        }
+        {name: getattr(one, name) for name in facts}
+        | {"kind": one.role.kind, "translation": one.role.translation}
         for one in scores
     )
     values = {
@@ -77,9 +71,8 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
 
 
 def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
-    rows[name] = found["mean"].to_numpy()
-    rows[f"{name}_low"] = found["low"].to_numpy()
-    rows[f"{name}_high"] = found["high"].to_numpy()
+    for column, end in ((name, "mean"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+        rows[column] = found[end].to_numpy()
 
 
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
@@ -134,20 +127,19 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
     """Return standings, paths and pairs, and the scale of the runs if it is not the usual one."""
     scale = ""
     found: dict[str, list[pd.DataFrame]] = {"standings": [], "paths": [], "pairs": []}
+    order = {terms.name: k for k, terms in enumerate(arena.terms)}
     for suite in dict.fromkeys(one.suite for one in arena.terms):
         for experiment in arena.config.named(SLUG, suite):
             runs, footer = recorded(arena, experiment)
             scale = footer.get("scale", scale)
             for terms in (one for one in arena.terms if one.suite == suite):
                 scores = list(scores_of(terms, runs, footer["labels"]))
-                parts = {"standings": standings(scores), "paths": paths(scores)}
-                parts["pairs"] = pairs(scores)
-                parts["standings"] = parts["standings"].assign(**facts_of(terms, runs))
+                parts = {"standings": standings(scores).assign(**facts_of(terms, runs))}
+                parts |= {"paths": paths(scores), "pairs": pairs(scores)}
                 for name, part in parts.items():
                     part.insert(0, "instance", experiment.instance)
                     part.insert(0, "contract", terms.name)
                     found[name].append(part)
-    order = {terms.name: k for k, terms in enumerate(arena.terms)}
     tables = {
         name: pd.concat(parts, ignore_index=True).sort_values(
             "contract", key=lambda names: names.map(order), kind="stable", ignore_index=True
@@ -171,19 +163,15 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
 def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
     """Return the nanoseconds per round of each policy on five arms; few rounds are interpreted."""
     rows = []
-    for terms in {one.suite: one for one in arena.terms}.values():
-        experiment = arena.instances(terms.name)[0]
-        for one in experiment.runs:
-            policy = one.name.removesuffix(f"-{one.spec.law}")
-            cell = one.spec.cells[0]
-            parameters = one.spec.parameters_of(cell)
+    for suite in {one.suite: one for one in arena.terms}:
+        experiment = arena.config.named(SLUG, suite)[0]
+        for run in experiment.runs:
+            policy = run.name.removesuffix(f"-{run.spec.law}")
+            parameters = run.spec.parameters_of(run.spec.cells[0])
             settled = {k: COSTED.get(k, v) if v == "instance" else v for k, v in parameters.items()}
-            made = make_policy(one.spec.policy, settled, where=f"costs of {policy}")
-            label = experiment.labels[policy]
-            rows.append(
-                {"suite": terms.suite, "label": label, "nanoseconds": _nanoseconds(made, rounds)}
-            )
-    return pd.DataFrame(rows)
+            made = make_policy(run.spec.policy, settled, where=f"costs of {policy}")
+            rows.append((suite, experiment.labels[policy], _nanoseconds(made, rounds)))
+    return pd.DataFrame(rows, columns=["suite", "label", "nanoseconds"])
 
 
 #: Replaces parameters that come from an instance.
@@ -217,10 +205,6 @@ def write(config: Config, out: Path) -> None:
     for name in TABLES:
         content = pa.Table.from_pandas(tables[name], preserve_index=False)
         content = content.replace_schema_metadata(None)
-        footer = {
-            "kind": "arena",
-            "table": name,
-            "code": arena_code(),
-            "content": table_hash(content),
-        }
-        write_table(out / f"{name}.parquet", content, footer | ({"scale": scale} if scale else {}))
+        footer = {"kind": "arena", "table": name, "code": arena_code()}
+        footer |= {"content": table_hash(content)} | ({"scale": scale} if scale else {})
+        write_table(out / f"{name}.parquet", content, footer)

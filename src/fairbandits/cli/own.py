@@ -85,8 +85,9 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
     runs.
     """
-    from fairbandits.arena import entrant, report
+    from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
+    from fairbandits.report.entrant import write
 
     found = entrant.load_entrant(policy, compiled)
     place = load_arena(arena_of(configs, results))
@@ -98,7 +99,7 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
         with writing(out):
-            report.write(place, outcome, out)
+            write(place, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(

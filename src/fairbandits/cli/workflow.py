@@ -30,12 +30,14 @@ COMPILING = "your_own_policy"
 IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
+TEMPLATES = tuple(
+    sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*.html"))
+)
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
 PAGE_PARTS = (
     *("arena", "report", "figures", "measures", "theory", "library/style.py"),
     *("settings/config.py", "settings/papers.py", "settings/schemas.py", "settings/formulas.py"),
-    *("audit", *READING),
-    *sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*.html")),
+    *("audit", *READING, *TEMPLATES),
 )
 #: What builds the site, besides.
 SITE_PARTS = (
@@ -229,7 +231,7 @@ class Plan:
     def page_code(self, wildcards) -> str:
         """Return the fingerprint of the code that makes a page."""
         of_library = wildcards.page in LIBRARY_PAGES
-        parts = used_by(*LIBRARY_PARTS, without=()) if of_library else PAGE_PARTS
+        parts = used_by(*LIBRARY_PARTS, without=()) + TEMPLATES if of_library else PAGE_PARTS
         return fingerprint_of_text(*parts)
 
     def page_files(self, wildcards) -> list[str]:

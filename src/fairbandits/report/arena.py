@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from fairbandits.arena import picture, report
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
@@ -16,6 +15,7 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
+from fairbandits.report import entrant, picture
 from fairbandits.report.markup import Cell, Html, data_table, folded, render
 from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown, span
 from fairbandits.settings.schemas import read_yaml
@@ -104,8 +104,7 @@ def overview(page: Shown) -> Html:
     for terms in page.arena.terms:
         rows = page.of("standings", terms.name)
         panels.append(picture.overview(terms, rows, picture.looks_under(page.labels, rows)))
-    drawn = Html(picture.grid(panels, "24rem"))
-    return Html('<div id="overview">{}</div>').format(drawn)
+    return render("arena_overview.html", panels=panels)
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
@@ -129,15 +128,10 @@ def each_contract(page: Shown) -> Iterator[Html]:
             )
             for instance in page.arena.instances(terms.name)
         ]
-        pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
-        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
-
-
-CAPTION = (
-    "Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
-    "bars are 95\u00a0% t intervals. Large marks are usual settings, small ones the others of the "
-    f"sweep, joined. {report.PICTURES}"
-)
+        pictures = render(
+            "arena_pictures.html", look=look, panels=panels, how_to_read=entrant.PICTURES
+        )
+        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
 
 
 def _headline(lines: pd.DataFrame) -> str:
@@ -276,11 +270,10 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
     arena = load_arena(config)
-    entrant = entrant_of(policy.__name__, policy)
-    outcome = enter(arena, entrant, [contract], [instance])
+    outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return Html(report.body(arena, outcome))
+    return entrant.body(arena, outcome)
 
 
 def files(page: Shown) -> Html:

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairbandits.settings.formulas import FORMULA
+from fairbandits.settings.formulas import FORMULA, plain
 
 #: Pages without a notebook: `fairbandits.report.claims` makes them.
 GENERATED = ("claims", "robustness")
@@ -47,7 +47,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters["typeset"] = typeset
+    environment.filters |= {"plain": plain, "typeset": typeset}
     return environment
 
 
