@@ -13,7 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairbandits.figures import figure
-from fairbandits.figures.panels import LEVEL_LINE, Drawing, different, of, panels, rounds_axis
+from fairbandits.figures.panels import (
+    LEVEL_LINE,
+    Drawing,
+    different,
+    of,
+    panels,
+    rounds_axis,
+    zero_line,
+)
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
@@ -82,8 +90,8 @@ def rates(datasets: list[Dataset]) -> Drawing:
 
 def _target(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
     k = int(arm[-1]) - 1
-    line = {"color": COLOURS[arm], "lw": 1.2, "ls": PROTECTED[k], "label": f"target of {arm}"}
-    axis.axhline(footer["targets"][k], **line)
+    target, label = footer["targets"][k], f"target of {arm}"
+    axis.axhline(target, color=COLOURS[arm], lw=1.2, ls=PROTECTED[k], label=label)
 
 
 @figure(
@@ -107,12 +115,11 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     for axis, arm, curve in shown:
         draw_curve(axis, curve, arm)
         _level(axis, footer, arm)
-        if arm != "arm 2":
+        if arm == "arm 1":
             continue
         if published is not None and axis is first:
             for name, label in (("queue_1", "the published run, replayed"), ("queue_2", None)):
-                look = {"color": "black", "lw": 0.7, "label": label}
-                axis.plot(published["round"], published[name], **look)
+                axis.plot(published["round"], published[name], color="black", lw=0.7, label=label)
         axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
     first.set_ylabel("queue length")
@@ -153,7 +160,7 @@ def regret(datasets: list[Dataset]) -> Drawing:
     drawing, shown, curves = _by_law(datasets[0], "regret")
     for axis, name, curve in shown:
         draw_curve(axis, curve, name)
-        axis.axhline(0, color="0.6", lw=0.8)
+        zero_line(axis)
         axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
     shown[0][0].set_ylabel("regret")
     shown[-1][0].legend()
@@ -188,14 +195,12 @@ def rewards(datasets: list[Dataset]) -> Drawing:
         for label in footer["labels"].values():
             for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):
                 draw_curve(axis, of(curves, law=law, series=series), label)
-        column[1].axhline(0, color="0.6", lw=0.8)
+        zero_line(column[1])
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
     axes[0, 0].legend()
     return drawing, curves
 
-
-# ----------------------------------------------------------------------- a thousand arms, replayed
 
 #: Quantity -> the figures of it, with full information and with bandit feedback.
 REPLAYED = {"rate": ("fig8", "fig11"), "queue": ("fig9", "fig12"), "regret": ("fig10", "fig13")}
@@ -262,7 +267,7 @@ def replayed_regret(published: pd.DataFrame) -> Drawing:
     curve.
     """
     drawing, axis, curves = _replayed(published, "regret", "regret")
-    axis.axhline(0, color="0.6", lw=0.8)
+    zero_line(axis)
     return _finished(drawing, axis, curves)
 
 
@@ -275,9 +280,8 @@ def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes
     curves = replayed_beside(replay, entry, columns)
     drawing, ((axis,),) = panels(1, 1, 3.7, figsize=(7.2, 3.7))
     for series in columns:
-        part = of(curves, series=series)
-        line = {"color": COLOURS[series], "lw": 1.0, "label": f"{series}, replayed"}
-        axis.plot(part["round"], part["value"], **line)
+        part, words = of(curves, series=series), f"{series}, replayed"
+        axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=words)
     rounds_axis(axis, curves)
     axis.set_ylabel(label)
     return drawing, axis, curves
@@ -286,11 +290,7 @@ def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes
 def replayed_beside(
     replay: pd.DataFrame, entry: Mapping[str, Any], columns: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the replayed curves of a figure: ``series``, ``round``, ``value``, and ``published``.
-
-    ``published`` is NaN at rounds where nothing was read off. `entry` is the figure's in
-    papers/banditq/published.yaml; `columns` maps each series to its column of the replay.
-    """
+    """Return the replayed columns by series, with what was read off the ``published`` curves."""
     parts = []
     for series, column in columns.items():
         read = {

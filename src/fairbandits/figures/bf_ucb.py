@@ -22,6 +22,7 @@ from fairbandits.figures.panels import (
     panels,
     rounds_axis,
     thousands,
+    zero_line,
 )
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.measures.groups import (
@@ -49,9 +50,6 @@ POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
 OPTIMUM = "best fair policy"
 #: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
 ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
-
-
-# ---------------------------------------------------------------------------------- what is read
 
 
 def version_of(spec: RunSpec) -> str:
@@ -99,14 +97,8 @@ def each_run(
         yield run, means
 
 
-# ------------------------------------------------------------------------------ regret (Figure 1)
-
-
 def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
-    """Return the reward regret, shape (n_replicates, n_rounds).
-
-    `played` is ``probability``, with which arms were drawn, or ``plays`` for the pulls.
-    """
+    """Return the reward regret of probabilities or ``plays``, shape (n_replicates, n_rounds)."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return group_regret(run.rounds, run.values[played], means, groups, quotas)
 
@@ -167,7 +159,7 @@ def regret(datasets: list[Dataset]) -> Drawing:
             for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
                 axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
         rounds_axis(axis, part)
-        axis.axhline(0, color="0.6", lw=0.8)
+        zero_line(axis)
         thousands(axis.yaxis)
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
@@ -186,19 +178,13 @@ def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     return drawing, axes
 
 
-# ---------------------------------------------------------------------------- distance (Figure 2)
-
-
 def bf_ucb_at_quota(spec: RunSpec) -> bool:
     """Return whether a run is BF-UCB's at the quota of Figure 2."""
     return is_bf_ucb(spec) and at_quota(spec)
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rounds after both groups have been drawn from by merit, and the distance.
-
-    The distance has shape (n_replicates, n_rounds, n_groups).
-    """
+    """Return the rounds in which both groups are drawn from by merit, and each one's distance."""
     groups = run.spec.groups
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
     drawn[-1] = True  # a very short run has initial rounds only
@@ -240,15 +226,10 @@ def policy_distances(datasets: list[Dataset]) -> Drawing:
     return drawing, curves
 
 
-# ----------------------------------------------------------------------------- rewards (Figure 3a)
-
-
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
-    """Yield version, policy, UCB's name, run and its rewards over UCB's, run by run.
+    """Yield version, policy, UCB's name, run and its expected rewards over UCB's, run by run.
 
-    Rewards are those expected of the pulls after the initial rounds. BF-UCB, GEF, MF and the best
-    fair policy are divided by the UCB of their version; BF-UCB, in either version, also by the
-    other UCBs, in their replicates.
+    All are divided by the UCB of their version; BF-UCB also by the other UCBs, in their replicates.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
@@ -327,15 +308,24 @@ def normalised_rewards(datasets: list[Dataset]) -> Drawing:
     return drawing, curves
 
 
-# --------------------------------------------------------------------- exposure (Figures 3b and 3c)
-
-
-def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
-    """Yield version, policy, run and the arms' pulls at the end, (n_replicates, n_arms)."""
-    for run, _ in each_run(dataset, at_quota):
-        label = dataset.footer["labels"][run.policy]
-        if label in POLICIES:
-            yield version_of(run.spec), label, run, run.values["plays"][:, -1]
+def _exposures(
+    datasets: list[Dataset],
+    x: str,
+    shown: Callable[[np.ndarray, list[int]], np.ndarray],
+    more: Callable[[str, list[int]], dict[str, str]],
+) -> pd.DataFrame:
+    """Return what is shown of the arms' pulls at the end, given the groups, of each policy."""
+    parts = []
+    for dataset in datasets:
+        groups = dataset.footer["groups"]
+        for run, _ in each_run(dataset, at_quota):
+            label = dataset.footer["labels"][run.policy]
+            if label in POLICIES:
+                pulls = shown(run.values["plays"][:, -1], groups)
+                curve = summarise(run.law, label, np.arange(1, pulls.shape[1] + 1), pulls, x)
+                columns = {"version": version_of(run.spec)} | more(label, groups)
+                parts.append(curve.assign(**columns, sd=pulls.std(axis=0, ddof=1)))
+    return pd.concat(parts)
 
 
 @figure(
@@ -362,14 +352,12 @@ def group_exposure(datasets: list[Dataset]) -> Drawing:
     sd : {unit}
         Standard deviation of the value over the replicates. Range: at least 0.
     """
-    parts = []
-    for dataset in datasets:
-        for version, label, run, pulls in exposures(dataset):
-            served = per_group(pulls, dataset.footer["groups"])
-            curve = summarise(run.law, label, np.arange(1, served.shape[1] + 1), served, "group")
-            sizes = " and ".join(map(str, dataset.footer["groups"])) + " arms"
-            parts.append(curve.assign(version=version, arms=sizes, sd=served.std(axis=0, ddof=1)))
-    curves = pd.concat(parts)
+    curves = _exposures(
+        datasets,
+        "group",
+        per_group,
+        lambda label, groups: {"arms": " and ".join(map(str, groups)) + " arms"},
+    )
     sizes = different(curves, "arms")
     drawing, axes = _two_versions(len(sizes), sharey=True)
     for row, words in zip(axes, sizes, strict=True):
@@ -413,15 +401,12 @@ def arm_exposure(datasets: list[Dataset]) -> Drawing:
     rotated
         Label that the authors' notebook writes below the bars of this policy.
     """
-    parts = []
-    for dataset in datasets:
-        for version, label, run, pulls in exposures(dataset):
-            minority = pulls[:, dataset.footer["groups"][0] :]
-            arms = np.arange(1, minority.shape[1] + 1)
-            curve = summarise(run.law, label, arms, minority, "arm")
-            sd = minority.std(axis=0, ddof=1)
-            parts.append(curve.assign(version=version, rotated=ROTATED[label], sd=sd))
-    curves = pd.concat(parts)
+    curves = _exposures(
+        datasets,
+        "arm",
+        lambda pulls, groups: pulls[:, groups[0] :],
+        lambda label, groups: {"rotated": ROTATED[label]},
+    )
     drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     for row, (column, labels) in zip(axes, words.items(), strict=True):

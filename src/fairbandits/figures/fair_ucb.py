@@ -21,6 +21,7 @@ from fairbandits.figures.panels import (
     panels,
     rounds_axis,
     thousands,
+    zero_line,
 )
 from fairbandits.library.style import COLOURS, draw_curve, shades
 from fairbandits.measures.pulls import gaps, r_regret, regret
@@ -141,7 +142,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
         _policies(axis, part, colours)
         axis.set_title(reading_of(footer), fontsize="medium")
         axis.set_yscale("symlog", linthresh=LINEAR)
-        axis.axhline(0, color="0.6", lw=0.8)
+        zero_line(axis)
         _time_axis(axis, part, log=name.startswith("r_regret_long"))
     for row in axes:
         row[0].set_ylabel("r-Regret (logarithmic above 1)")
@@ -186,34 +187,22 @@ def fairness(datasets: list[Dataset]) -> Drawing:
         _policies(axis, part, colours)
         linear = 1e-4 if series.endswith("per round") else LINEAR
         axis.set_yscale("symlog", linthresh=linear)
-        axis.axhline(0, color="0.6", lw=0.8)
+        zero_line(axis)
         _time_axis(axis, part, log=name == long)
         axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
-    _limits(axes[1, 0], datasets[1].footer)
+    footer = datasets[1].footer  # LFG's queues settle at eta times the largest gap
+    for eta in (eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])):
+        axes[1, 0].axhline(eta * gaps(footer["means"]).max(), **LEVEL_LINE)
     legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 
 
 def _violations(run: RunData) -> dict[str, np.ndarray]:
     """Return the largest deficit of any arm in its readings, each (n_replicates, n_rounds)."""
-    largest = {
-        name: run.values[column].max(axis=-1)
-        for name, column in {
-            "now": "deficit",
-            "so far": "deficit_sup",
-            "now, floored": "floor_deficit",
-            "so far, floored": "floor_deficit_sup",
-        }.items()
-    }
+    columns = {"now": "deficit", "so far": "deficit_sup"}
+    columns |= {f"{name}, floored": f"floor_{column}" for name, column in columns.items()}
+    largest = {name: run.values[column].max(axis=-1) for name, column in columns.items()}
     return largest | {"now, per round": largest["now"] / run.rounds}
-
-
-def _limits(axis: Axes, footer: dict) -> None:
-    """Draw the level at which LFG's queues settle: eta times the largest gap."""
-    etas = [eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])]
-    for eta in etas:
-        level = eta * gaps(footer["means"]).max()
-        axis.axhline(level, **LEVEL_LINE)
 
 
 def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> pd.DataFrame:

@@ -38,9 +38,6 @@ SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even
 RIVALS = ("Flearn", "LFG")
 
 
-# ----------------------------------------------------------------------------- pulls (Figure 1)
-
-
 @figure(
     fig1="pulls against inverse gaps",
     reads=["plays"],
@@ -89,15 +86,12 @@ def pulls(datasets: list[Dataset]) -> Drawing:
 
 
 class InverseGaps(NamedTuple):
-    """Arms in a case of Experiment A or B, 0-based, in order of their inverse gaps 1 / gap^2.
+    """Arms in a case of Experiment A or B, in order of their inverse gaps 1 / gap^2."""
 
-    `kind` is ``non-critical`` (A; `raised`: the gap is Delta - A) or ``critical`` (B; it is Delta).
-    """
-
-    kind: str
-    arms: np.ndarray
+    kind: str  # non-critical (A) or critical (B)
+    arms: np.ndarray  # 0-based
     inverse: np.ndarray
-    raised: bool
+    raised: bool  # whether the gap is Delta - A, as in Experiment A, and not Delta
 
 
 def inverse_gaps(footer: dict) -> InverseGaps:
@@ -172,9 +166,6 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
     axis.plot(inverse, law, color=COLOURS["HT-UCB"], lw=1.2, label="fluid law")
 
 
-# ------------------------------------------------------------------ penalised regret (Figure 2)
-
-
 @figure(
     fig2="penalised regret",
     reads=["plays", "mean", "horizon", "eta_exponent"],
@@ -191,23 +182,19 @@ def penalised(datasets: list[Dataset]) -> Drawing:
     {{ shows[6].replicates }}; band: 95 % t interval of the mean. The means of the arms are drawn
     uniformly for each replicate, which is reconstructed.
     """
-    curves = pd.concat(
-        curve for dataset in datasets for _, curve in regret_curves(dataset.table, dataset.footer)
-    )
+    curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
     drawing, axes = panels(4, columns, 10.8, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
     most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
     shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
-    for place, panel in enumerate(different(curves, "panel")):
-        row, column = divmod(place, columns)
+    pairs = zip(axes[:2].flat, axes[2:].flat, different(curves, "panel"), strict=True)
+    for above, below, panel in pairs:
         part = of(shown, panel=panel)
         short = ~part["experiment"].str.contains("_long_")
-        for axis, rows in (
-            (axes[row, column], part[short & part["policy"].isin(PUBLISHED)]),
-            (axes[row + 2, column], part),
-        ):
+        published = part[short & part["policy"].isin(PUBLISHED)]
+        for axis, rows in ((above, published), (below, part)):
             for name, curve in rows.groupby("policy", sort=False):
                 label = name.partition(",")[0] if name.startswith("LFG") else name
                 draw_curve(
@@ -222,30 +209,26 @@ def penalised(datasets: list[Dataset]) -> Drawing:
                     marker=".",
                 )
             axis.set_title(panel, fontsize="medium")
-        axes[row, column].set_xlim(left=0)
-        axes[row, column].set_ylim(bottom=0)
-        thousands(axes[row, column].xaxis)
-        axes[row + 2, column].set_xscale("log")
-        axes[row + 2, column].set_yscale("symlog", linthresh=10, linscale=0.3)
-        axes[row + 2, column].set_ylim(bottom=0)
-        axes[row + 2, column].set_xlabel("number of rounds T")
+        above.set_xlim(left=0)
+        above.set_ylim(bottom=0)
+        thousands(above.xaxis)
+        below.set_xscale("log")
+        below.set_yscale("symlog", linthresh=10, linscale=0.3)
+        below.set_ylim(bottom=0)
+        below.set_xlabel("number of rounds T")
     for row in range(4):
         axes[row, 0].set_ylabel("penalised regret R(T)" + "\n(log axes)" * (row >= 2))
     legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
 
-def regret_curves(table: object, footer: dict) -> Iterator[tuple[np.ndarray, pd.DataFrame]]:
-    """Yield each policy's penalised regret, (n_replicates, n_rounds), and its summary.
-
-    The summary is over all replicates, and over as many as the paper has.
-    """
-    for run in joined(runs_of(table, footer)):
-        values = regret_of(run, footer)
-        for some in readings_of(values, footer):
+def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
+    """Yield each policy's penalised regret, over all replicates and over as many as published."""
+    for run in joined(runs_of(*dataset)):
+        for some in readings_of(regret_of(run, dataset.footer), dataset.footer):
             curve = summarise(run.law, "R(T)", run.rounds, some)
-            of_run = {"policy": name_of(run, footer), "panel": panel_of(footer)}
-            yield some, curve.assign(**of_run, experiment=footer["experiment"])
+            of_run = {"policy": name_of(run, dataset.footer), "panel": panel_of(dataset.footer)}
+            yield curve.assign(**of_run, experiment=dataset.footer["experiment"])
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
@@ -267,9 +250,6 @@ def panel_of(footer: dict) -> str:
     """Return a panel's title: the number of arms and the sum of the quotas."""
     total = sum(rational("quotas", quota) for quota in footer["quotas"])
     return f"K = {len(footer['quotas'])}, τ = {float(total):g}"
-
-
-# ------------------------------------------------------------------- unfairness paths (Figure 3)
 
 
 @figure(
@@ -313,7 +293,11 @@ def unfairness_paths(datasets: list[Dataset]) -> Drawing:
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
-    for (policy, law), (parameters, values) in along_sweeps(dataset, _levels_of).items():
+
+    def levels(run: RunData, footer: dict) -> np.ndarray:
+        return unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
+
+    for (policy, law), (parameters, values) in along_sweeps(dataset, levels).items():
         etas = scale_of(policy, parameters)
         order = np.argsort(etas, kind="stable")
         for arm in range(values.shape[-1]):
@@ -324,41 +308,26 @@ def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
 
 
 def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
-    """Return Experiment D's scale parameter eta for each value of a policy's own parameter.
-
-    The penalty rate is eta; the tolerance is (1 - eta) tau_1 T and LFG's weight (1 - eta) T, and
-    their largest values are those of eta = 0.
-    """
-    if policy == "HT-UCB":
+    """Return Experiment D's scale parameter eta for each value of a policy's own parameter."""
+    if policy == "HT-UCB":  # the penalty rate
         return parameters
+    # the tolerance is (1 - eta) tau_1 T, LFG's weight (1 - eta) T; the largest are of eta = 0
     return np.round(1 - parameters / parameters.max(), 12)
-
-
-def _levels_of(run: RunData, footer: dict) -> np.ndarray:
-    return unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
 
 
 def along_sweeps(
     dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]
 ) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
-    """Return a measure along each policy's sweep of one parameter, by label and law.
-
-    Each entry has the values of the parameter, shape (n_values,), and the measure, shape
-    (n_replicates, n_values, ...). `measure` takes a run and the footer.
-    """
+    """Return swept parameters and measures, (n_replicates, n_values, ...), by label and law."""
     found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
         label = dataset.footer["labels"][run.policy]
-        found.setdefault((label, run.law), []).append(
-            (run.cell[SCALES[label]], measure(run, dataset.footer))
-        )
+        point = run.cell[SCALES[label]], measure(run, dataset.footer)
+        found.setdefault((label, run.law), []).append(point)
     return {
         key: (np.array([value for value, _ in points]), np.stack([one for _, one in points], 1))
         for key, points in found.items()
     }
-
-
-# ------------------------------------------------------------------------- frontiers (Figure 4)
 
 
 @figure(

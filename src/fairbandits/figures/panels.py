@@ -33,6 +33,11 @@ def different(curves: pd.DataFrame, name: str) -> list:
     return list(dict.fromkeys(curves[name]))
 
 
+def zero_line(axis: Axes) -> None:
+    """Draw the level 0."""
+    axis.axhline(0, color="0.6", lw=0.8)
+
+
 def thousands(*axes: Any) -> None:
     """Write the numbers along some axes with k and M."""
     for one in axes:

@@ -109,9 +109,6 @@ class Page(NamedTuple):
     body: str
 
 
-# --------------------------------------------------------------------------------- one claim
-
-
 @dataclass(frozen=True)
 class Claims:
     """All claims, with the content of their pages."""
@@ -137,10 +134,7 @@ class Claims:
         audit, glossary = self.audit, self.glossaries[claim.paper]
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
         head, ledger = rows[0], audit.judging(claim.id)
-        found = [
-            row | {"reading": row["reading"] and ledger.reading(row["reading"])}
-            for row in in_order(tested.tests, audit.found(claim.id))
-        ]
+        found = audit.with_readings(claim.id, in_order(tested.tests, audit.found(claim.id)))
         deciding = [row["verdict"] for row in found if row["decides"]]
         named = {test.name: quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
@@ -291,9 +285,6 @@ def against(row: Row) -> str:
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
-
-
-# -------------------------------------------------------------------------------- all claims
 
 
 def all_of_them(audit: Audit) -> Html:
