@@ -38,10 +38,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
 @cache
-def _templates() -> Environment:
+def _templates(escape: bool) -> Environment:
     environment = Environment(
         loader=PackageLoader("fairbandits.report", "html"),
-        autoescape=True,
+        autoescape=escape,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -53,7 +53,12 @@ def _templates() -> Environment:
 
 def render(template: str, **given: Any) -> Html:
     """Return a template of `fairbandits/report/html` with these values in it."""
-    return Html(_templates().get_template(template).render(given))
+    return Html(_templates(escape=True).get_template(template).render(given))
+
+
+def render_text(template: str, **given: Any) -> str:
+    """Return a template of text, in which nothing is escaped."""
+    return _templates(escape=False).get_template(template).render(given)
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
@@ -84,9 +89,6 @@ def small(text: str) -> Html:
     return Html("<small>{}</small>").format(text)
 
 
-# ------------------------------------------------------------------------------------- links
-
-
 def link(place: str, html: str) -> Html:
     """Return a link to another page, or a place on it.
 
@@ -109,9 +111,6 @@ def link(place: str, html: str) -> Html:
 def link_to_claim(claim: str, html: str = "") -> Html:
     """Return a link to a claim's page; its text is the claim's id by default."""
     return link(f"claims/{claim}", html or claim)
-
-
-# ------------------------------------------------------------------------------------ tables
 
 
 @dataclass(frozen=True)
