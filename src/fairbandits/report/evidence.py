@@ -42,13 +42,11 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
-    """Return the findings of a claim's tests as HTML, in `in_order`; empty without numbers.
-
-    `named` has the quantity of each test.
-    """
+    """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
     panels = ((test, [row for row in found if row["test"] == test.name]) for test in tests)
+    how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
     return joined(
-        _panel(test, rows, named[test.name], thin=len(found) > NAMED, alone=len(tests) == 1)
+        _panel(test, rows, named[test.name], **how)
         for test, rows in panels
         if any(map(_drawable, rows))
     )
@@ -87,16 +85,22 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
     drawn = [row for row in rows if _drawable(row)]
     axis = _axis(drawn)
     readings = len({row["reading"] for row in rows}) > 1
-    names = [_name(row, readings) for row in rows]
+    names = [
+        ", ".join(filter(None, (row["reading"].replace("_", " ") * readings, row["each"])))
+        for row in rows
+    ]
     cases = [
         _case(row, axis) if _drawable(row) else {"says": row["message"] or "no number"}
         for row in (drawn if thin else rows)
     ]
+    references = {row["reference"] for row in drawn}
+    line = number(references.pop()) if len(references) == 1 else "the line"
+    above = f"; right of {line}: {what.above}" if what.above else ""
     return render(
         "evidence.html",
         heading="" if alone else heading(test),
         axis=axis,
-        label=_label(drawn, what),
+        label=f"{str(what)[:1].upper()}{str(what)[1:]}{above}.",
         says=_alternative(drawn, what),
         cases=list(zip(names, cases, strict=not thin)),
         caption=_caption(rows, drawn, thin),
@@ -118,36 +122,22 @@ def _case(row: Row, axis: "Axis") -> dict[str, Any]:
     }
 
 
-def _name(row: Row, readings: bool) -> str:
-    reading = row["reading"].replace("_", " ") if readings else ""
-    return ", ".join(part for part in (reading, row["each"]) if part)
-
-
-# -------------------------------------------------------------------------------------- words
-
-
-def _label(drawn: Sequence[Row], what: Quantity) -> str:
-    """Return the label of the axis, and the direction of more."""
-    references = {row["reference"] for row in drawn}
-    line = number(references.pop()) if len(references) == 1 else "the line"
-    above = f"; right of {line}: {what.above}" if what.above else ""
-    return f"{str(what)[:1].upper()}{str(what)[1:]}{above}."
-
-
 def _alternative(drawn: Sequence[Row], what: Quantity) -> str:
     values = [row["statistic"] for row in drawn]
-    counts = Counter(row["verdict"] for row in drawn)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in MARKS if counts[verdict])
+    said = ", ".join(f"{count} {verdict}" for verdict, _, count in _counted(drawn))
     return f"{len(drawn)} cases, {number(min(values))} to {number(max(values))}: {what}; {said}"
+
+
+def _counted(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
+    """Return each verdict, its sign, and how many rows have it."""
+    counts = Counter(row["verdict"] for row in rows)
+    return [(key, sign, counts[key]) for key, (_, sign) in MARKS.items() if counts[key]]
 
 
 def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
     first, missing = drawn[0], len(rows) - len(drawn)
     level = first["settings"].get("level")
-    counts = Counter(row["verdict"] for row in rows)
-    words = [
-        ", ".join(f"{sign} {counts[key]} {key}" for key, (_, sign) in MARKS.items() if counts[key])
-    ]
+    words = [", ".join(f"{sign} {count} {key}" for key, sign, count in _counted(rows))]
     low, high = claimed(first)
     words += ["shaded: as is claimed"] * (low < high)
     names = {next(iter(row["against"]), "") for row in drawn}
@@ -155,15 +145,11 @@ def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
     if level and any(row["low"] != row["high"] for row in drawn):
         kind = LIMITS.get(first["procedure"], "limits, each one-sided")
         words.append(f"bars: {100 * level:g}\u00a0% {kind}")
-    if any(math.isinf(row[name]) for row in drawn for name in ("low", "high")):
-        words.append("a bar to the edge has no limit there")
-    if thin:
-        words.append("what speaks most against the claim stands first, as in the table")
+    endless = any(math.isinf(row[name]) for row in drawn for name in ("low", "high"))
+    words += ["a bar to the edge has no limit there"] * endless
+    words += ["what speaks most against the claim stands first, as in the table"] * thin
     words += [f"{missing} without a number"] * bool(missing)
     return "; ".join(words) + "."
-
-
-# --------------------------------------------------------------------------------------- axis
 
 
 class Axis(NamedTuple):

@@ -59,11 +59,7 @@ class Notable:
 
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
-    """Return the findings that are about claims of these ledgers alone.
-
-    Raises ConfigError for a figure, quantity, claim, verdict or number that does not exist, a
-    number whose unit does not stand beside it, or a qualifier whose words are missing.
-    """
+    """Return the findings that are about claims of these ledgers alone."""
     if not (root / FILE).is_file():
         return []
     content = read_yaml(root / FILE)
@@ -112,9 +108,8 @@ def _misnamed(
 
 def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     """Yield why a finding's figure does not show the sentence's subject."""
-    paper, _, figure = finding.figure.partition("/")
-    if figure not in PAPERS.get(paper, ()):
-        known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
+    known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
+    if finding.figure not in known:
         yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"
         return
     if finding.shows not in finding.says:
@@ -122,11 +117,10 @@ def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
     texts = [unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
     if not any(finding.shows in text for text in texts):
-        shown = f"{finding.figure} does not show {finding.shows!r}"
-        yield f"{shown}: no axis and no curve of it has the name"
-
-
-# ------------------------------------------------------- what its claims say against a finding
+        yield (
+            f"{finding.figure} does not show {finding.shows!r}: no axis and no curve of it has the "
+            "name"
+        )
 
 
 def missing(
@@ -151,10 +145,7 @@ def missing(
 def qualifiers(
     key: str, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> dict[str, str]:
-    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words.
-
-    `rows` are the claim's verdicts, the headline first; `findings` are those of all claims.
-    """
+    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words."""
     claim = next(one.claims[key] for one in ledgers.values() if key in one.claims)
     tested = stands_for(claim, ledgers)
     own = [one for one in findings if one["claim"] == tested.id]
@@ -190,9 +181,6 @@ def refuse(
     ]
     if lines:
         raise ConfigError(f"{FILE}: " + "; ".join(lines))
-
-
-# ---------------------------------------------------------------------------------- for reading
 
 
 def written(text: str, findings: Sequence[Notable]) -> str:
