@@ -58,8 +58,7 @@ def open_arena(results: str | Path) -> Shown:
             tables[name] = read_table(file).to_pandas()
             scale = footer.get("scale", "")
     except StoreError as error:
-        reason = str(error).partition("; ")[0]
-        raise NotReady(f"{reason}; `fairbandits replicate arena` makes it") from None
+        raise NotReady.of(error, "`fairbandits replicate arena` makes it") from None
     return Shown(load_arena(arena_config(read_yaml(CONFIG), str(CONFIG))), tables, scale, folder)
 
 

@@ -121,8 +121,7 @@ def open_audit(results: str | Path) -> Audit:
         rows, scale, _ = read(folder / "verdicts.parquet", ledgers)
         findings = read(folder / "findings.parquet", ledgers, "findings").rows
     except StoreError as error:
-        reason = str(error).partition("; ")[0]
-        raise NotReady(f"{reason}; `make audit` makes it") from None
+        raise NotReady.of(error, "`make audit` makes it") from None
     if scale != "paper":
         files = (Path(results, one.dataset) for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())

@@ -73,13 +73,12 @@ def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
 
 
 def _card(paper: pages.Paper, audit: Audit) -> Html:
-    figures = [name for _, name in paper.drawn]
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
-    figure = card.get("figure", figures[0])
-    if figure not in figures:
+    figure = card.get("figure", paper.drawn[0])
+    if figure not in paper.drawn:
         raise ConfigError(
-            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, figures)}"
+            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, paper.drawn)}"
         )
     return render(
         "card.html",
