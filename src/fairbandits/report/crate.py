@@ -75,7 +75,7 @@ def written(
 
     `entries` are the crate's files by place, without this record, and `jobs` name files by their
     places too; `agent` names who ran it. What jobs read or made and the crate has not, as chunks,
-    is named by a description alone. Raises StoreError if no job left a record.
+    is named by a description alone.
     """
     if not jobs:
         raise StoreError(
@@ -177,11 +177,11 @@ def _described(
         url="https://snakemake.readthedocs.io",
         softwareVersion=metadata.version("snakemake"),
     )
-    facts = {"name": f"{NAME}: the workflow", "programmingLanguage": engine, "version": version}
-    facts |= {"creator": developers, "license": crate.license}
-    facts |= {"hasPart": list(tools.values()), "step": list(steps.values())}
-    for key, value in facts.items():
-        files[WORKFLOW][key] = value
+    workflow = files[WORKFLOW]
+    workflow["name"], workflow["programmingLanguage"] = f"{NAME}: the workflow", engine
+    workflow["version"], workflow["creator"] = version, developers
+    workflow["license"], workflow["hasPart"] = crate.license, list(tools.values())
+    workflow["step"] = list(steps.values())
     return tools, steps
 
 
@@ -209,8 +209,6 @@ def _file(crate: ROCrate, place: str, entry: Entry) -> File:
     return File(crate, dest_path=place, properties=known | kind)
 
 
-# ------------------------------------------------------------------------------- the jobs
-
 #: Snakemake's records: a file of JSON for each file made, named by its path in base 64.
 RECORDS = ".snakemake/metadata"
 #: Longer names are split into folders of so many characters.
@@ -236,19 +234,17 @@ class Job:
 
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
-        reads, makes = (
-            tuple(names.get(file, file) for file in files) for files in (self.reads, self.makes)
-        )
-        return replace(self, reads=reads, makes=makes)
+        files = {"reads": self.reads, "makes": self.makes}
+        named = {key: tuple(names.get(one, one) for one in some) for key, some in files.items()}
+        return replace(self, **named)
 
 
 def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
     """Return the jobs that made some files, and what these were made from, by their begin.
 
-    `files` are named as Snakemake names them, from the project's folder `root`. A file without a
-    record, or with one of a job that did not finish, is left out.
+    A file without a record, or with one of a job that did not finish, is left out.
     """
-    found: dict[tuple[Any, ...], Job] = {}
+    jobs: dict[tuple[Any, ...], Job] = {}
     waiting, seen = list(files), set()
     while waiting:
         file = waiting.pop()
@@ -256,31 +252,23 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
         seen.add(file)
         if record is None:
             continue
-        key = record["rule"], record["shellcmd"], record["starttime"]
-        job = found.get(key) or Job(
-            record["rule"],
-            record["shellcmd"] or "",
-            tuple(record["input"]),
-            (),
-            *(datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime")),
-        )
-        found[key] = replace(job, makes=(*job.makes, file))
+        rule, command, reads = record["rule"], record["shellcmd"], tuple(record["input"])
+        times = (datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime"))
+        key = rule, command, record["starttime"]
+        job = jobs.get(key) or Job(rule, command or "", reads, (), *times)
+        jobs[key] = replace(job, makes=(*job.makes, file))
         waiting += job.reads
-    jobs = (replace(job, makes=tuple(sorted(job.makes))) for job in found.values())
-    return sorted(jobs, key=lambda job: (job.begin, job.rule, job.makes))
+    done = (replace(job, makes=tuple(sorted(job.makes))) for job in jobs.values())
+    return sorted(done, key=lambda job: (job.begin, job.rule, job.makes))
 
 
 def _record(root: Path, file: str) -> dict[str, Any] | None:
     code = urlsafe_b64encode(os.fsencode(file)).decode()
-    for place in (_split(code, LONGEST), _split(code, 60)):
-        name = root.joinpath(RECORDS, *place)
-        if name.is_file():
-            record = json.loads(name.read_text(encoding="utf-8"))
+    for length in (LONGEST, 60):
+        *folders, name = (code[k : k + length] for k in range(0, len(code), length))
+        place = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
+        if place.is_file():
+            record = json.loads(place.read_text(encoding="utf-8"))
             ended = record.get("endtime") is not None and not record.get("incomplete")
             return record if ended else None
     return None
-
-
-def _split(code: str, length: int) -> list[str]:
-    parts = [code[k : k + length] for k in range(0, len(code), length)]
-    return [*(f"@{part}" for part in parts[:-1]), parts[-1]]
