@@ -63,26 +63,21 @@ class Seed(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
         """Return the number, or the word."""
-        if value == LEDGER or (isinstance(value, int) and value >= 0):
+        if value == LEDGER:
             return value
-        if isinstance(value, str) and value.isdecimal():
+        if str(value).isdecimal():
             return int(value)
         self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
 
 
-def _of_this_code(_context: click.Context, _option: click.Option, files: tuple[Path, ...]):
-    """Return the files given, or raise ConfigError where the checkout has other code than runs."""
-    checkout()
-    return files
-
-
+#: Refuses a checkout that has other code than what runs.
 CONFIGS = option(
     "--config",
     "configs",
     type=FILE,
     multiple=True,
     default=DEFAULT_CONFIG,
-    callback=_of_this_code,
+    callback=lambda context, option, files: checkout() and files,
     help="Configuration file; if repeated, later files override earlier ones.",
 )
 RESULTS = option(

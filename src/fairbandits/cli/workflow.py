@@ -22,10 +22,9 @@ from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_ya
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6
-#: Pages that say what the library has, and simulate by themselves.
+#: Pages that say what the library has, and simulate by themselves. The second one compiles for half
+#: a minute: a small run leaves it to the tests of the pages.
 LIBRARY_PAGES = ("library", "your_own_policy")
-#: One of them compiles for half a minute: a small run leaves it to the tests of the pages.
-COMPILING = "your_own_policy"
 #: How figures are drawn.
 IMAGES = ("svg", "png")
 #: Tables of the audit.
@@ -59,16 +58,12 @@ class Drawing(NamedTuple):
 
     paper: str
     figure: str
+    place: str  # of its files, in the folders of figures and of results
     category: str  # in a report
     labels: dict[str, str]
     inputs: dict[str, Any]
     caption: str
     code: str  # fingerprint of what draws it
-
-    @property
-    def place(self) -> str:
-        """Where its files are, in the folders of figures and of results."""
-        return f"{self.paper}/{self.figure}"
 
 
 class Plan:
@@ -85,14 +80,12 @@ class Plan:
         self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         audited = ["audit", "across"] if self.ledgers else []
         small = self.config.scale_name == "smoke"
-        library = [one for one in LIBRARY_PAGES if not (small and one == COMPILING)]
+        library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
         #: Pages of a notebook each, the first one first.
         self.pages = ["index", *audited, "arena", *library, *self.papers]
         bundles = [(one, bundles_of(one)) for one in (self.config, self.arena) if one]
         self.simulations = [job for one in bundles for job in simulations(*one)]
         self.collections = [job for one in bundles for job in collections(*one)]
-
-    # ---------------------------------------------------------------------------- time and memory
 
     def expect(self, cores: int) -> None:
         """Tell what shows the progress how long each job takes."""
@@ -128,8 +121,6 @@ class Plan:
 
     def _benchmark(self, name: str) -> Path:
         return Path(self.config.folders["benchmarks"], f"{name}.tsv")
-
-    # ------------------------------------------------------------------------ datasets and figures
 
     def datasets(self) -> list[str]:
         """Return the datasets of all configured experiments."""
@@ -169,14 +160,13 @@ class Plan:
         return Drawing(
             paper=paper,
             figure=figure,
+            place=f"{paper}/{figure}",
             category=title.partition(":")[0],
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
             caption=declared.caption([one.facts() for one in alone or shown]),
             code=figure_code(paper),
         )
-
-    # ------------------------------------------------------------------------- the audit, the arena
 
     def verdicts(self) -> list[str]:
         """Return the committed tables of the audit, and a page of them, if there is a ledger."""
@@ -203,8 +193,6 @@ class Plan:
     def arena_tables(self) -> list[str]:
         """Return the tables of the arena."""
         return [f"<results>/arena/{name}.parquet" for name in TABLES] if self.arena else []
-
-    # ------------------------------------------------------------------------------------ the pages
 
     def site(self) -> list[str]:
         """Return the pages of the site; those of single claims come with the table of all."""
@@ -240,7 +228,7 @@ class Plan:
         A page that reads less is executed again for nothing, in a second or two.
         """
         if wildcards.page in LIBRARY_PAGES:
-            return self.arena_datasets() if wildcards.page == COMPILING else []
+            return self.arena_datasets() if wildcards.page == "your_own_policy" else []
         shown = [one.dataset for one in self.config.experiments if not one.audit]
         shown += [one.table for one in self.config.replays]
         tables = [f"<results>/{file}" for file in shown] + self.drawn() + self.arena_tables()
@@ -250,8 +238,6 @@ class Plan:
         """Return those of the papers' files that are there."""
         files = [f"papers/{paper}/{part}.yaml" for paper in papers for part in parts]
         return [file for file in files if (self.root / file).is_file()]
-
-    # --------------------------------------------------------------------------- what is said last
 
     def closing_lines(self) -> str:
         """Return what a finished run has made, and where; without our logger, all that is there."""
@@ -280,13 +266,13 @@ class Plan:
         judged = Path(self.config.folders["results"]) / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
-        claims = {key: one for own in self.ledgers.values() for key, one in own.claims.items()}
         with table.open(encoding="utf-8", newline="") as file:
             heads: dict[str, dict[str, str]] = {}  # a claim's first row
             for row in csv.DictReader(file):
                 heads.setdefault(row["id"], {name: row[name] for name in ("verdict", "grade")})
         none = {"verdict": "", "grade": ""}
-        rows = (standing(one) | heads.get(key, none) for key, one in claims.items())
+        claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
+        rows = (standing(one) | heads.get(one.id, none) for one in claims)
         return [f"Audit: {totals(rows)}; {table}"]
 
 

@@ -40,10 +40,12 @@ class Shown:
         rows = self.tables[name]
         return rows[rows["contract"] == contract]
 
-    @property
-    def labels(self) -> list[str]:
-        """Names of all policies as pages show them."""
-        return list(self.tables["standings"]["label"].unique())
+    def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
+        """Yield each contract with its standings and the looks of the policies there."""
+        labels = list(self.tables["standings"]["label"].unique())
+        for terms in self.arena.terms:
+            rows = self.of("standings", terms.name)
+            yield terms, rows, picture.looks_under(labels, rows)
 
 
 def open_arena(results: str | Path) -> Shown:
@@ -69,13 +71,9 @@ def banner(page: Shown) -> Html | None:
 
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
-    found = [
-        (terms, list(choices(page.arena, page.of("standings", terms.name))))
-        for terms in page.arena.terms
-    ]
     return render(
         "arena_decision.html",
-        found=found,
+        found=[(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()],
         per_thousand=PER_THOUSAND,
         thousandths=thousandths,
         number=number,
@@ -99,17 +97,13 @@ def rule(page: Shown) -> Markdown:
 
 def overview(page: Shown) -> Html:
     """Return one picture of all contracts: contract regret against shortfall."""
-    panels = []
-    for terms in page.arena.terms:
-        rows = page.of("standings", terms.name)
-        panels.append(picture.overview(terms, rows, picture.looks_under(page.labels, rows)))
+    panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
     return render("arena_overview.html", panels=panels)
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
-    for terms in page.arena.terms:
-        rows = page.of("standings", terms.name)
+    for terms, rows, look in page.each():
         lines = summary(rows)
         yield render(
             "arena_contract.html",
@@ -120,16 +114,13 @@ def each_contract(page: Shown) -> Iterator[Html]:
             per_thousand=PER_THOUSAND,
             number=number,
         )
-        look = picture.looks_under(page.labels, rows)
+        by_instance = rows.groupby("instance")
         panels = [
-            picture.panel(
-                instance.title, rows[rows["instance"] == instance.instance], look, terms.unit
-            )
-            for instance in page.arena.instances(terms.name)
+            picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
+            for one in page.arena.instances(terms.name)
         ]
-        pictures = render(
-            "arena_pictures.html", look=look, panels=panels, how_to_read=entrant.PICTURES
-        )
+        given = {"look": look, "panels": panels, "how_to_read": entrant.PICTURES}
+        pictures = render("arena_pictures.html", **given)
         yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
 
 
@@ -168,24 +159,20 @@ def banditq(page: Shown) -> Html:
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
     best = next(choices(page.arena, page.of("standings", REWARDS))).rows["label"].iloc[0]
-    rows = {
-        other: [
-            both[others == other]["instance"].nunique(),
-            *(counts[pair] for counts in less for pair in ((BANDITQ, other), (other, BANDITQ))),
-        ]
-        for other in dict.fromkeys([best, *others])
-        if other != BANDITQ and ORACLE not in set(kinds[[other]])
-    }
+    rows = {}
+    for other in dict.fromkeys([best, *others]):
+        if other != BANDITQ and ORACLE not in set(kinds[[other]]):
+            orders = ((BANDITQ, other), (other, BANDITQ))
+            instances = both[others == other]["instance"].nunique()
+            rows[other] = [instances, *(counts[pair] for counts in less for pair in orders)]
     return render("arena_banditq.html", rows=rows, best=best)
 
 
 def contracts(page: Shown) -> Html:
     """Return the statement of each contract and how each policy meets it, folded."""
-    labels = {
-        policy: label
-        for experiment in page.arena.config.experiments
-        for policy, label in experiment.labels.items()
-    }
+    labels = {}
+    for experiment in page.arena.config.experiments:
+        labels |= experiment.labels
     policies = page.arena.terms[0].roles
     html = render("arena_contracts.html", arena=page.arena, policies=policies, labels=labels)
     return folded("How each of the policies meets each contract", html)
@@ -196,8 +183,9 @@ def instances(page: Shown) -> Html:
     suites: dict[str, list[Terms]] = {}
     for terms in page.arena.terms:
         suites.setdefault(terms.suite, []).append(terms)
+    config = page.arena.config
     groups = [
-        (terms, [_instance(page, one, terms) for one in page.arena.config.named(SLUG, suite)])
+        (terms, [_instance(page, one, terms) for one in config.named(SLUG, suite)])
         for suite, terms in suites.items()
     ]
     return render("arena_instances.html", groups=groups, reasons=page.arena.reasons)
@@ -224,7 +212,7 @@ def all_standings(page: Shown) -> Html:
     titles = {experiment.instance: experiment.title for experiment in page.arena.config.experiments}
     terms = {each.name: each for each in page.arena.terms}
     measured = ("contract_regret", "shortfall", "worst_shortfall")
-    ranks = ("contract_regret_rank", "shortfall_rank")
+    measured += ("contract_regret_rank", "shortfall_rank")
     header = (
         *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
         *("contract regret, reward", "shortfall", "worst shortfall"),
@@ -234,7 +222,7 @@ def all_standings(page: Shown) -> Html:
         [
             *(terms[row.contract].title, titles[row.instance], row.label, row.kind),
             *("yes" if row.kept else "no", terms[row.contract].unit),
-            *(_measured(row, name) for name in (*measured, *ranks)),
+            *(_measured(row, name) for name in measured),
             row.dominated_by,
         ]
         for row in rows.itertuples()
@@ -277,6 +265,7 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
 
 def files(page: Shown) -> Html:
     """Return the places of the arena's tables."""
-    place = Html("<code>{}</code>")
-    places = (place.format(shown(page.folder / f"{name}.parquet")) for name in TABLES)
-    return Html("<p>Tables: {}.</p>").format(Html(", ").join(places))
+    places = [shown(page.folder / f"{name}.parquet") for name in TABLES]
+    return Html("<p>Tables: {}.</p>").format(
+        Html(", ").join(Html("<code>{}</code>").format(place) for place in places)
+    )

@@ -69,8 +69,6 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 def typeset(text: str) -> Html:
     r"""Return prose as HTML with typeset formulas.
 
-    Examples
-    --------
     >>> print(typeset("a < b for $x < 1$"))
     a &lt; b for <span class="math notranslate nohighlight">\(x &lt; 1\)</span>
     """
@@ -90,12 +88,8 @@ def small(text: str) -> Html:
 
 
 def link(place: str, html: str) -> Html:
-    """Return a link to another page, or a place on it.
+    """Return a link to a page; in Jupyter it leads to its notebook or, without one, to the site.
 
-    In Jupyter it leads to the page's notebook or, without one, to the built site.
-
-    Examples
-    --------
     >>> print(link("audit#tally", "all of them"))
     <a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>
     >>> print(link("claims", "its claims"))
