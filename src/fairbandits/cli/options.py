@@ -1,6 +1,6 @@
 """What commands share: their options, completion in the shell, and the words of some errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -132,6 +132,12 @@ def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = 
 
     settings = reduce(merge, map(read_yaml, configs))
     return placed(arena_config(settings, " + ".join(map(str, configs))), results)
+
+
+def echo_all(lines: Iterable[str], err: bool = False) -> None:
+    """Print lines."""
+    for line in lines:
+        click.echo(line, err=err)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from fairbandits.cli.options import (
     arena_of,
     command,
     completing,
+    echo_all,
     writing,
 )
 from fairbandits.settings.config import LEDGER
@@ -94,8 +95,7 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     names = [one for one in (instances or "").split(",") if one]
     say = partial(echo, err=True)
     outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
-    for line in entrant.lines(place, outcome):
-        echo(line)
+    echo_all(entrant.lines(place, outcome))
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
         with writing(out):

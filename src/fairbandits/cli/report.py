@@ -5,7 +5,7 @@ from pathlib import Path
 
 from click import Choice, File, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all, writing
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
@@ -55,8 +55,7 @@ def numbers(configs, results, check):
     """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
-    for line in renew(load_config(configs), results, checkout(), check=check):
-        echo(line)
+    echo_all(renew(load_config(configs), results, checkout(), check=check))
 
 
 @command("export --format csv", "export --format forrt --out build/export")

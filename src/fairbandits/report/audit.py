@@ -113,8 +113,7 @@ def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
 def open_audit(results: str | Path) -> Audit:
     """Return the verdicts, none without ledgers; NotReady where they are missing or stale."""
     config = load_config([CONFIG])
-    ledgers = load_ledgers(config)
-    if not ledgers:
+    if not (ledgers := load_ledgers(config)):
         return Audit({}, [], [], "paper", Path(results))
     folder = Path(results) / "audit"
     try:
@@ -155,7 +154,7 @@ def significant(value: float | None) -> str:
         return ""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if value == 0 or (float(value).is_integer() and abs(value) < 1e12):
+    if float(value).is_integer() and abs(value) < 1e12:
         return number(value)
     size = math.floor(math.log10(abs(value)))
     if -5 < size < 12:
@@ -173,8 +172,8 @@ def numbers(row: Row) -> str:
     """Return a verdict's number and limits; empty without a number."""
     if row["statistic"] is None:
         return ""
-    value = significant(row["statistic"]) or "no number"
-    return f"{value} ({limits(row)})" if limits(row) else value
+    between = f" ({limits(row)})" if limits(row) else ""
+    return (significant(row["statistic"]) or "no number") + between
 
 
 def quantity_of(audit: Audit, row: Row) -> str:
@@ -223,7 +222,6 @@ def _group(row: Row) -> str:
 
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    there = {row["verdict"] for row in audit.heads if _group(row)}
     counted, others = {}, {}
     for paper, ledger in audit.ledgers.items():
         rows = audit.of(paper)
@@ -235,7 +233,8 @@ def tally(audit: Audit) -> Html:
         ]
         if left := [line for line in left if line[1]]:
             others[ledger.title] = left
-    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or one in there]
+    failed = any(_group(row) and row["verdict"] == finding.FAILED for row in audit.heads)
+    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
     given = {"papers": counted, "others": others, "outcomes": outcomes}
     return render("tally.html", **given, grades=finding.GRADES)
 
@@ -256,17 +255,14 @@ def consequential(audit: Audit) -> Html:
     Claims that only restate others are left out, unless no primary claim stands for them.
     """
     primary = [row for row in audit.heads if _group(row) == GROUPS[0]]
+    shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     return render(
         "consequential.html",
         audit=audit,
         titles=listed([ledger.short_title for ledger in audit.ledgers.values()]),
         primary=len(primary),
         outcomes=listed(show.tally(primary).outcomes),
-        rows=[
-            row
-            for outcome in (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
-            for row in _not_reproduced(audit, outcome)
-        ],
+        rows=[row for outcome in shown for row in _not_reproduced(audit, outcome)],
     )
 
 

@@ -171,8 +171,15 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(places.put_in(text, file.name), encoding="utf-8")
-        _sphinx(source, extra, site, Path(scratch) / "doctrees", places.pages, pages)
-        _fill(site / "claims", pages, places)
+        _sphinx(Path(scratch), places.pages, pages)
+        if pages:  # Sphinx made one page for all claims
+            template = site / "claims" / "claim.html"
+            text = template.read_text(encoding="utf-8")
+            template.unlink()
+            for name, page in pages.items():
+                body = places.put_in(page.body, f"the page of {name}", "../")
+                whole = text.replace(TITLE, name).replace(BODY, body)
+                template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
@@ -249,17 +256,14 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
     for cell in code:
         if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
             cell.metadata["tags"] = ["remove-input"]
-        for output in cell.outputs:
-            data = output.get("data", {})
+        for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
                 data["text/html"] = places.put_in(markup, str(notebook))
     if notebook.stem == "index":
         others = "\n".join(name for name in places.pages if name != "index")
-        menu = nbformat.v4.new_markdown_cell(
-            f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
-        )
-        page.cells.append(menu)
+        menu = f"```{{toctree}}\n:hidden:\n\n{others}\n```"
+        page.cells.append(nbformat.v4.new_markdown_cell(menu, id="menu"))
     return page
 
 
@@ -271,31 +275,13 @@ def _without_outputs(file: Path) -> NotebookNode:
     return notebook
 
 
-def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
-    """Make each claim's page from the one page that Sphinx made for all of them."""
-    if not pages:
-        return
-    template = folder / "claim.html"
-    text = template.read_text(encoding="utf-8")
-    template.unlink()
-    for name, page in pages.items():
-        body = places.put_in(page.body, f"the page of {name}", "../")
-        whole = text.replace(TITLE, name).replace(BODY, body)
-        (folder / f"{name}.html").write_text(whole, encoding="utf-8")
-
-
-def _sphinx(
-    source: Path,
-    extra: Path,
-    site: Path,
-    doctrees: Path,
-    names: Sequence[str],
-    claims: Mapping[str, Page],
-) -> None:
+def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
+    """Make the folder site of those of source and extra."""
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+    source, site = scratch / "source", scratch / "site"
     said = io.StringIO()
     texts = {f"claims/{name}": f"<p>{escape(one.statement)}</p>" for name, one in claims.items()}
 
@@ -310,8 +296,9 @@ def _sphinx(
 
     try:
         with patch_docutils(HERE), docutils_namespace():
-            settings = {"html_extra_path": [str(extra)]}
-            app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
+            settings = {"html_extra_path": [str(scratch / "extra")]}
+            folders = source, HERE, site, scratch / "doctrees"
+            app = Sphinx(*folders, "html", settings, None, said, freshenv=True)
             app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
             app.connect("html-page-context", add, priority=400)  # before the theme
             app.build()

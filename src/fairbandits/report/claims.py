@@ -134,7 +134,7 @@ class Claims:
             places=self._places(claim, head),
             deciding=len(deciding),
             counted=_counted(deciding) if len(set(deciding)) > 1 else "",
-            conditions=[*self.only_if(claim)],
+            conditions=[*self._only_if(claim)],
             meaning=of_inconsistency.get(head["verdict"], ""),
             number=[] if head["statistic"] is None else list(self._number(head)),
             tags=tags(audit.in_words(claim.id)),
@@ -159,7 +159,7 @@ class Claims:
         figure = of_audit.figure_link(head)
         return [paper, claim.place, kinds, *(["Figure " + figure] if figure else [])]
 
-    def only_if(self, claim: Claim) -> Iterator[tuple[str, str]]:
+    def _only_if(self, claim: Claim) -> Iterator[tuple[str, str]]:
         """Yield what the verdict depends on: readings, and reconstructed settings."""
         rows = self.audit.under_readings(claim.id)
         readings = self.audit.judging(claim.id).readings
@@ -182,14 +182,12 @@ class Claims:
         level = row["settings"].get("level")
         tested, ledger = self.audit.tested(row["claim"]), self.audit.judging(row["claim"])
         what = quantities.quantity_of(row, tested, ledger)
-        case = f", in the case that decides ({row['each']})" * bool(row["each"])
+        case = f", in the case that decides ({row['each']})" if row["each"] else ""
         said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
         if limits(row):
             kind = evidence.LIMITS.get(row["procedure"], "one-sided limits")
-            said += f"; {100 * level:g}\u00a0% {kind}: " if level else "; "
-            said += limits(row)
-        why = words.endless(row)
-        yield "number", said + (f" ({why})" if why else "")
+            said += (f"; {100 * level:g}\u00a0% {kind}: " if level else "; ") + limits(row)
+        yield "number", said + (f" ({why})" if (why := words.endless(row)) else "")
         above = f"; above it, {what.above}" if what and what.above else ""
         yield "judged against", against(row) + above
         more = [p_of_claim(row, tested, ledger), words.replicates_that_decide(row)]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -126,11 +127,9 @@ class Paper:
         )
         return list(named)
 
-    def dataset(
-        self, experiment: str, columns: list[str], *rows: Rows
-    ) -> tuple[Any, dict[str, Any]]:
+    def dataset(self, name: str, columns: list[str], *rows: Rows) -> tuple[Any, dict[str, Any]]:
         """Return chosen columns (and rows) of an experiment's dataset, and its footer."""
-        return load_dataset(self.results / self.slug / f"{experiment}.parquet", columns, *rows)
+        return load_dataset(self.results / self.slug / f"{name}.parquet", columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
@@ -170,21 +169,16 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
         for name, file in tables.items():
             footer = read_footer(file)
             expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-            for drawn in footer["datasets"]:
-                _refuse_older(drawn, footers[drawn["experiment"]], file)
+            for drawn, key in product(footer["datasets"], ("seed", "code")):
+                now = footers[drawn["experiment"]][key]
+                if drawn[key] != now:
+                    raise StoreError(
+                        f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it "
+                        f"was drawn, now {now}"
+                    )
     except StoreError as error:
         raise NotReady.of(error, "`make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers, replays)
-
-
-def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> None:
-    """Raise StoreError if a figure was drawn from another dataset than the present one."""
-    for key in ("seed", "code"):
-        if drawn[key] != footer[key]:
-            raise StoreError(
-                f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it was drawn, "
-                f"now {footer[key]}"
-            )
 
 
 def shown(file: Path) -> str:
@@ -309,12 +303,8 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def reconstructed(paper: str) -> dict[str, set[str]]:
     """Return the settings of each experiment and suite that were never published, by name."""
     files = (paper_file(paper, kind) for kind in ("experiments", "audit"))
-    return {
-        name: set(_unprinted(block, ""))
-        for file in files
-        if file.is_file()
-        for name, block in read_yaml(file)["experiments"].items()
-    }
+    contents = [read_yaml(file)["experiments"] for file in files if file.is_file()]
+    return {name: {*_unprinted(one, "")} for blocks in contents for name, one in blocks.items()}
 
 
 def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
