@@ -13,17 +13,7 @@ import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    Drawing,
-    different,
-    legend_below,
-    of,
-    panels,
-    rounds_axis,
-    thousands,
-    zero_line,
-)
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.measures.groups import (
     decomposition,
@@ -120,7 +110,7 @@ def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
     "groups",
     unit="reward",
 )
-def regret(datasets: list[Dataset]) -> Drawing:
+def regret(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the reward regret of BF-UCB for three quotas.
 
     Reward regret of BF-UCB for three quotas, from the probabilities that arms were drawn with, with
@@ -152,15 +142,15 @@ def regret(datasets: list[Dataset]) -> Drawing:
     quotas = sorted(curves["quota"].unique())
     colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = of(curves, version=version, series="regret")
+        part = panels.of(curves, version=version, series="regret")
         for quota, curve in part.groupby("quota"):
             name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
             draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
             for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
                 axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
-        rounds_axis(axis, part)
-        zero_line(axis)
-        thousands(axis.yaxis)
+        panels.rounds_axis(axis, part)
+        panels.zero_line(axis)
+        panels.thousands(axis.yaxis)
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
     return drawing, curves
@@ -172,7 +162,7 @@ def _curve(run: RunData, series: str, rounds: np.ndarray, values: np.ndarray) ->
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
-    drawing, axes = panels(rows, 2, 3.2 * rows + 0.4, **options)
+    drawing, axes = panels.grid(rows, 2, 3.2 * rows + 0.4, **options)
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
         axis.set_title(title, fontsize="medium")
     return drawing, axes
@@ -200,7 +190,7 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
     "0 to 2",
 )
-def policy_distances(datasets: list[Dataset]) -> Drawing:
+def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
     """Draw how far BF-UCB's policy in either group is from the fair one.
 
     Sum over a group's arms of the distance between the probabilities of BF-UCB and those of the
@@ -216,10 +206,10 @@ def policy_distances(datasets: list[Dataset]) -> Drawing:
     )
     drawing, axes = _two_versions(sharey=True)
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = of(curves, version=version)
+        part = panels.of(curves, version=version)
         for group, colour in GROUP_COLOURS.items():
-            draw_curve(axis, of(part, series=group), group, colour=colour, one_run=False)
-        rounds_axis(axis, part)
+            draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
+        panels.rounds_axis(axis, part)
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("distance of the policy from the fair one")
     axes[0, 1].legend()
@@ -262,7 +252,7 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
     rows=rows_of(at_quota),
     quantity="the expected reward after the initial rounds over that of the baseline",
 )
-def normalised_rewards(datasets: list[Dataset]) -> Drawing:
+def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the rewards of three policies, and the best fair one's, over UCB's.
 
     Expected rewards of the pulls after the initial rounds over those of UCB, run by run, with
@@ -284,18 +274,18 @@ def normalised_rewards(datasets: list[Dataset]) -> Drawing:
     curves = pd.concat(parts)
     drawing, axes = _two_versions(3, sharey=True)
     for column, version in enumerate(VERSIONS):
-        part = of(curves, version=version)
+        part = panels.of(curves, version=version)
         for axis in axes[:2, column]:
             for label in (*POLICIES[:-1], OPTIMUM):
-                curve = of(part, series=label, baseline="UCB")
+                curve = panels.of(part, series=label, baseline="UCB")
                 draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
-        for baseline, curve in of(part, series="BF-UCB").groupby("baseline", sort=False):
+        for baseline, curve in panels.of(part, series="BF-UCB").groupby("baseline", sort=False):
             colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
             look = {"colour": colour, "one_run": False, "spread": False}
             draw_curve(axes[2, column], curve, "BF-UCB", name=f"over {baseline}", **look)
         for axis in axes[:, column]:
             axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
-            rounds_axis(axis, part)
+            panels.rounds_axis(axis, part)
         for axis in axes[1:, column]:
             axis.set_xscale("log")
             axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
@@ -335,7 +325,7 @@ def _exposures(
     quantity="the group's pulls at the last round",
     unit="pulls",
 )
-def group_exposure(datasets: list[Dataset]) -> Drawing:
+def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of either group under four policies.
 
     Pulls of the majority and the minority after {{ horizon }} rounds, with quotas 0.4.
@@ -358,17 +348,17 @@ def group_exposure(datasets: list[Dataset]) -> Drawing:
         per_group,
         lambda label, groups: {"arms": " and ".join(map(str, groups)) + " arms"},
     )
-    sizes = different(curves, "arms")
+    sizes = panels.different(curves, "arms")
     drawing, axes = _two_versions(len(sizes), sharey=True)
     for row, words in zip(axes, sizes, strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = of(curves, version=version, arms=words)
+            part = panels.of(curves, version=version, arms=words)
             for g, group in enumerate(GROUPS):
-                bars = of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
+                bars = panels.of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
                 x = np.arange(len(POLICIES)) + 0.4 * g - 0.2
                 _bars(axis, x, bars, 0.38, GROUP_COLOURS[group], group)
             axis.set_xticks(np.arange(len(POLICIES)), POLICIES)
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
         row[0].set_ylabel(f"pulls of the group\n({words})")
     axes[0, 0].legend(loc="upper left")
     return drawing, curves
@@ -388,7 +378,7 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
     quantity="the arm's pulls at the last round",
     unit="pulls",
 )
-def arm_exposure(datasets: list[Dataset]) -> Drawing:
+def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of each minority arm, with true and with rotated labels.
 
     Pulls of each arm of the minority after {{ horizon }} rounds, with quotas 0.4. {{ versions }}.
@@ -411,14 +401,14 @@ def arm_exposure(datasets: list[Dataset]) -> Drawing:
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     for row, (column, labels) in zip(axes, words.items(), strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = of(curves, version=version)
+            part = panels.of(curves, version=version)
             for place, label in enumerate(POLICIES):
-                bars = of(part, **{column: label})
+                bars = panels.of(part, **{column: label})
                 x = bars["arm"].to_numpy() + 0.2 * place - 0.3
                 _bars(axis, x, bars, 0.19, COLOURS[label], label)
             axis.set_xticks(sorted(part["arm"].unique()), [f"A{k}" for k in part["arm"].unique()])
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
             axis.set_ylim(bottom=0)
         row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
-    legend_below(drawing, axes[0, 0], 4)
+    panels.legend_below(drawing, axes[0, 0], 4)
     return drawing, curves

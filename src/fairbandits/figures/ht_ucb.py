@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import Drawing, different, legend_below, of, panels, thousands
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
 from fairbandits.measures.penalised import (
     mean_reward,
@@ -44,7 +43,7 @@ RIVALS = ("Flearn", "LFG")
     quantity="the arm's pulls at the last round",
     unit="pulls",
 )
-def pulls(datasets: list[Dataset]) -> Drawing:
+def pulls(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of non-critical and of critical arms against inverse gaps.
 
     Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
@@ -68,11 +67,11 @@ def pulls(datasets: list[Dataset]) -> Drawing:
         for dataset, case in zip(datasets, cases, strict=True)
         for part in _pulls_of(dataset, case)
     )
-    drawing, axes = panels(2, 3, 6.6)
+    drawing, axes = panels.grid(2, 3, 6.6)
     for axis, dataset, case in zip(axes.flat, datasets, cases, strict=True):
         footer = dataset.footer
         shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
-        _points(axis, of(curves, **shown))
+        _points(axis, panels.of(curves, **shown))
         _fluid_curve(axis, footer, case)
         axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
@@ -81,7 +80,7 @@ def pulls(datasets: list[Dataset]) -> Drawing:
         axis.set_ylim(bottom=0 if case.raised else 0.9 * _level(footer))
     for row in axes:
         row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
-    legend_below(drawing, axes[0, 0], 6)
+    panels.legend_below(drawing, axes[0, 0], 6)
     return drawing, curves
 
 
@@ -172,7 +171,7 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
     quantity="the penalised regret R(T)",
     unit="reward",
 )
-def penalised(datasets: list[Dataset]) -> Drawing:
+def penalised(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the penalised regret against the number of rounds, with controls.
 
     Penalised regret against the number of rounds for 5 and 20 arms and three sums of quotas. Above:
@@ -184,14 +183,14 @@ def penalised(datasets: list[Dataset]) -> Drawing:
     """
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
-    drawing, axes = panels(4, columns, 10.8, figsize=(11, 10.8))
+    drawing, axes = panels.grid(4, columns, 10.8, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
     most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
     shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
-    pairs = zip(axes[:2].flat, axes[2:].flat, different(curves, "panel"), strict=True)
+    pairs = zip(axes[:2].flat, axes[2:].flat, panels.different(curves, "panel"), strict=True)
     for above, below, panel in pairs:
-        part = of(shown, panel=panel)
+        part = panels.of(shown, panel=panel)
         short = ~part["experiment"].str.contains("_long_")
         published = part[short & part["policy"].isin(PUBLISHED)]
         for axis, rows in ((above, published), (below, part)):
@@ -211,14 +210,14 @@ def penalised(datasets: list[Dataset]) -> Drawing:
             axis.set_title(panel, fontsize="medium")
         above.set_xlim(left=0)
         above.set_ylim(bottom=0)
-        thousands(above.xaxis)
+        panels.thousands(above.xaxis)
         below.set_xscale("log")
         below.set_yscale("symlog", linthresh=10, linscale=0.3)
         below.set_ylim(bottom=0)
         below.set_xlabel("number of rounds T")
     for row in range(4):
         axes[row, 0].set_ylabel("penalised regret R(T)" + "\n(log axes)" * (row >= 2))
-    legend_below(drawing, axes[2, 0], 4)
+    panels.legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
 
@@ -258,7 +257,7 @@ def panel_of(footer: dict) -> str:
     quantity="the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
     unit="pulls",
 )
-def unfairness_paths(datasets: list[Dataset]) -> Drawing:
+def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls that each arm lacks against the scale parameter.
 
     Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
@@ -272,12 +271,14 @@ def unfairness_paths(datasets: list[Dataset]) -> Drawing:
         eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    policies, settings, arms = (different(curves, one) for one in ("policy", "panel", "series"))
-    drawing, axes = panels(len(settings), len(policies), 6.8, sharey="row", sharex=True)
+    policies, settings, arms = (
+        panels.different(curves, one) for one in ("policy", "panel", "series")
+    )
+    drawing, axes = panels.grid(len(settings), len(policies), 6.8, sharey="row", sharex=True)
     colours = dict(zip(arms, viridis(len(arms)), strict=True))
     for row, setting in zip(axes, settings, strict=True):
         for axis, policy in zip(row, policies, strict=True):
-            part = of(curves, panel=setting, policy=policy)
+            part = panels.of(curves, panel=setting, policy=policy)
             for arm, curve in part.groupby("series", sort=False):
                 draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
             axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
@@ -287,7 +288,7 @@ def unfairness_paths(datasets: list[Dataset]) -> Drawing:
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
-    legend_below(drawing, axes[0, 0], 8)
+    panels.legend_below(drawing, axes[0, 0], 8)
     return drawing, curves
 
 
@@ -336,7 +337,7 @@ def along_sweeps(
     quantity="the expected reward sum_k mu_k N_k(T) of the pulls",
     unit="reward",
 )
-def frontiers(datasets: list[Dataset]) -> Drawing:
+def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     """Draw reward against unfairness along each policy's sweep.
 
     Expected reward of all pulls against the sum of the pulls that arms lack after {{ horizon }}
@@ -360,11 +361,11 @@ def frontiers(datasets: list[Dataset]) -> Drawing:
         for dataset, found in zip(datasets, points, strict=True)
         for policy in dict.fromkeys(name for name, _ in found)
     )
-    drawing, axes = panels(len(datasets), len(laws), 10.4)
+    drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
     for row, dataset, found in zip(axes, datasets, points, strict=True):
         panel = panel_of(dataset.footer)
         for axis, law in zip(row, laws, strict=True):
-            part = of(curves, law=law, panel=panel)
+            part = panels.of(curves, law=law, panel=panel)
             for policy, curve in part.groupby("policy", sort=False):
                 if policy != "LFG, even grid":
                     _frontier(axis, curve, policy)
@@ -374,7 +375,7 @@ def frontiers(datasets: list[Dataset]) -> Drawing:
             low, high = shared_range(found, law)
             axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
             axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
         row[0].set_ylabel("expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
@@ -396,8 +397,8 @@ def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
     """Draw the whole of LFG's curve, and its version on an even grid, inside a panel."""
     inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
     for policy in ("HT-UCB", "LFG", "LFG, even grid"):
-        _frontier(inset, of(part, policy=policy), policy)
-    thousands(inset.yaxis)
+        _frontier(inset, panels.of(part, policy=policy), policy)
+    panels.thousands(inset.yaxis)
     inset.tick_params(labelsize=6)
 
 

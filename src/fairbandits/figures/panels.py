@@ -15,7 +15,7 @@ Drawing = tuple[Figure, pd.DataFrame]
 LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 
 
-def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
+def grid(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure across a page, and its axes of shape (rows, columns)."""
     size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
     return plt.subplots(rows, columns, **size | options)
