@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairbandits.arena.decisions import pareto
 from fairbandits.arena.roles import TOLD, Arena, Role, Terms
 from fairbandits.arena.scores import Score, dataset_of, maker_of, recorded, scores_of, values_of
 from fairbandits.arena.settings import SLUG
-from fairbandits.arena.standings import KEPT, standings
+from fairbandits.arena.standings import standings
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
@@ -100,57 +99,6 @@ class Outcome:
     failures: dict[str, str] = field(default_factory=dict)  # instance -> error and its place
     #: contract and instance -> why the policy was not run there
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def own(self, arena: Arena) -> pd.DataFrame:
-        """Return the policy's standings, for reading: a row for each contract and instance."""
-        rows = []
-        for (contract, instance), table in self.tables.items():
-            (one,) = table[table["label"] == self.label].itertuples()
-            unit = arena.of(contract).unit
-            rows.append(
-                {
-                    "contract": contract,
-                    "instance": instance,
-                    "keeps it": "yes" if one.kept else "no",
-                    "shortfall": f"{half(one, 'shortfall')} {unit}",
-                    "contract regret (reward)": half(one, "contract_regret"),
-                    "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
-                    "Pareto-optimal": pareto(one),
-                }
-            )
-        return pd.DataFrame(rows)
-
-    @property
-    def words(self) -> Iterator[str]:
-        """Yield remarks on what was run."""
-        part = f"{KEPT['kept'][1] * self.horizon:g}"
-        yield (
-            f"{self.horizon} rounds, {self.replicates} replicates (n), on the rewards that the "
-            "stored policies met, pull by pull; means ± half of their 95 % t intervals. Shortfall "
-            "is what is lacking after the last round; a policy keeps a contract if that is, by the "
-            f"upper end of the interval, at most {part}. Contract regret is against the best that "
-            "keeps the contract, so that who breaks it can be below 0. A policy is Pareto-optimal "
-            "if none has surely less of one without more of the other."
-        )
-        if self.horizon < self.stored:
-            yield (
-                f"The stored policies were run for {self.stored} rounds and are looked at after as "
-                "many as yours; those that are tuned to the number of rounds, as BanditQ is, could "
-                "do better."
-            )
-        told = [key[0] for key, table in self.tables.items() if (table["kind"] == TOLD).any()]
-        for contract in dict.fromkeys(told):
-            yield (
-                f"Under {contract} it gets what it asks for by way of the true means. So it "
-                "dominates no policy that does not know them."
-            )
-
-
-def half(one: Any, measure: str) -> str:
-    """Return a mean of a row of standings with the half width of its interval."""
-    mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
-    # no minus before zero, and no rounding errors
-    return " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
 
 
 def enter(
@@ -353,15 +301,3 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             return f"{place_of(error)}: {name}{error}{line_of(error)}"
     return ""
-
-
-def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
-    """Yield the printed lines about an outcome."""
-    own = outcome.own(arena)
-    if len(own):
-        yield outcome.label
-        yield own.to_string(index=False)
-        yield from outcome.words
-    for (contract, instance), reason in outcome.skipped.items():
-        yield f"Not applicable: {contract} on {instance}: {reason}"
-    yield from outcome.failures.values()

@@ -88,18 +88,18 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     """
     from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
-    from fairbandits.report.entrant import write
+    from fairbandits.report import entrant as report
 
     found = entrant.load_entrant(policy, compiled)
     place = load_arena(arena_of(configs, results))
     names = [one for one in (instances or "").split(",") if one]
     say = partial(echo, err=True)
     outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
-    echo_all(entrant.lines(place, outcome))
+    echo_all(report.lines(place, outcome))
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
         with writing(out):
-            write(place, outcome, out)
+            report.write(place, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(

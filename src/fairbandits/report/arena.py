@@ -105,11 +105,18 @@ def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
     for terms, rows, look in page.each():
         lines = summary(rows)
+        keeps = lines["kept"].any()
+        best = lines.loc[lines["least"].idxmax() if keeps else lines["shortfall"].idxmin()]
+        worse = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)].itertuples()
         yield render(
             "arena_contract.html",
             terms=terms,
-            headline=_headline(lines),
             lines=list(lines.itertuples()),
+            keeps=keeps,
+            best=best,
+            worse=listed(
+                [f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in worse]
+            ),
             control=CONTROL,
             per_thousand=PER_THOUSAND,
             number=number,
@@ -122,30 +129,6 @@ def each_contract(page: Shown) -> Iterator[Html]:
         given = {"look": look, "panels": panels, "how_to_read": entrant.PICTURES}
         pictures = render("arena_pictures.html", **given)
         yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
-
-
-def _headline(lines: pd.DataFrame) -> str:
-    """Return the first finding under a contract, and the policies dominated everywhere."""
-    total = lines["instances"].max()
-    if lines["kept"].any():
-        best = lines.loc[lines["least"].idxmax()]
-        words = (
-            f"{best['label']} keeps the contract at the end on {best['kept']} of {total} "
-            f"instances, and on {best['least']} it has the least contract regret of all policies "
-            "that keep the contract there."
-        )
-    else:
-        best = lines.loc[lines["shortfall"].idxmin()]
-        words = (
-            f"No policy keeps the contract on any instance. {best['label']} is least short, and is "
-            f"dominated on {total - best['pareto']} of {total}."
-        )
-    made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
-    worse = [
-        f"{line.label} (most often by {max(line.by, key=line.by.get)})"
-        for line in made.itertuples()
-    ]
-    return words + (f" Dominated on every instance: {listed(worse)}." if worse else "")
 
 
 def banditq(page: Shown) -> Html:

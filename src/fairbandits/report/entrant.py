@@ -1,15 +1,18 @@
-"""A user's own policy in the arena: one HTML page, which needs no other file."""
+"""A user's own policy in the arena, in words and as an HTML page, which needs no other file."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from fairbandits.arena.decisions import pareto
-from fairbandits.arena.entrant import Outcome, half
-from fairbandits.arena.roles import Arena
+from fairbandits.arena.entrant import Outcome
+from fairbandits.arena.roles import TOLD, Arena
+from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import replacing
 from fairbandits.report import picture
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, render, render_text
 
 #: How to read the pictures.
 PICTURES = (
@@ -17,6 +20,44 @@ PICTURES = (
     "contract; the dashed line joins the Pareto-optimal policies that do not know the "
     "means, whether they keep the contract or not."
 )
+
+
+def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
+    """Yield the printed lines about an outcome."""
+    rows = []
+    for (contract, instance), table in outcome.tables.items():
+        (one,) = table[table["label"] == outcome.label].itertuples()
+        rows.append(
+            {
+                "contract": contract,
+                "instance": instance,
+                "keeps it": "yes" if one.kept else "no",
+                "shortfall": f"{_half(one, 'shortfall')} {arena.of(contract).unit}",
+                "contract regret (reward)": _half(one, "contract_regret"),
+                "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
+                "Pareto-optimal": pareto(one),
+            }
+        )
+    if rows:
+        yield outcome.label
+        yield pd.DataFrame(rows).to_string(index=False)
+        yield from _remarks(outcome)
+    for (contract, instance), reason in outcome.skipped.items():
+        yield f"Not applicable: {contract} on {instance}: {reason}"
+    yield from outcome.failures.values()
+
+
+def _remarks(outcome: Outcome) -> list[str]:
+    told = [key[0] for key, table in outcome.tables.items() if (table["kind"] == TOLD).any()]
+    given = {"part": KEPT["kept"][1], "told": dict.fromkeys(told)}
+    return render_text("entrant_words.md", outcome=outcome, **given).splitlines()
+
+
+def _half(one: Any, measure: str) -> str:
+    """Return a mean of a row of standings with the half width of its interval."""
+    mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
+    # no minus before zero, and no rounding errors
+    return " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
@@ -54,11 +95,12 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     ]
     return render(
         "entrant.html",
-        outcome=outcome,
+        label=outcome.label,
+        remarks=_remarks(outcome),
         contracts=contracts,
         skipped=skipped,
         how_to_read=PICTURES,
-        half=half,
+        half=_half,
         pareto=pareto,
     )
 

@@ -4,6 +4,7 @@ It is HTML in the page's letters and colours and as wide as the page: places are
 """
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -95,15 +96,27 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
     ]
     references = {row["reference"] for row in drawn}
     line = number(references.pop()) if len(references) == 1 else "the line"
+    names_of_line = {next(iter(row["against"]), "") for row in drawn}
+    level = drawn[0]["settings"].get("level")
+    kind = LIMITS.get(drawn[0]["procedure"], "limits, each one-sided")
+    has_bars = any(row["low"] != row["high"] for row in drawn)
     above = f"; right of {line}: {what.above}" if what.above else ""
     return render(
         "evidence.html",
         heading="" if alone else heading(test),
         axis=axis,
         label=f"{str(what)[:1].upper()}{str(what)[1:]}{above}.",
-        says=_alternative(drawn, what),
+        what=what,
+        span=[number(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
+        n=len(drawn),
+        missing=len(rows) - len(drawn),
+        drawn=_counted(drawn),
+        counted=_counted(rows),
+        shaded=operator.lt(*claimed(drawn[0])),
+        line=names_of_line.pop().replace("zero", "0") or "the reference",
+        bars=f"{100 * level:g}\u00a0% {kind}" if level and has_bars else "",
+        endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
         cases=list(zip(names, cases, strict=not thin)),
-        caption=_caption(rows, drawn, thin),
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
         unnamed=thin or not any(names),
@@ -122,34 +135,10 @@ def _case(row: Row, axis: "Axis") -> dict[str, Any]:
     }
 
 
-def _alternative(drawn: Sequence[Row], what: Quantity) -> str:
-    values = [row["statistic"] for row in drawn]
-    said = ", ".join(f"{count} {verdict}" for verdict, _, count in _counted(drawn))
-    return f"{len(drawn)} cases, {number(min(values))} to {number(max(values))}: {what}; {said}"
-
-
 def _counted(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
     """Return each verdict, its sign, and how many rows have it."""
     counts = Counter(row["verdict"] for row in rows)
     return [(key, sign, counts[key]) for key, (_, sign) in MARKS.items() if counts[key]]
-
-
-def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
-    first, missing = drawn[0], len(rows) - len(drawn)
-    level = first["settings"].get("level")
-    words = [", ".join(f"{sign} {count} {key}" for key, sign, count in _counted(rows))]
-    low, high = claimed(first)
-    words += ["shaded: as is claimed"] * (low < high)
-    names = {next(iter(row["against"]), "") for row in drawn}
-    words.append(f"line: {names.pop().replace('zero', '0') or 'the reference'}")
-    if level and any(row["low"] != row["high"] for row in drawn):
-        kind = LIMITS.get(first["procedure"], "limits, each one-sided")
-        words.append(f"bars: {100 * level:g}\u00a0% {kind}")
-    endless = any(math.isinf(row[name]) for row in drawn for name in ("low", "high"))
-    words += ["a bar to the edge has no limit there"] * endless
-    words += ["what speaks most against the claim stands first, as in the table"] * thin
-    words += [f"{missing} without a number"] * bool(missing)
-    return "; ".join(words) + "."
 
 
 class Axis(NamedTuple):
