@@ -5,7 +5,7 @@ findings.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.ledger import Claim
-from fairbandits.audit.quantities import p_of_claim, p_value
+from fairbandits.audit.quantities import p_value
 from fairbandits.audit.records import in_short, written_out
 from fairbandits.audit.rejudge import came_again
 from fairbandits.report import audit as of_audit
@@ -22,7 +22,7 @@ from fairbandits.report import evidence
 from fairbandits.report.across import MARKS, carried, resting
 from fairbandits.report.audit import Audit, Row, badge, limits, role, significant
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import Cell, Html, data_table, link, link_to_claim, render
+from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import check
@@ -114,8 +114,8 @@ class Claims:
         audit, glossary = self.audit, self.glossaries[claim.paper]
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
         head, ledger = rows[0], audit.judging(claim.id)
-        cases = evidence.in_order(tested.tests, audit.found(claim.id))
-        cases = audit.with_readings(claim.id, cases)
+        found = audit.found(claim.id)
+        cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
         deciding = [row["verdict"] for row in cases if row["decides"]]
         named = {test.name: quantities.quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
@@ -123,20 +123,25 @@ class Claims:
         near = self.above.get(claim.id, [])
         above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
         of_inconsistency = finding.OF_INCONSISTENCY if claim.kind == "inconsistency" else {}
+        depends = {}
+        if head["verdict"] == finding.DEPENDS:
+            for outcome, keys in words.under_readings(rows).items():
+                under = [ledger.readings.get(key, key).rstrip(".") for key in keys]
+                depends[outcome] = "; or ".join(under) + "."
         return render(
             "claim.html",
             audit=audit,
             claim=claim,
             head=head,
             rows=rows,
-            readings=ledger.readings,
             formula=formula,
-            places=self._places(claim, head),
+            ledger=ledger,
+            tested=tested,
             deciding=len(deciding),
             counted=_counted(deciding) if len(set(deciding)) > 1 else "",
-            conditions=[*self._only_if(claim)],
+            depends=depends,
+            qualified=words.qualifying(tested, found, significant),
             meaning=of_inconsistency.get(head["verdict"], ""),
-            number=[] if head["statistic"] is None else list(self._number(head)),
             tags=tags(audit.in_words(claim.id)),
             cases=f"all {len(cases)} cases" if len(cases) > 1 else "the case",
             picture=evidence.picture(tested.tests, cases, named),
@@ -151,50 +156,6 @@ class Claims:
             again=came_again(tested, ledger),
             review=Html(as_review(claim, head)),
         )
-
-    def _places(self, claim: Claim, head: Row) -> list[str]:
-        """Return paper, place and kind of a claim, and its figure."""
-        kinds = ", ".join(dict.fromkeys([claim.kind.replace("_", " "), role(head)]))
-        paper = link(claim.paper, self.audit.ledgers[claim.paper].title)
-        figure = of_audit.figure_link(head)
-        return [paper, claim.place, kinds, *(["Figure " + figure] if figure else [])]
-
-    def _only_if(self, claim: Claim) -> Iterator[tuple[str, str]]:
-        """Yield what the verdict depends on: readings, and reconstructed settings."""
-        rows = self.audit.under_readings(claim.id)
-        readings = self.audit.judging(claim.id).readings
-        if rows[0]["verdict"] == finding.DEPENDS:
-            sorts = {finding.REPRODUCED: "Holds only if"}
-            sorts[finding.NOT_REPRODUCED] = "Does not hold if"
-            for outcome, under in words.under_readings(rows).items():
-                each = (readings.get(one, one).rstrip(".") for one in under)
-                yield sorts.get(outcome, f"Is {outcome} if"), f"{'; or '.join(each)}."
-        if claim.part:
-            yield "In part", claim.part.rstrip(".") + "."
-        if claim.basis != "printed":
-            yield "Only as reconstructed", words.basis(claim).rstrip(".") + "."
-        tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
-        for one in words.qualifying(tested, cases, significant):
-            yield "Qualified by", one
-
-    def _number(self, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield number, limits, reference, replicates and rule of the deciding finding."""
-        level = row["settings"].get("level")
-        tested, ledger = self.audit.tested(row["claim"]), self.audit.judging(row["claim"])
-        what = quantities.quantity_of(row, tested, ledger)
-        case = f", in the case that decides ({row['each']})" if row["each"] else ""
-        said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
-        if limits(row):
-            kind = evidence.LIMITS.get(row["procedure"], "one-sided limits")
-            said += (f"; {100 * level:g}\u00a0% {kind}: " if level else "; ") + limits(row)
-        yield "number", said + (f" ({why})" if (why := words.endless(row)) else "")
-        above = f"; above it, {what.above}" if what and what.above else ""
-        yield "judged against", against(row) + above
-        more = [p_of_claim(row, tested, ledger), words.replicates_that_decide(row)]
-        yield "n", "; ".join(filter(None, [str(row["n"]), *more]))
-        which = f", {row['test']}" * bool(row["test"])
-        rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
-        yield "rule", rule.replace("_", " ")
 
 
 def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
@@ -322,6 +283,16 @@ def robustness(audit: Audit, paper: str) -> Html:
         apart=several.count(finding.DEPENDS),
         marks=MARKS,
     )
+
+
+#: What the page of a claim asks by itself.
+FUNCTIONS |= {
+    "against": against,
+    "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
+    "limits": limits,
+    "quantities": quantities,
+    "words": words,
+}
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
