@@ -80,11 +80,8 @@ def each_run(
     """Yield selected runs with the true means, shape (n_replicates, n_arms)."""
     footer = dataset.footer
     for run in runs_of(dataset.table, footer, keep):
-        if "mean" in run.values:
-            means = run.values["mean"][:, 0]
-        else:
-            means = np.tile(footer["means"], (footer["replicates"], 1))
-        yield run, means
+        drawn = run.values["mean"][:, 0] if "mean" in run.values else None
+        yield run, np.tile(footer["means"], (footer["replicates"], 1)) if drawn is None else drawn
 
 
 def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
@@ -281,8 +278,8 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
                 draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
         for baseline, curve in panels.of(part, series="BF-UCB").groupby("baseline", sort=False):
             colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
-            look = {"colour": colour, "one_run": False, "spread": False}
-            draw_curve(axes[2, column], curve, "BF-UCB", name=f"over {baseline}", **look)
+            look = {"name": f"over {baseline}", "colour": colour, "spread": False}
+            draw_curve(axes[2, column], curve, "BF-UCB", one_run=False, **look)
         for axis in axes[:, column]:
             axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
             panels.rounds_axis(axis, part)

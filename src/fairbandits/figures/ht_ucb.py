@@ -34,7 +34,8 @@ MARKERS = {"gaussian": "o", "bernoulli": "^", "deterministic": "x"}
 PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
 #: Each policy's own parameter in place of the scale parameter.
 SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even grid": "eta"}
-RIVALS = ("Flearn", "LFG")
+#: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.
+Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 @figure(
@@ -61,15 +62,10 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
     fluid : pulls
         Pulls of the arm by the fluid law of HT-UCB. Range: at least 0.
     """
-    cases = [inverse_gaps(dataset.footer) for dataset in datasets]
-    curves = pd.concat(
-        part
-        for dataset, case in zip(datasets, cases, strict=True)
-        for part in _pulls_of(dataset, case)
-    )
+    curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     drawing, axes = panels.grid(2, 3, 6.6)
-    for axis, dataset, case in zip(axes.flat, datasets, cases, strict=True):
-        footer = dataset.footer
+    for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
+        case = inverse_gaps(footer)
         shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
         _points(axis, panels.of(curves, **shown))
         _fluid_curve(axis, footer, case)
@@ -97,12 +93,12 @@ def inverse_gaps(footer: dict) -> InverseGaps:
     """Return the arms shown in a case of Experiment A or B."""
     raised = footer["experiment"].startswith("non_critical")
     sets = arm_sets(footer["means"], footer["penalties"])
-    arms = np.flatnonzero(sets.non_critical if raised else sets.critical)
+    kind, chosen = ("non-critical", sets.non_critical) if raised else ("critical", sets.critical)
+    arms = np.flatnonzero(chosen)
     exact = [rational("means", mean) for mean in footer["means"]]
     cost = rational("penalties", footer["penalties"]) if raised else 0
     inverse = np.array([float(1 / (max(exact) - exact[arm] - cost) ** 2) for arm in arms])
     order = np.argsort(inverse, kind="stable")
-    kind = "non-critical" if raised else "critical"
     return InverseGaps(kind, arms[order], inverse[order], raised)
 
 
@@ -115,16 +111,16 @@ def _level(footer: dict) -> float:
     return float(rational("quotas", footer["quotas"][0]) * footer["horizon"])
 
 
-def _pulls_of(dataset: Dataset, case: InverseGaps) -> Iterator[pd.DataFrame]:
+def _pulls_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
+    case = inverse_gaps(footer)
     fluid = fluid_law(footer)[case.arms]
     for run in runs_of(*dataset):
         values = run.values["plays"][:, -1, case.arms]
         for some in readings_of(values, footer):
             curve = summarise(run.law, "pulls", case.inverse, some, "inverse_gap")
-            yield curve.assign(
-                arm=case.arms + 1, fluid=fluid, policy="HT-UCB", panel=footer["experiment"]
-            )
+            facts = {"policy": "HT-UCB", "panel": footer["experiment"]}
+            yield curve.assign(arm=case.arms + 1, fluid=fluid, **facts)
 
 
 def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
@@ -140,16 +136,11 @@ def _points(axis: Axes, part: pd.DataFrame) -> None:
     for place, (law, rows) in enumerate(part.groupby("law", sort=False)):
         first, x = place == 0, rows["inverse_gap"]
         bars = np.abs(rows[["mean_low", "mean_high"]].to_numpy().T - rows["mean"].to_numpy())
-        axis.errorbar(
-            *(x, rows["mean"], bars),
-            fmt=MARKERS[law],
-            ms=7 if first else 5,
-            color=colour if first else "0.35",
-            mfc=colour if first else "none",
-            capsize=3,
-            label=LAW_NAMES[law],
-            zorder=3 if first else 4,
-        )
+        look = {"ms": 5, "color": "0.35", "mfc": "none", "zorder": 4}
+        if first:
+            look = {"ms": 7, "color": colour, "mfc": colour, "zorder": 3}
+        look |= {"fmt": MARKERS[law], "capsize": 3, "label": LAW_NAMES[law]}
+        axis.errorbar(x, rows["mean"], bars, **look)
         if first:
             axis.plot(x, rows["one_run"], "+", ms=9, color=".1", mew=0.6, label="one run", zorder=5)
 
@@ -196,17 +187,10 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
         for axis, rows in ((above, published), (below, part)):
             for name, curve in rows.groupby("policy", sort=False):
                 label = name.partition(",")[0] if name.startswith("LFG") else name
-                draw_curve(
-                    axis,
-                    curve.sort_values("round", kind="stable"),
-                    label,
-                    name=name,
-                    colour=colours.get(name),
-                    dash="--" if name == "LFG, η₀ = T" else None,
-                    one_run=False,
-                    spread=False,
-                    marker=".",
-                )
+                look = {"colour": colours.get(name), "marker": "."}
+                look |= {"dash": "--"} if name == "LFG, η₀ = T" else {}
+                curve = curve.sort_values("round", kind="stable")
+                draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
             axis.set_title(panel, fontsize="medium")
         above.set_xlim(left=0)
         above.set_ylim(bottom=0)
@@ -301,11 +285,10 @@ def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     for (policy, law), (parameters, values) in along_sweeps(dataset, levels).items():
         etas = scale_of(policy, parameters)
         order = np.argsort(etas, kind="stable")
+        facts = {"policy": policy, "panel": footer["experiment"], "parameter": parameters[order]}
         for arm in range(values.shape[-1]):
             curve = summarise(law, f"arm {arm + 1}", etas[order], values[:, order, arm], "eta")
-            yield curve.assign(
-                policy=policy, panel=footer["experiment"], parameter=parameters[order]
-            )
+            yield curve.assign(**facts)
 
 
 def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
@@ -316,10 +299,8 @@ def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
     return np.round(1 - parameters / parameters.max(), 12)
 
 
-def along_sweeps(
-    dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]
-) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
-    """Return swept parameters and measures, (n_replicates, n_values, ...), by label and law."""
+def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:
+    """Return a measure of runs along each policy's sweep."""
     found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
         label = dataset.footer["labels"][run.policy]
@@ -420,24 +401,15 @@ def frontier_curve(
 
 
 def _frontier(axis: Axes, curve: pd.DataFrame, policy: str) -> None:
-    even = policy == "LFG, even grid"
-    axis.plot(
-        *(curve["unfairness"], curve["mean"]),
-        color=COLOURS[policy],
-        ls=":" if even else "-",
-        lw=1.2,
-        marker="s" if even else "o",
-        ms=3 if even else 2.5,
-        mfc="none" if even else None,
-        label=policy,
-    )
+    look = {"ls": "-", "marker": "o", "ms": 2.5}
+    if policy == "LFG, even grid":
+        look = {"ls": ":", "marker": "s", "ms": 3, "mfc": "none"}
+    x, y, colour = curve["unfairness"], curve["mean"], COLOURS[policy]
+    axis.plot(x, y, color=colour, lw=1.2, label=policy, **look)
 
 
-def shared_range(
-    found: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]],
-    law: str,
-    policies: tuple[str, ...] = ("HT-UCB", *RIVALS),
-) -> tuple[float, float]:
-    """Return the range of mean unfairness that the curves of all these policies reach."""
+def shared_range(found: Sweeps, law: str) -> tuple[float, float]:
+    """Return the range of mean unfairness that the curves of HT-UCB, Flearn and LFG reach."""
+    policies = ("HT-UCB", "Flearn", "LFG")
     reached = [found[policy, law][1][:, :, 0].mean(axis=0) for policy in policies]
     return max(one.min() for one in reached), min(one.max() for one in reached)
