@@ -117,19 +117,6 @@ class Cell:
     def __str__(self) -> str:
         return self.text
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the cell is sorted as a number."""
-        return not isinstance(self.value, str)
-
-    @property
-    def key(self) -> str:
-        """The sort and filter key as the site's script reads it."""
-        if not self.is_number:
-            return str(self.value)
-        none = self.value is None or self.value != self.value
-        return "" if none else f"{self.value:.6g}".replace("inf", "Infinity")
-
 
 def data_table(
     header: Sequence[str],
