@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.settings.config import Config, blocks_of, load_config
+from fairbandits.settings.config import Config, Experiment, blocks_of, load_config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file
 from fairbandits.settings.variants import settings_of
 
@@ -85,13 +85,17 @@ def named_figures(config: Config) -> list[str]:
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
+def _figures_of(one: Experiment) -> set[str]:
+    return {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)}
+
+
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
     jobs = ("simulate_", "collect_")
     for one in targets:
-        left = one.startswith(jobs) or "/" in one or Path(one).suffix
-        if one not in known and not left:
+        is_left = one.startswith(jobs) or "/" in one or Path(one).suffix
+        if one not in known and not is_left:
             raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
 
 
@@ -103,9 +107,7 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
     if not targets or not set(targets) <= set(named_figures(config)):
         return
     shown = {
-        one.suite or one.name: one
-        for one in config.experiments
-        if {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)} & {*targets}
+        one.suite or one.name: one for one in config.experiments if _figures_of(one) & {*targets}
     }
     for name in changes:
         if any(
@@ -130,9 +132,7 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return what is to be made of a variant: by default all figures that show what is changed."""
     check_targets(targets, config)
     changed = [one for one in config.experiments if one.changed]
-    shown = {
-        f"{one.paper}_{figure}" for one in changed for figure in (*one.figures, *one.companion_to)
-    }
+    shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
     for one in targets:

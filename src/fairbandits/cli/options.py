@@ -106,11 +106,10 @@ def set_option(words: str):
 
 def of_a_paper(command):
     """Give a command what says which tests are to be asked, and of which data."""
-    words = "Root seed, or `ledger`; default as configured."
-    one = completing(_claims)
+    claims = {"multiple": True, "shell_complete": completing(_claims)}
     for given in (
-        option("--only", multiple=True, shell_complete=one, help="Id of a claim; default all."),
-        option("--seed", type=Seed(), help=words),
+        option("--only", **claims, help="Id of a claim; default all."),
+        option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured."),
         option("--salt", default="", help="Words that change the seeds."),
         RESULTS,
         argument("paper", shell_complete=completing(papers)),

@@ -145,11 +145,8 @@ def judge(check, out, cores, seed, long, as_json, file):
     """
     from fairbandits.audit.judging import run
 
-    how = {
-        "seed": LEDGER if seed is None else seed,
-        "cores": cores or os.cpu_count() or 1,
-        "long": long,
-    }
+    how = {"cores": cores or os.cpu_count() or 1, "long": long}
+    how["seed"] = LEDGER if seed is None else seed
     if check:
         echo(run.checked_words(run.check(file, **how)))
         return

@@ -178,9 +178,8 @@ class Plan:
         ledger = self.ledgers[wildcards.paper]
         names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
         read = [one for name in names for one in self.config.named(ledger.paper, name)]
-        own = [one for one in self.config.replays if one.paper == wildcards.paper]
-        replays = [f"<results>/{one.table}" for one in own]
-        return [*dict.fromkeys(_datasets(read)), *replays]
+        replays = [one.table for one in self.config.replays if one.paper == ledger.paper]
+        return [*dict.fromkeys(_datasets(read)), *(f"<results>/{table}" for table in replays)]
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's ledger, and the published numbers that its claims are laid beside."""
@@ -229,9 +228,9 @@ class Plan:
         """
         if wildcards.page in LIBRARY_PAGES:
             return self.arena_datasets() if wildcards.page == "your_own_policy" else []
-        shown = [one.dataset for one in self.config.experiments if not one.audit]
-        shown += [one.table for one in self.config.replays]
-        tables = [f"<results>/{file}" for file in shown] + self.drawn() + self.arena_tables()
+        shown = _datasets(one for one in self.config.experiments if not one.audit)
+        shown += [f"<results>/{one.table}" for one in self.config.replays]
+        tables = shown + self.drawn() + self.arena_tables()
         return [*self.images(), *tables, *self.site_verdicts(), *self.site_settings()]
 
     def _there(self, papers, parts) -> list[str]:
@@ -244,17 +243,13 @@ class Plan:
         made, config = PROGRESS.made, self.config
         figures, results = Path(config.folders["figures"]), Path(config.folders["results"])
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
-        drawn = [
-            place
-            for rule, place in places.items()
-            if rule in made or (not made and (figures / place).is_file())
-        ]
+        there = made or {rule for rule, place in places.items() if (figures / place).is_file()}
+        drawn = [place for rule, place in places.items() if rule in there]
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
         lines += self._verdict_lines() if "audit" in made or not made else []
         index = results / "site" / "index.html"
-        if "site" in made or (not made and index.is_file()):
-            lines.append(f"Report: {index}")
+        lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
         if said := SCALES.get(config.scale_name):
             lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
