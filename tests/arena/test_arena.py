@@ -12,7 +12,7 @@ import fairbandits as fb
 import real
 import shrunk
 import small
-from fairbandits.arena import decisions, scores, standings
+from fairbandits.arena import decisions, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
@@ -47,8 +47,8 @@ def test_targets_are_quotas_times_means_everywhere():
     asked = 0
     for run in FULL.runs:
         if depends_on_instance(run.spec.parameters, "targets"):
-            shares = scores.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
-            assert shares == scores.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
+            shares = standings.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
+            assert shares == standings.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
             asked += 1
     assert asked > 20
 
@@ -137,7 +137,7 @@ def score(name, regret, shortfall, kind="own", worst=None):
     values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float)[:, None] for key, one in values.items()}
     role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return scores.Score(name, name, "", True, role, np.array([10_000]), values)
+    return standings.Score(name, name, "", True, role, np.array([10_000]), values)
 
 
 def test_who_dominates_whom():
@@ -228,7 +228,7 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             parameters = run.spec.parameters_of(run.spec.cells[0])
             means = run.spec.means
             given = {"quotas": run.spec.quotas, "fractions": run.spec.quotas, "means": means}
-            given |= {"targets": tuple(scores.shares_of(run.spec.quotas, means))}
+            given |= {"targets": tuple(standings.shares_of(run.spec.quotas, means))}
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)

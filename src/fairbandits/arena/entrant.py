@@ -11,9 +11,16 @@ import numpy as np
 import pandas as pd
 
 from fairbandits.arena.roles import TOLD, Arena, Role, Terms
-from fairbandits.arena.scores import Score, dataset_of, maker_of, recorded, scores_of, values_of
 from fairbandits.arena.settings import SLUG
-from fairbandits.arena.standings import standings
+from fairbandits.arena.standings import (
+    Score,
+    dataset_of,
+    maker_of,
+    recorded,
+    scores_of,
+    standings,
+    values_of,
+)
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
