@@ -77,9 +77,9 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
 def _tracked(root: Path) -> list[str]:
     """Return the files under version control that exist."""
-    command = ["git", "ls-files", "-z"]
+    how = {"cwd": root, "capture_output": True, "text": True, "check": True}
     try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", "ls-files", "-z"], **how)
     except (OSError, subprocess.CalledProcessError) as error:
         raise StoreError(
             f"{root} is no git checkout, so that its code cannot be told from other files"
@@ -168,10 +168,10 @@ def _unpack(
         target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with found.open(place) as source, target.open("wb") as file:
-            same = _copied(source, file) == entry
+            copied = _copied(source, file)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise StoreError(f"{archive} is damaged: {place} ({error})") from error
-    if not same:
+    if copied != entry:
         raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
 
 

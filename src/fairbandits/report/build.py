@@ -70,19 +70,19 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     _run(notebook, source, folders)
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)
-    given = {folder: parameters[name] for name, folder in folders.items()}
-    for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
-        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], given[folder])
+    # a folder comes before the one it is in
+    for name, folder in sorted(folders.items(), key=lambda one: len(one[1]), reverse=True):
+        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], parameters[name])
     with replacing(out) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def _read(source: Path) -> NotebookNode:
+    if not source.exists():
+        raise ValueError(f"{source} does not exist")
     try:
         notebook = nbformat.read(source, as_version=4)
         nbformat.validate(notebook)
-    except FileNotFoundError:
-        raise ValueError(f"{source} does not exist") from None
     except (OSError, ValueError, nbformat.ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
@@ -137,10 +137,9 @@ def _outputs(captured: Any) -> Iterator[NotebookNode]:
         if text := getattr(captured, name):
             yield nbformat.v4.new_output("stream", name=name, text=text)
     for one in captured.outputs:
-        data = {
-            kind: base64.b64encode(value).decode() if isinstance(value, bytes) else value
-            for kind, value in one.data.items()
-        }
+        data = dict(one.data)
+        for kind, value in data.items():
+            data[kind] = base64.b64encode(value).decode() if isinstance(value, bytes) else value
         yield nbformat.v4.new_output("display_data", data, metadata=one.metadata or {})
 
 

@@ -82,12 +82,13 @@ def written(
     tools, steps = _described(crate, add, files, jobs)
 
     def of(places: Iterable[str]) -> list[ContextEntity] | ContextEntity:
-        found: list[ContextEntity] = []
+        entities: list[ContextEntity] = []
         for place in places:
-            one = files.get(place) or crate.dereference(f"#left-out/{quote(place)}")
+            key = f"#left-out/{quote(place)}"
             said = {"name": place, "description": "Not in the crate; it can be made again."}
-            found.append(one or add(f"#left-out/{quote(place)}", "CreativeWork", **said))
-        return found[0] if len(found) == 1 else found
+            known = files.get(place) or crate.dereference(key)
+            entities.append(known or add(key, "CreativeWork", **said))
+        return entities[0] if len(entities) == 1 else entities
 
     who = {"agent": add("#agent", "Person", name=agent)} if agent else {}
     actions, controls = [], []
@@ -101,18 +102,15 @@ def written(
         controls.append(add(f"#control/{number}", "ControlAction", **said))
     made = {place for job in jobs for place in job.makes}
     alone = sum(place.startswith("results/") and place not in made for place in files)
-    run = add(
-        "#run",
-        "CreateAction",
-        name=f"Run of the workflow at the {config.scale_name} scale",
-        description=f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; "
-        f"{len(jobs)} jobs; {alone} files of results have no record of their own",
-        instrument=workflow,
-        object=[one for place, one in files.items() if place.startswith(SETTINGS)],
-        result=[one for place, one in files.items() if place.startswith(MADE)],
-        **_when(jobs, "seconds"),
-        **who,
+    said = {"name": f"Run of the workflow at the {config.scale_name} scale"}
+    said["description"] = (
+        f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; {len(jobs)} jobs; "
+        f"{alone} files of results have no record of their own"
     )
+    io = {"object": [one for place, one in files.items() if place.startswith(SETTINGS)]}
+    io |= {"result": [one for place, one in files.items() if place.startswith(MADE)]}
+    times = _when(jobs, "seconds")
+    run = add("#run", "CreateAction", **said, instrument=workflow, **io, **times, **who)
     said = {"instrument": workflow["programmingLanguage"], "object": controls, "result": run}
     whole = add("#engine", "OrganizeAction", name="Run of Snakemake", actionStatus=DONE, **said)
     crate.root_dataset["mentions"] = [run, whole, *actions]
@@ -128,12 +126,12 @@ def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, s
     }
 
 
+Entities = dict[str, ContextEntity]
+
+
 def _described(
-    crate: ROCrate,
-    add: Callable[..., ContextEntity],
-    files: Mapping[str, File],
-    jobs: Sequence["Job"],
-) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
+    crate: ROCrate, add: Callable[..., ContextEntity], files: Mapping[str, File], jobs: Sequence
+) -> tuple[Entities, Entities]:
     """Describe the crate and its workflow; return the tool and the step of each kind of job."""
     version = metadata.version(NAME)
     crate.name = f"{NAME} {version}: a finished run"
@@ -149,10 +147,8 @@ def _described(
         add(place, "CreativeWork", name=name, version=number)
         for place, (name, number) in PROFILES.items()
     ]
-    crate.metadata["conformsTo"] = [
-        {"@id": "https://w3id.org/ro/crate/1.1"},
-        crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
-    ]
+    workflow_crate = crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0")
+    crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, workflow_crate]
     tools, steps = {}, {}
     for step in dict.fromkeys(job.step for job in jobs):
         needs = {"softwareVersion": version, "softwareRequirements": files["uv.lock"]}

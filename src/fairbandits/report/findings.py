@@ -8,6 +8,7 @@ number's unit, or if its figure shows another quantity.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.audit.view import stands_for
 from fairbandits.audit.words import BASES
 from fairbandits.figures import PAPERS
+from fairbandits.report.markup import render_text
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
@@ -51,11 +53,6 @@ class Notable:
     def texts(self) -> tuple[str, str, str]:
         """Sentence, setting and objection."""
         return self.says, self.setting, self.against
-
-    @property
-    def numbers(self) -> list[str]:
-        """The names of the numbers in its texts."""
-        return [name for text in self.texts for name in NUMBER.findall(text)]
 
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
@@ -136,8 +133,9 @@ def missing(
             continue
         carried = qualifiers(key, ledgers, own, findings)
         named = finding.qualified_by.get(key, {})
-        lines += [f"{key}: {why}, and the finding does not name {name}"
-                  for name, why in carried.items() if name not in named]  # fmt: skip
+        for name, why in carried.items():
+            if name not in named:
+                lines.append(f"{key}: {why}, and the finding does not name {name}")
         lines += [f"{key}: it does not carry {name!r}" for name in named if name not in carried]
     return lines
 
@@ -189,14 +187,6 @@ def written(text: str, findings: Sequence[Notable]) -> str:
     _, closing, after = rest.partition(MARKS[1])
     if not (opening and closing):
         return text
-    items = [f"{place}. {_markdown(finding)}" for place, finding in enumerate(findings, start=1)]
-    return "\n".join([before + opening, *items, closing + after])
-
-
-def _markdown(finding: Notable) -> str:
-    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in finding.texts)
-    shown = [f"[{finding.shows}](figures/{finding.figure}.png)"] if finding.figure else []
-    shown += ["[arena](docs/arena.md)"] if finding.arena else []
-    links = ", ".join([*shown, *(f"`{key}`" for key in finding.claims)])
-    parts = [f"**{says}**", f"*Setting.* {setting}", f"*What speaks against it.* {against}", links]
-    return "<br>\n   ".join(parts)
+    cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
+    shown = render_text("notable.md", findings=findings, cite=cite)
+    return f"{before}{opening}\n{shown}{closing}{after}"

@@ -51,7 +51,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
         if not missing(one, audit.ledgers, audit.rows, audit.findings)
         and (not one.arena or (audit.results / ARENA).is_dir())
     ]
-    cited = {name for finding in standing for name in finding.numbers}
+    cited = {name for one in standing for text in one.texts for name in NUMBER.findall(text)}
     numbers = {
         one.name: one.text
         for paper in (*audit.ledgers, ARENA)
