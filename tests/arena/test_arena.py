@@ -12,13 +12,14 @@ import fairbandits as fb
 import real
 import shrunk
 import small
-from fairbandits.arena import decisions, picture, scores, standings
+from fairbandits.arena import decisions, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
 from fairbandits.policies import make_policy
 from fairbandits.replication.simulate import instance_of
 from fairbandits.report import arena as page
+from fairbandits.report import picture
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.settings.spec import depends_on_instance, filled
 from fairbandits.theory.fluid import fluid_pulls
@@ -46,8 +47,8 @@ def test_targets_are_quotas_times_means_everywhere():
     asked = 0
     for run in FULL.runs:
         if depends_on_instance(run.spec.parameters, "targets"):
-            shares = scores.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
-            assert shares == scores.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
+            shares = standings.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
+            assert shares == standings.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
             asked += 1
     assert asked > 20
 
@@ -88,7 +89,7 @@ def test_standings_have_every_policy_that_applies(tables):
     for terms in arena.terms:
         for one in arena.instances(terms.name):
             own = rows[(rows["contract"] == terms.name) & (rows["instance"] == one.instance)]
-            applies = {one.labels[key] for key in one.labels if terms.roles[key].applies}
+            applies = {one.labels[key] for key in one.labels if terms.roles[key].translation}
             assert set(own["label"]) == applies
             assert own.groupby("label")["usual"].sum().eq(1).all()
     assert rows["price"].ge(-1e-12).all()
@@ -136,7 +137,7 @@ def score(name, regret, shortfall, kind="own", worst=None):
     values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float)[:, None] for key, one in values.items()}
     role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return scores.Score(name, name, "", True, role, np.array([10_000]), values)
+    return standings.Score(name, name, "", True, role, np.array([10_000]), values)
 
 
 def test_who_dominates_whom():
@@ -227,7 +228,7 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             parameters = run.spec.parameters_of(run.spec.cells[0])
             means = run.spec.means
             given = {"quotas": run.spec.quotas, "fractions": run.spec.quotas, "means": means}
-            given |= {"targets": tuple(scores.shares_of(run.spec.quotas, means))}
+            given |= {"targets": tuple(standings.shares_of(run.spec.quotas, means))}
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
