@@ -150,6 +150,11 @@ class Cell:
         """Number of replicates that are used."""
         return self.replicates or int(self.recorded.footer["replicates"])
 
+    @property
+    def place(self) -> str:
+        """Experiment and run, as messages name them."""
+        return f"{self.recorded.experiment.name}/{self.run.name}"
+
     def column(self, name: str) -> np.ndarray:
         """Return a recorded column, shape (n_replicates, n_rounds, n_arms)."""
         if name not in self.run.values:

@@ -5,19 +5,18 @@ rules are complete and names exist.
 """
 
 import inspect
-import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from fairbandits.audit.claims import Change, Claim, Ledger, Ledgers, Test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Control, Plan, Selection, check_plan
+from fairbandits.audit.plans import Control, Plan, Selection, check_plan, listed
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
@@ -34,8 +33,6 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: A change's subject if it concerns every claim, and the prefix of a name that no longer exists.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
-#: Where a sentence pauses, outside of brackets.
-PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: Type of a setting in a procedure's signature -> what it can be.
 KINDS = {
     bool: (bool, "true or false"),
@@ -50,154 +47,23 @@ class LedgerError(ConfigError):
     """An invalid ledger: file, record, value and what is allowed."""
 
 
-@dataclass(frozen=True)
-class Test:
-    """One test of a claim, complete with all margins and levels."""
-
-    name: str
-    rule: str
-    version: int  # of the rule
-    procedure: str
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Any]  # an expression for each data parameter of the procedure
-    asks: Mapping[str, Any]  # the data as the record states them
-    plan: Plan  # the same, ready to evaluate
-    decides: bool = True
-    meaning: str = ""  # of a test that does not decide: what it asks, in words
-    uncontrolled: str = ""  # why it has no control
-
-    @property
-    def each(self) -> str:
-        """Item that the test is repeated for, or empty."""
-        return ", ".join(self.plan.each)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.plan.is_given and (exact or not self.plan.derives)
-
-    def under(self, readings: Sequence[str]) -> list[str]:
-        """Return the claim's readings that the test asks about: all, unless it names some."""
-        own = self.plan.reading
-        return [one for one in readings if not isinstance(own, Mapping) or one in own]
-
-
-def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
-    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
-    settings = {**test.settings, **settings}
-    _check_rule(test.procedure, settings, place, complete=True)
-    plan = replace(test.plan, paired=settings.get("paired", True))
-    return replace(test, settings=settings, plan=plan)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One record; see the schema for its fields."""
-
-    id: str
-    paper: str
-    place: str
-    statement: str
-    kind: str
-    primary: bool
-    about: str = "text"
-    part: str = ""
-    conditional: tuple[str, ...] = ()
-    exploratory: bool = False
-    basis: str = "printed"
-    reconstructed: str = ""
-    version: int = 0
-    estimand: str = ""
-    experiments: tuple[str, ...] = ()
-    readings: tuple[str, ...] = ()
-    family: str = ""
-    figure: str = ""
-    combine: str = "all"
-    tests: tuple[Test, ...] = ()
-    note: str = ""
-    between: tuple[str, ...] = ()
-    alias_of: str = ""
-    judged_by: tuple[str, ...] = ()
-    untestable: str = ""
-    rests_on: tuple[str, ...] = ()
-
-    @property
-    def varies(self) -> bool:
-        """Whether its number can differ between machines; then no committed table has it."""
-        return any(test.plan.varies for test in self.tests)
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
-        if self.kind == "inconsistency":
-            return self.rests_on
-        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
-        return tuple(dict.fromkeys(named))
-
-
-@dataclass(frozen=True)
-class Change:
-    """A recorded change of rules, data or code; it decides nothing."""
-
-    when: str
-    what: str
-    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
-    before: str
-    after: str
-    why: str
-    verdict_before: str = "no verdict yet"
-    verdict_after: str = "no verdict yet"
-    version: int = 0  # of the new rules or records, 0 if they kept theirs
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The ledger of one paper."""
-
-    paper: str
-    title: str
-    readings: Mapping[str, str]
-    families: Mapping[str, FamilyBlock]
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    digest: str = ""  # hash of all that decides its verdicts
-    changes: tuple[Change, ...] = ()
-    #: experiment or suite -> policy -> its name in figures
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    @property
-    def short_title(self) -> str:
-        """The paper's title up to its first colon."""
-        return self.title.partition(":")[0]
-
-    def test(self, claim: str, name: str) -> Test | None:
-        """Return the test of a claim with this name, if there is one."""
-        tests = self.claims[claim].tests if claim in self.claims else ()
-        return next((test for test in tests if test.name == name), None)
-
-    def reading(self, name: str) -> str:
-        """Return a reading's description up to the first pause, or all of it if others begin so."""
-        texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
-        short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
-        if list(short.values()).count(short.get(name)) > 1:
-            return texts[name].rstrip(".")
-        return short.get(name, name)
-
-
-#: The ledgers of several papers, by paper.
-Ledgers = Mapping[str, Ledger]
+# ------------------------------------------------------------------------------------ loading
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     if (root / SHARED_RULES).is_file():
         _content(root / SHARED_RULES, "rules", root)
-    files = {one.paper: paper_file(one.paper, "claims", root) for one in config.experiments}
-    ledgers = {
-        paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
-    }
+    files = _files(config, root)
+    ledgers = {file.parent.name: load_ledger(file, config, root) for file in files}
     check_references(ledgers, root)
     return ledgers
+
+
+def _files(config: Config, root: Path) -> list[Path]:
+    papers = dict.fromkeys(one.paper for one in config.experiments)
+    files = (paper_file(paper, "claims", root) for paper in papers)
+    return [file for file in files if file.is_file()]
 
 
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
@@ -229,6 +95,47 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     return ledger
 
 
+def checked(
+    config: Config, files: Sequence[Path] = (), root: Path = ROOT
+) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each ledger, its size or its error, and whether it is sound."""
+    ledgers: dict[str, Ledger] = {}
+    places: dict[str, Path] = {}
+    problem, sound = "", True
+    for file in files or _files(config, root):
+        where = file.resolve()
+        try:
+            ledger = load_ledger(where, config, root)
+        except ConfigError as error:
+            sound = False
+            yield str(error), False
+        else:
+            ledgers[ledger.paper] = ledger
+            inside = where.is_relative_to(root)
+            places[ledger.paper] = where.relative_to(root) if inside else file
+    if sound:  # beside an unreadable ledger, references to it look like errors
+        try:
+            check_references(ledgers | _others(ledgers, config, root), root)
+        except ConfigError as error:
+            problem = str(error)
+    for paper, ledger in ledgers.items():
+        tests = sum(len(claim.tests) for claim in ledger.claims.values())
+        if not problem.startswith(f"papers/{paper}/"):
+            yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
+    if problem:
+        yield problem, False
+
+
+def _others(ledgers: Ledgers, config: Config, root: Path) -> dict[str, Ledger]:
+    """Return the other configured papers' ledgers, if a claim names one of theirs."""
+    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    named = {name for one in claims.values() for name in (*one.bases, *one.judged_by, one.alias_of)}
+    if named <= {*claims, ""}:
+        return {}
+    files = (file for file in _files(config, root) if file.parent.name not in ledgers)
+    return {file.parent.name: load_ledger(file, config, root) for file in files}
+
+
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
     """Return a file's name for messages, and its content, which has the form of a schema."""
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
@@ -257,10 +164,11 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
             f"{place}: an inconsistency, and nothing else, says between what it is; "
             f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
         )
-    if ("reconstructed" in record) != (record.get("basis", "printed") != "printed"):
+    basis = record.get("basis", "printed")
+    if ("reconstructed" in record) != (basis != "printed"):
         raise LedgerError(
             f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
-            f"basis is {record.get('basis', 'printed')!r}"
+            f"basis is {basis!r}"
         )
     tests = tuple(
         _test(name, block, record, content, f"{place}.tests.{name}")
@@ -269,18 +177,13 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
     _check_under(tests, record.get("readings", []), place)
-    left_out = ("tests", "changes", *ASKING)
-    plain = {name: value for name, value in record.items() if name not in left_out}
+    plain = {name: one for name, one in record.items() if name not in ("tests", "changes", *ASKING)}
     read = dict.fromkeys(one for test in tests for one in test.plan.experiments)
     return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
 
 
 def _test(
-    name: str,
-    block: dict[str, Any],
-    record: dict[str, Any],
-    content: Mapping[str, Any],
-    place: str,
+    name: str, block: dict[str, Any], record: dict[str, Any], content: dict[str, Any], place: str
 ) -> Test:
     rule = _entry(content["rules"], block["rule"], f"{place}.rule")
     procedure, inputs = rule["procedure"], block["inputs"]
@@ -290,42 +193,31 @@ def _test(
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
     takes = parameters_of(procedure)
-    known = (*takes.data, *takes.optional_data)
-    _check_known(inputs, takes.data, known, procedure, "inputs", place)
-    asks = _asks(record, block)
+    _check_known(inputs, takes.data, takes.optional_data, procedure, "data", f"{place}.inputs")
+    asks = {key: block.get(key, record.get(key)) for key in ASKING}
+    for key in ("cells", "with"):
+        asks[key] = {**record.get(key, {}), **block.get(key, {})}
+    both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
+    if len(both) > 1:
+        asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
+    asks["control"] = block.get("control")
+    asks = {key: value for key, value in asks.items() if value}
     if "control" in block and "uncontrolled" in block:
         raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
     if "control" in block and "cells" not in asks:
         raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
     said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
     plan = _plan(asks, inputs, procedure, settings)
-    return Test(
-        name, block["rule"], rule["version"], procedure, settings, inputs, asks, plan, **said
-    )
-
-
-def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
-    """Return the data that a test asks for, completed from its claim."""
-    asks = {name: block.get(name, record.get(name)) for name in ASKING}
-    for name in ("cells", "with"):
-        asks[name] = {**record.get(name, {}), **block.get(name, {})}
-    both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
-    if len(both) > 1:
-        asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
-    asks["control"] = block.get("control")
-    return {name: value for name, value in asks.items() if value}
+    version = rule["version"]
+    return Test(name, block["rule"], version, procedure, settings, inputs, asks, plan, **said)
 
 
 def _plan(
     asks: dict[str, Any], inputs: dict[str, Any], procedure: str, settings: dict[str, Any]
 ) -> Plan:
     each = asks.get("each", {})
-    names = ("over", "arms", "rounds", "keep", "reading")
-    more = {name: asks[name] for name in names if name in asks}
-    if "control" in asks:
-        block = dict(asks["control"])
-        own = _companions(block.pop("with", {}))
-        more["control"] = Control(Selection.of(block), own)
+    control = dict(asks.get("control", {}))
+    own = _companions(control.pop("with", {}))
     return Plan(
         Selection.of(asks["cells"]) if "cells" in asks else None,
         inputs,
@@ -333,7 +225,8 @@ def _plan(
         _companions(asks.get("with", {})),
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
-        **more,
+        control=Control(Selection.of(control), own) if "control" in asks else None,
+        **{key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks},
     )
 
 
@@ -341,33 +234,44 @@ def _companions(blocks: Mapping[str, Any]) -> dict[str, Selection]:
     return {name: Selection.of(one) for name, one in blocks.items()}
 
 
+def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
+    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
+    settings = {**test.settings, **settings}
+    _check_rule(test.procedure, settings, place, complete=True)
+    plan = replace(test.plan, paired=settings.get("paired", True))
+    return replace(test, settings=settings, plan=plan)
+
+
+# ------------------------------------------------------------------------------------ checking
+
+
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
     takes = parameters_of(procedure)
-    needed = takes.settings if complete else ()
-    known = (*takes.settings, *takes.optional_settings)
-    _check_known(settings, needed, known, procedure, "settings", place)
+    needed, more = takes.settings, takes.optional_settings
+    if not complete:
+        needed, more = (), (*needed, *more)
+    _check_known(settings, needed, more, procedure, "setting", f"{place}.settings")
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
         _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
 
 
 def _check_known(
-    given: Mapping[str, Any],
+    given: Iterable[str],
     needed: Sequence[str],
-    known: Sequence[str],
+    more: Sequence[str],
     procedure: str,
-    key: str,
+    what: str,
     place: str,
 ) -> None:
+    known = (*needed, *more)
     for name in given:
         if name not in known:
-            what = {"settings": "setting", "inputs": "data"}[key]
-            raise LedgerError(
-                f"{place}.{key}: {procedure} has no {what} {name!r}{meant(name, known)}"
-            )
+            raise LedgerError(f"{place}: {procedure} has no {what} {name!r}{meant(name, known)}")
     if missing := [name for name in needed if name not in given]:
-        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
+        where, _, key = place.rpartition(".")
+        raise LedgerError(f"{where}: {procedure} needs {', '.join(missing)} in its {key}")
 
 
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
@@ -466,8 +370,7 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
             "law": {run.spec.law for one in found for run in one.runs},
         }
         for name, values in there.items():
-            wanted = selection.wanted.get(name, [])
-            for value in wanted if isinstance(wanted, list) else [wanted]:
+            for value in listed(selection.wanted.get(name, [])):
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
         named = plan.reading if isinstance(plan.reading, str) else ""
         if named in there and selection is plan.cells:
@@ -475,7 +378,7 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
                 _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
 
 
-def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
+def _check_under(tests: Sequence[Test], readings: Sequence[str], place: str) -> None:
     """Check that tests name the claim's own readings, and that each of these is decided."""
     for test in tests:
         named = test.plan.reading

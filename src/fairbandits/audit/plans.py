@@ -167,10 +167,16 @@ def is_literal(procedure: str, name: str) -> bool:
     return name == "printed" and procedure == "exact"
 
 
+def listed(value: Any) -> list[Any]:
+    """Return a list or tuple as a list, and anything else as the one entry of a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
 def texts_of(procedure: str, name: str, value: Any) -> list[str]:
     """Return the expressions of an input; printed text is none."""
-    values = value if isinstance(value, list) else [value]
-    return [] if is_literal(procedure, name) else [one for one in values if isinstance(one, str)]
+    if is_literal(procedure, name):
+        return []
+    return [one for one in listed(value) if isinstance(one, str)]
 
 
 @dataclass(frozen=True)

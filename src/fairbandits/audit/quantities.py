@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fairbandits.audit import measures
 from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
 from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.plans import Selection, Words, texts_of
+from fairbandits.audit.plans import Selection, Words, listed, texts_of
 from fairbandits.audit.procedures import STATISTICS
 
 #: Procedures whose number has no unit.
@@ -254,8 +254,8 @@ class _Words:
     def _label(self, companion: str) -> str:
         """Return the label of the one policy of some cells; empty if they have several."""
         chosen = self._selection(companion)
-        policies = _listed(chosen.wanted.get("policy", ()))
-        named = _listed(chosen.wanted.get("label", ())) or [
+        policies = listed(chosen.wanted.get("policy", ()))
+        named = listed(chosen.wanted.get("label", ())) or [
             label
             for experiment in chosen.experiments
             for policy, label in self.labels.get(experiment, {}).items()
@@ -381,10 +381,6 @@ def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
 def _rounds(tree: ast.expr) -> list[ast.expr]:
     found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
     return list({ast.unparse(one): one for one in found}.values())
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _value(value: Any) -> str:

@@ -150,7 +150,7 @@ def judge(check, out, cores, seed, long, as_json, file):
         "long": long,
     }
     if check:
-        echo(run.checked_words(run.check(file, **how)))
+        echo(run.checked_words(*run.check(file, **how)))
         return
     folder = out or file.with_suffix("")
     if folder == file:

@@ -60,7 +60,7 @@ def read_history(out: Path) -> list[Frozen]:
 def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
     """Record rules as frozen, unless they are; return them, and all those of the folder."""
     history = read_history(out)
-    own = Frozen(rules.digest, rules.config.seed, rules.file.name, now())
+    own = Frozen(rules.digest, rules.config.seed, rules.file.name, _now())
     if known := next((one for one in history if one.key == own.key), None):
         return known, history
     own = replace(own, rules=canonical(rules.content))
@@ -80,7 +80,7 @@ def others(history: list[Frozen], own: Frozen) -> tuple[list[Frozen], list[Froze
 
 def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
     """Record the time at which frozen rules were first judged."""
-    own = replace(own, judged=own.judged or now(), verdicts=dict(verdicts))
+    own = replace(own, judged=own.judged or _now(), verdicts=dict(verdicts))
     _write(out, [own if one.key == own.key else one for one in read_history(out)])
     return own
 
@@ -90,8 +90,7 @@ def _write(out: Path, history: list[Frozen]) -> None:
     write_text(out / FILE, text)
 
 
-def now() -> str:
-    """Return date and time to the second (UTC)."""
+def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -104,11 +103,9 @@ def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             here = f"{place}.{key}".lstrip(".")
-            if key not in new:
-                yield f"{here}: left out"
-            elif key not in old:
-                yield f"{here}: added"
-            else:
+            if key in old and key in new:
                 yield from changes(old[key], new[key], here)
+            else:
+                yield f"{here}: {'left out' if key in old else 'added'}"
     elif old != new:
         yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"

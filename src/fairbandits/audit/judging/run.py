@@ -1,19 +1,25 @@
 """From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from fairbandits.audit.finding import FAILED
+import yaml
+
+from fairbandits.audit.claims import Claim
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE
 from fairbandits.audit.judge import Verdict, judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.history import Frozen, freeze, note_judged, others
-from fairbandits.audit.judging.report import as_json, exact_instead, report, seed_words, seen_words
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import (
     FINDINGS_TABLE,
+    NUMBERS,
     VERDICTS_TABLE,
+    Row,
     finding_row,
+    finite,
     verdict_row,
     write_committed,
     write_text,
@@ -21,35 +27,33 @@ from fairbandits.audit.records import (
 from fairbandits.audit.run import find, width
 from fairbandits.audit.show import listing, tally
 from fairbandits.audit.totals import left_out
+from fairbandits.audit.view import as_markdown, count, interval, markdown_table, number, sections
+from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import LEDGER
 
 REPORT = "report.md"
+#: The rule for what must hold in every replicate.
+EXACT = "rounded"
 
 
-class Checked(NamedTuple):
-    """Checked rules, and roughly how many seconds their data take."""
-
-    rules: Rules
-    seconds: float
-
-
-def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False) -> Checked:
-    """Return the rules of a file, after everything that can be checked without data."""
+def check(
+    file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False
+) -> tuple[Rules, float]:
+    """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
     rules = load_rules(file, seed)
     costs = data.rehearse(rules)
     if not long:
         data.refuse_long(rules, costs, cores)
-    return Checked(rules, sum(data.seconds(rules, costs).values()) / cores)
+    return rules, sum(data.seconds(rules, costs).values()) / cores
 
 
-def checked_words(found: Checked) -> str:
+def checked_words(rules: Rules, seconds: float) -> str:
     """Return the message about rules that passed the check."""
-    rules = found.rules
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
-        f"seed {rules.seed}; to simulate takes about {data.in_words(found.seconds)}"
+        f"seed {rules.seed}; to simulate takes about {data.in_words(seconds)}"
     )
 
 
@@ -71,7 +75,7 @@ def judged(
     """
     rules, seconds = check(file, seed, cores=cores, long=long)
     own, history = freeze(out, rules)
-    for line in frozen_words(rules, own, history):
+    for line in _frozen_words(rules, own, history):
         say(line)
     if not own.judged:
         say(f"To simulate takes about {data.in_words(seconds)}.")
@@ -86,30 +90,28 @@ def judged(
     findings = [finding_row(rules.ledger, one, made) for one in found]
     # recorded before anything is shown, so that every look at results leaves a trace
     own = note_judged(out, own, tally(rows).counted)
-    text = report(rules, own, history, rows, findings)
     write_committed(results, rows, findings, "paper")
-    write_text(results / REPORT, text)
+    write_text(results / REPORT, _report(rules, own, history, rows, findings))
     for claim in rules.ledger.claims.values():
-        for line in exact_instead(claim, findings):
+        for line in _exact_instead(claim, findings):
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
-        return as_json(rules, own, history, rows, findings)
+        return _as_json(rules, own, history, rows, findings)
     return listing([row for row in rows if row["headline"]], width())
 
 
-def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
-    """Return the message before simulation: which rules, frozen when, and what was seen since."""
-    lines = [f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.seed)}"]
+def _frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> Iterator[str]:
+    """Yield the message before simulation: which rules, frozen when, and what was seen since."""
+    yield f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(own, rules.seed)}"
     before, _ = others(history, own)
     if before and not own.judged:
         last = before[-1]
-        lines.append(f"{len(before)} before these in this folder. {seen_words(before)}")
+        yield f"{len(before)} before these in this folder. {_seen_words(before)}"
         since = f"{last.digest}, which was frozen {last.frozen}"
-        lines.append(f"Changed since {since}, so that new data are drawn:")
-        lines += [f"  {one}" for one in last.changes_to(own)]
-    return lines
+        yield f"Changed since {since}, so that new data are drawn:"
+        yield from (f"  {one}" for one in last.changes_to(own))
 
 
 def _refuse_failed(verdicts: list[Verdict]) -> None:
@@ -120,3 +122,147 @@ def _refuse_failed(verdicts: list[Verdict]) -> None:
         raise StoreError(
             f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
         )
+
+
+# -------------------------------------------------------------------------------- the report
+
+
+def _seed_words(own: Frozen, seed: int) -> str:
+    if own.seed == seed:
+        return (
+            f"Exploratory: the seed {seed} was chosen, and does not follow from the rules, so that "
+            "the rules can be younger than the data."
+        )
+    return f"The seed {seed} follows from the rules."
+
+
+def _seen_words(before: Sequence[Frozen]) -> str:
+    if not any(one.judged for one in before):
+        return "None of them was judged."
+    return (
+        "Verdicts by them were seen before these rules were frozen. The data of these are new: "
+        "other rules have another seed."
+    )
+
+
+def _report(
+    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
+) -> str:
+    """Return the Markdown report of judged rules, with the history of their folder."""
+    heads = [row for row in rows if row["headline"]]
+    table = [["claim", "verdict", "number", "limits", "n", "rule"]]
+    for row in heads:
+        cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
+        table.append([*cells, count(row), row["rule"]])
+    parts = [
+        f"# {rules.title}",
+        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
+        + _seed_words(own, rules.seed),
+        f"{tally(heads)}.",
+        "\n".join(markdown_table(table)),
+        "## Other rules that were frozen in this folder",
+        "\n".join(_others(own, *others(history, own))),
+    ]
+    for claim in rules.ledger.claims.values():
+        of_claim = [row for row in rows if row["claim"] == claim.id]
+        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        parts += _exact_instead(claim, findings)
+    return "\n\n".join([*parts, "## What was run", "\n".join(_settings(rules))]) + "\n"
+
+
+def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
+    """Yield for each of the other rules what was seen of them, and what changed afterwards."""
+    if not before and not after:
+        yield "None."
+    if before:
+        yield f"{len(before)} before these. {_seen_words(before)}"
+    for one, later in zip(before, [*before[1:], own][: len(before)], strict=True):
+        yield _other(one)
+        yield f"  Changed for `{later.digest}`:"
+        yield from (f"  - {words}" for words in one.changes_to(later))
+    if after:
+        yield f"\n{len(after)} after these:"
+        yield from map(_other, after)
+
+
+def _other(one: Frozen) -> str:
+    seed = "" if one.seed == LEDGER else f", exploratory seed {one.seed}"
+    verdicts = ", ".join(f"{count} {outcome}" for outcome, count in one.verdicts.items())
+    judged = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
+    return f"\n- `{one.digest}`{seed}, frozen {one.frozen}, {judged}."
+
+
+def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
+    """Yield how to rewrite tests whose numbers are constant, since these are not random."""
+    constant = {
+        one["test"]
+        for one in findings
+        if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
+    }
+    for test in (one for one in claim.tests if one.name in constant):
+        values = "by how much the statement is broken: 0 or less where it holds"
+        if test.procedure == "mean" and test.settings["claim"] != "equal":
+            above, below = test.inputs["values"], test.inputs["against"]
+            if test.settings["claim"] == "at least":
+                above, below = below, above
+            values = f"({above}) - ({below})"
+        tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
+        content = {"claims": {claim.id: {"tests": tests}}}
+        yield (
+            f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
+            "interval. If no chance is in it, use a rule for exact statements, "
+            f"`{EXACT}`, which checks every replicate (`exact` where it is a whole number):"
+            f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
+        )
+
+
+def _settings(rules: Rules) -> Iterator[str]:
+    horizons = ", ".join(map(str, rules.horizons))
+    yield f"- {horizons} rounds, {rules.content['replicates']} replicates, common rewards."
+    for name, facts in rules.content["instances"].items():
+        yield f"- instance {name}: " + ", ".join(f"{key} {value}" for key, value in facts.items())
+    for name, block in rules.content["policies"].items():
+        given = block.get("parameters", {}) | block.get("sweep", {})
+        facts = [block["policy"], *(f"{key} {value}" for key, value in given.items())]
+        facts += [f"file with hash {block['source']}"] if "source" in block else []
+        yield f"- policy {name}: {', '.join(facts)}"
+    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    yield f"- {versions}, commit {git_commit()}"
+
+
+def _as_json(
+    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
+) -> str:
+    columns = ("reading", "verdict", "tags", *NUMBERS, "against", "rule", "procedure")
+    columns += ("settings", "test", "each", "message")
+
+    def of(claim: Claim, some: Sequence[Row], *more: str) -> list[dict[str, Any]]:
+        mine = (row for row in some if row["claim"] == claim.id)
+        return [{name: finite(row[name]) for name in (*columns, *more)} for row in mine]
+
+    def frozen(one: Frozen) -> dict[str, Any]:
+        names = ("seed", "frozen", "judged", "verdicts")
+        return {"rules": one.digest} | {name: getattr(one, name) for name in names}
+
+    before, after = others(history, own)
+    content = {
+        "title": rules.title,
+        "file": own.file,
+        "rules": own.digest,
+        "frozen": own.frozen,
+        "judged": own.judged,
+        "seed": rules.seed,
+        "exploratory": rules.config.exploratory,
+        "before": list(map(frozen, before)),
+        "after": list(map(frozen, after)),
+        "claims": [
+            {
+                "id": claim.id,
+                "statement": claim.statement,
+                "verdicts": of(claim, rows),
+                "findings": of(claim, findings, "decides"),
+            }
+            for claim in rules.ledger.claims.values()
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
