@@ -16,7 +16,7 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
 )
-from fairbandits.audit.records import committed
+from fairbandits.audit.tables import committed
 from fairbandits.audit.view import interval, number
 from fairbandits.audit.words import against, endless, limits, qualifying, readings_in_words, record
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits.audit.claims import Test
 from fairbandits.audit.finding import (
     GRADES,
     INCONCLUSIVE,
@@ -16,7 +17,6 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.ledger import Test
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 
 EXACT, MEASURED, CONSISTENT = GRADES

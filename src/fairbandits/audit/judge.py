@@ -13,6 +13,7 @@ import numpy as np
 
 from fairbandits.audit.cases import Question, questions
 from fairbandits.audit.cells import Evidence
+from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -23,7 +24,6 @@ from fairbandits.audit.finding import (
     Finding,
 )
 from fairbandits.audit.grades import weakest, weighed
-from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against

@@ -1,19 +1,20 @@
 """Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit.cells import Evidence
+from fairbandits.audit.claims import Claim, Ledger
 from fairbandits.audit.judge import answers, judge
-from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import csv_rows, csv_text, write_text
+from fairbandits.audit.records import deciding_under
+from fairbandits.audit.tables import csv_rows, csv_text, write_text
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.deciding import deciding
-from fairbandits.settings.schemas import ROOT, paper_file
+from fairbandits.settings.schemas import ROOT
 
 TABLE = ROOT / "audit" / "agreement.csv"
 #: `deciding` is a hash of what decided the claim; `again` says whether the committed verdict,
@@ -111,20 +112,12 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
 def came_again(tested: Claim, ledger: Ledger) -> str:
     """Return under how many salts a claim's verdict came again, in words; empty if under none."""
     rows = _of_claims(TABLE).get(tested.id, ())
-    if not rows or not paper_file(ledger.paper, "claims").is_file():
-        return ""
-    now = _digests(ledger.paper, ledger.digest).get(tested.id)
+    now = deciding_under(ledger.paper, ledger.digest).claims.get(tested.id)
     own = [row for row in rows if row["deciding"] == now]
     agree = sum(row["again"] == "yes" for row in own)
     if not own:
         return ""
     return f"The verdict came again under {agree} of {len(own)} salts, each with data of its own."
-
-
-@cache
-def _digests(paper: str, digest: str) -> Mapping[str, str]:
-    found = deciding(paper)
-    return found.claims if found.digest == digest else {}
 
 
 @cache

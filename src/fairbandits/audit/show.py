@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import view, words
+from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Ledger, Ledgers
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import quantity, unit
-from fairbandits.audit.records import NUMBERS, Row, finding_row, finite
+from fairbandits.audit.records import finding_row, finite
+from fairbandits.audit.tables import NUMBERS, Row
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.view import interval, number, stands_for, test_of
 from fairbandits.settings.config import Config

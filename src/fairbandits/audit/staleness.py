@@ -4,20 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.ledger import Ledgers, load_ledgers
-from fairbandits.audit.records import (
-    ANEW,
-    FINDINGS_TABLE,
-    VERDICTS_TABLE,
-    Row,
-    Table,
-    apart,
-    hash_of,
-    read,
-    source_of,
-    stale,
-    written_out,
-)
+from fairbandits.audit.claims import Ledgers
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.records import Table, hash_of, read, source_of, stale
+from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, VERDICTS_TABLE, Row, apart, written_out
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fairbandits.audit import words
+from fairbandits.audit.claims import Claim, Ledgers, Test
 from fairbandits.audit.finding import GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.ledger import Claim, Ledgers, Test
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
-from fairbandits.audit.records import Row, claims_of
 from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.tables import Row, claims_of
 from fairbandits.audit.totals import left_out
 from fairbandits.settings.formulas import plain
 

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import show
+from fairbandits.audit.claims import Claim, Ledger, Test
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
-from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
+from fairbandits.audit.ledger import with_settings
 from fairbandits.audit.procedures import parameters_of
-from fairbandits.audit.records import ANEW, Made, answers_of, claims_of, verdict_row
+from fairbandits.audit.records import Made, answers_of, verdict_row
 from fairbandits.audit.run import exploratory_words, find
+from fairbandits.audit.tables import ANEW, claims_of
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml

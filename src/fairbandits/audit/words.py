@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from fairbandits.audit.claims import Claim, Ledger, Test
 from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES
-from fairbandits.audit.ledger import Claim, Ledger, Test
 from fairbandits.audit.power import NEEDED
 from fairbandits.audit.procedures import STATISTICS
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import VERDICTS_TABLE
+from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
 from fairbandits.report.findings import NUMBER, load_findings
 from fairbandits.report.numbers import texts_of

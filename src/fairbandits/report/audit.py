@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import criteria, quantities, show, totals, words
+from fairbandits.audit import quantities, show, totals, words
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -318,7 +318,7 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
+    head, *lines = totals.criteria(audit.claims, rows, audit.findings)
     story = {
         title: [
             _short(audit, row["claim"])

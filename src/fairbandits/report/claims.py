@@ -24,8 +24,8 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.ledger import Claim
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
-from fairbandits.audit.records import in_short, written_out
 from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.tables import in_short, written_out
 from fairbandits.report.across import MARKS, carried, resting
 from fairbandits.report.audit import (
     Audit,

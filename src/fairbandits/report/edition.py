@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairbandits.audit.ledger import Ledger
-from fairbandits.audit.records import VERDICTS_TABLE
+from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.view import markdown_table
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.judging.rules import Rules
-from fairbandits.audit.records import write_text
+from fairbandits.audit.tables import write_text
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
 from fairbandits.settings.config import LEDGER

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.claims import Ledger
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.plans import listed
 from fairbandits.library import instances as named_instances
 from fairbandits.library.instance import RandomInstance

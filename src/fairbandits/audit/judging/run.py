@@ -13,19 +13,10 @@ from fairbandits.audit.judge import Verdict, judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.history import Frozen, freeze, note_judged, others
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
-from fairbandits.audit.records import (
-    FINDINGS_TABLE,
-    NUMBERS,
-    VERDICTS_TABLE,
-    Row,
-    finding_row,
-    finite,
-    verdict_row,
-    write_committed,
-    write_text,
-)
+from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
 from fairbandits.audit.run import find, width
 from fairbandits.audit.show import listing, tally
+from fairbandits.audit.tables import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
 from fairbandits.audit.view import as_markdown, count, interval, markdown_table, number, sections
 from fairbandits.data.provenance import git_commit, package_versions
