@@ -96,7 +96,6 @@ def test_a_case_for_each_combination_of_coordinates(evidence):
         "T = 100, coin, arm 1",
     ]
     assert len(found) == 8
-    assert found[1].coordinates == (("T", "100"), ("law", "beta"), ("arm", "3"))
     np.testing.assert_array_equal(found[1].data["values"], 300 + np.arange(4))
     assert found[1].data["against"] == 50.0
     assert evidence.columns["suite"] == ["plays"]

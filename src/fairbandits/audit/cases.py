@@ -32,7 +32,6 @@ class Question:
     data: Mapping[str, Any]
     each: str = ""  # the item that the test is repeated for
     reading: str = ""  # empty under all readings of the claim
-    coordinates: tuple[tuple[str, str], ...] = ()  # that tell the test's questions apart
     control: Mapping[str, Any] | None = None  # the same data of the control's cells
 
 
@@ -102,10 +101,8 @@ def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterat
             if plan.control:
                 control = values(plan, cases.scopes(reading, cases.controls(cells), known))
             where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
-            where = {name: where[name] for name in plan.each}
-            each = ", ".join(_in_words(name, value) for name, value in where.items())
-            coordinates = tuple((name, str(value)) for name, value in where.items())
-            yield Question(data, each, reading, coordinates, control)
+            each = ", ".join(_in_words(name, where[name]) for name in plan.each)
+            yield Question(data, each, reading, control)
     if not asked:
         raise ValueError("no arm or round of its cells is what the test asks for")
 
@@ -142,8 +139,6 @@ class Cases:
                 return False
         where = selection.where
         return not where or bool(np.all(parse(where).evaluate(self.scope(cell))))
-
-    # ------------------------------------------------------------------------------ companions
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
@@ -224,8 +219,6 @@ class Cases:
 
         return [one for one in self._all_controls if is_like(one)]
 
-    # ---------------------------------------------------------------------- readings and cases
-
     def groups(self) -> Iterator[tuple[str, list[Cell | None]]]:
         """Yield the cells of each case, with its reading (empty for a case under all readings)."""
         pairs = [("", cell) for cell in self.cells]
@@ -265,8 +258,6 @@ class Cases:
         complete = len(self.readings) == len(case) > 1 and all(one == other for other in others)
         return complete and not own and not self._of_replicates
 
-    # --------------------------------------------------------------- repetitions and stacking
-
     def repetitions(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition of a case that no cell has."""
         given = {name: values for name, values in self.plan.each.items() if values}
@@ -282,7 +273,7 @@ class Cases:
         if "round" not in self.plan.each:
             return [{}]
         found = parse(self.plan.rounds).evaluate(self.scope(self.limited(cell), **known))
-        recorded = self.scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
+        recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
         return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
 
     def _arms(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
@@ -307,15 +298,13 @@ class Cases:
                 listed = ", ".join(one.cell.place for one in scopes[:4])
                 raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")
             return scopes
-        place = parse(plan.over)
-        sized = [(float(np.asarray(place.evaluate(one), float).item()), one) for one in scopes]
-        sized.sort(key=lambda pair: pair[0])
-        sizes, scopes = ([pair[k] for pair in sized] for k in (0, 1))
+        sizes = [float(np.asarray(parse(plan.over).evaluate(one)).item()) for one in scopes]
         if len(set(sizes)) < len(sizes):
             raise ValueError(
-                f"cells that are stacked must differ in {plan.over}, got {sizes}; "
+                f"cells that are stacked must differ in {plan.over}, got {sorted(sizes)}; "
                 "what else they differ in has to be among `each`"
             )
+        scopes = [scopes[k] for k in np.argsort(sizes)]
         return [replace(scopes[0], group=tuple(scopes))] if plan.is_joint else scopes
 
 
@@ -335,15 +324,10 @@ def _is_one_of(found: Any, wanted: Any) -> bool:
 
 
 def _in_words(name: str, value: Any) -> str:
-    if name == "arm":
-        return f"arm {value}"
-    if isinstance(value, str):
+    if isinstance(value, str) and name != "arm":
         return value.replace("_", " ")
-    name = {"round": "t", "tolerance": "alpha"}.get(name, name)
-    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
-
-
-# ------------------------------------------------------------------------------------- values
+    name = {"arm": "arm ", "round": "t = ", "tolerance": "alpha = "}.get(name, f"{name} = ")
+    return f"{name}{value:g}" if isinstance(value, float) else f"{name}{value}"
 
 
 def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
@@ -396,31 +380,24 @@ def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
 
 def _shaped(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
     """Return values in the form that a procedure's data parameter requires."""
-    if name in POINTS or name in ENDS:
-        found = np.concatenate([one.reshape(-1) for one in parts])
-        return float(found[0]) if found.size == 1 and name != "horizons" else found
-    if procedure == "exact":  # a number computed again
+    is_fact = name in (*POINTS, *ENDS)
+    if procedure == "exact" and not is_fact:  # a number computed again
         (one,) = parts
-        return float(one.reshape(()))
+        return float(one.item())
     drawn = [len(one) for one in parts if one.ndim == 3 and len(one) > 1]
-    if not drawn:
-        if procedure != "mean":
-            raise ValueError(f"{name} must be of recorded runs, got {parts[0].ndim} axes")
-        found = np.concatenate([one.reshape(-1) for one in parts])
-        return float(found[0]) if found.size == 1 else found
+    if not drawn and procedure != "mean" and not is_fact:
+        raise ValueError(f"{name} must be of recorded runs, got {parts[0].ndim} axes")
+    if not drawn or is_fact:
+        flat = np.concatenate([one.ravel() for one in parts])
+        return float(flat[0]) if flat.size == 1 and name != "horizons" else flat
     if procedure == "slope":  # their number may differ
         return [column for one in parts for column in one.reshape(len(one), -1).T]
     if len(set(drawn)) > 1:
         raise ValueError(f"points must have the same replicates, got {sorted(set(drawn))}")
     # the replicates at each round, or arm, of each array; numbers are the same in all
-    columns = [
-        column
-        for one in parts
-        for column in np.broadcast_to(
-            one.reshape(len(one), -1) if one.ndim == 3 else one.reshape(1, -1),
-            (drawn[0], one.size // len(one) if one.ndim == 3 else one.size),
-        ).T
-    ]
+    rows = [one.reshape(len(one) if one.ndim == 3 else 1, -1) for one in parts]
+    rows = [np.broadcast_to(one, (drawn[0], one.shape[1])) for one in rows]
+    columns = [column for one in rows for column in one.T]
     if procedure == "share" and len(columns) > 1:
         raise ValueError(
             f"{name} must have one value for each replicate, got (replicates, rounds, arms) = "

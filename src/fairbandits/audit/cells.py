@@ -166,15 +166,13 @@ class Cell:
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         """Parameters of the policy: defaults, as configured, and swept ones as exact as those."""
-        exact = {name: self._exact(name, number) for name, number in self.run.cell.items()}
         other = self.stands_for.parameters if self.stands_for else {}
-        return {**other, **defaults(self.spec.policy), **self.spec.parameters, **exact}
-
-    def _exact(self, name: str, number: float) -> Any:
-        """Return the configured value of a swept parameter, text as a fraction."""
-        given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
-        value = next(given, number)
-        return rational(name, value) if isinstance(value, str) else value
+        found = {**other, **defaults(self.spec.policy), **self.spec.parameters}
+        for name, number in self.run.cell.items():
+            given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
+            value = next(given, number)
+            found[name] = rational(name, value) if isinstance(value, str) else value
+        return found
 
     def has(self, name: str) -> bool:
         """Whether it has a coordinate: not if that is a parameter of other policies."""
@@ -186,8 +184,6 @@ class Cell:
             place = self.recorded.experiment.name
             raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
         return _COORDINATES[name](self) if name in _COORDINATES else self.parameters[name]
-
-    # ---------------------------------------------------------------------- the instance
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -211,7 +207,7 @@ class Cell:
     @cached_property
     def gaps(self) -> np.ndarray:
         """Delta_i, shape (n_arms,), without the rounding error of a difference of decimals."""
-        return np.array([float(gap) for gap in self.exact_gaps])
+        return np.array(self.exact_gaps, float)
 
     @property
     def _own_quotas(self) -> Any:

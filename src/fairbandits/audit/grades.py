@@ -38,8 +38,9 @@ def weighed(
     """
     if control is not None:
         finding = replace(finding, control=control.verdict)
-    if finding.verdict == NOT_REPRODUCED:
-        return replace(finding, grade=_against(test))
+    if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
+        exact = test.is_exact or test.procedure == "exact"
+        return replace(finding, grade=EXACT if exact else MEASURED)
     if finding.verdict != REPRODUCED:
         return finding
     failed = control is not None and fails(test, finding, control, data)
@@ -59,10 +60,12 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     """
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
+    above_0 = test.procedure == "mean" and test.settings["claim"] == "at least"
+    is_difference = above_0 and "limit" not in control.also
     if np.isfinite([control.low, control.high]).all():
         if not control.low <= finding.statistic <= control.high:
             return True
-    elif _is_difference(test, control) and control.statistic == 0:
+    elif is_difference and control.statistic == 0:
         return True
     changes = {"level": 0.5, "asymptotic": False}
     takes = parameters_of(test.procedure)
@@ -73,12 +76,6 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     }
     found = PROCEDURES[test.procedure](**data, **settings)
     return found.verdict == NOT_REPRODUCED
-
-
-def _is_difference(test: Test, found: Finding) -> bool:
-    """Whether the statistic is a difference, above 0 as claimed."""
-    is_mean = test.procedure == "mean" and test.settings["claim"] == "at least"
-    return is_mean and "limit" not in found.also
 
 
 def weakest(grades: Iterable[str]) -> str:
@@ -93,11 +90,6 @@ def weakest(grades: Iterable[str]) -> str:
     """
     order = ("", *GRADES)
     return max(grades, key=order.index, default="")
-
-
-def _against(test: Test) -> str:
-    """Return the grade of what speaks against a claim: by arithmetic or by a counterexample."""
-    return EXACT if test.is_exact or test.procedure == "exact" else MEASURED
 
 
 def _for(test: Test, finding: Finding, failed: bool) -> str:

@@ -5,6 +5,7 @@ dataset is missing, a test breaks or a procedure refuses its data; other claims 
 """
 
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from fairbandits.audit.grades import weakest, weighed
 from fairbandits.audit.multiplicity import combine, within_family
 from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against
+from fairbandits.audit.tables import claims_of
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError
 
@@ -66,9 +68,6 @@ class Verdict:
     data: tuple[str, ...] = ()  # datasets of the deciding tests
     message: str = ""  # why the claim failed
     grade: str = ""  # the weakest of those that it needs
-
-
-# ---------------------------------------------------------------------------- from data to findings
 
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
@@ -112,7 +111,6 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
 
 
 def _answer(claim: Claim, test: Test, question: Question) -> Answer:
-    """Run a test's procedure on a question."""
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
     control = None
@@ -124,8 +122,8 @@ def _answer(claim: Claim, test: Test, question: Question) -> Answer:
         return replace(answer, message=_words(error))
     if test.decides and finding.verdict == INCONCLUSIVE:
         count = replicates_needed(test.procedure, settings, finding)
-        if count is not None:
-            finding = replace(finding, also=finding.also | {NEEDED: count})
+        more = {} if count is None else {NEEDED: count}
+        finding = replace(finding, also=finding.also | more)
     against = judged_against(test.procedure, test.settings, finding)
     finding = weighed(test, finding, control, question.control)
     return replace(answer, finding=finding, against=against)
@@ -156,9 +154,6 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
 
 
-# ------------------------------------------------------------------------ from findings to verdicts
-
-
 @dataclass(frozen=True)
 class _Of(Finding):
     """A finding with its answer, kept through joining and correction."""
@@ -177,13 +172,13 @@ _UNKNOWN = _Of(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the ledgers' order, a claim's headline first."""
-    of_claim: dict[str, list[Answer]] = {}
+    claims = claims_of(ledgers)
+    of_claim: dict[str, list[Answer]] = defaultdict(list)
     for one in found:
-        of_claim.setdefault(one.claim, []).append(one)
+        of_claim[one.claim].append(one)
     rows: dict[str, list[Verdict]] = {}
     for ledger in ledgers.values():
         rows |= _tested(ledger, of_claim)
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
     for key, claim in claims.items():
         if claim.untestable:
             rows[key] = [Verdict(claim, "", True, NOT_TESTABLE)]
@@ -199,11 +194,11 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
 
 def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
     claims = [claim for claim in ledger.claims.values() if claim.tests]
-    failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
+    failures = {claim.id: _failure(claim, of_claim[claim.id]) for claim in claims}
     decided: dict[str, dict[tuple[str, str], _Of]] = {name: {} for name in ledger.families}
     for claim in claims:
         for reading in claim.readings or ("",):
-            found, level = of_claim.get(claim.id, ()), ledger.families[claim.family].level
+            found, level = of_claim[claim.id], ledger.families[claim.family].level
             one = _UNKNOWN if failures[claim.id] else _decided(claim, reading, found, level)
             decided[claim.family][claim.id, reading] = one
     for name, family in ledger.families.items():
@@ -221,7 +216,6 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
 
 
 def _failure(claim: Claim, found: Sequence[Answer]) -> str:
-    """Return why a claim cannot be judged, or nothing."""
     if failed := [one for one in found if one.finding is None]:
         first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         if not first.test:
@@ -264,14 +258,10 @@ def _joined(found: list[_Of], how: str, level: float) -> _Of:
     before = {tag for one in found for tag in one.tags}
     # tags set by joining itself stay
     tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
-    return replace(joined, tags=tags, grade=_grade_of(joined, found, how))
-
-
-def _grade_of(joined: _Of, found: list[_Of], how: str) -> str:
-    """Return the grade of a joint verdict: the weakest of all that it needs."""
-    if joined.verdict == (REPRODUCED if how == "any" else NOT_REPRODUCED):
-        return joined.grade
-    return weakest(one.grade for one in found if one.verdict == joined.verdict)
+    grade = joined.grade  # one finding is enough, or the weakest of all that it needs counts
+    if joined.verdict != (REPRODUCED if how == "any" else NOT_REPRODUCED):
+        grade = weakest(one.grade for one in found if one.verdict == joined.verdict)
+    return replace(joined, tags=tags, grade=grade)
 
 
 def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
@@ -302,7 +292,6 @@ def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) ->
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
-    """Return the tags that the record itself gives to a verdict under a reading."""
     rebuilt = claim.basis != "printed" or reading in claim.conditional
     return ("CONDITIONAL",) * rebuilt + ("IN-PART",) * bool(claim.part)
 

@@ -92,10 +92,13 @@ class Plan:
         return [parse(text) for text in texts if text]
 
     @property
+    def _called(self) -> list[measures.Word]:
+        return [measures.functions()[name] for one in self.judged for name in one.calls()]
+
+    @property
     def varies(self) -> bool:
-        """Whether judged values can differ between machines (`measures.Function`)."""
-        known = measures.functions()
-        return any(known[name].varies for one in self.judged for name in one.calls())
+        """Whether judged values can differ between machines (`measures.Word`)."""
+        return any(one.varies for one in self._called)
 
     @property
     def reads_runs(self) -> bool:
@@ -105,15 +108,12 @@ class Plan:
     @property
     def derives(self) -> bool:
         """Whether functions of a paper are called, beside those of plain arithmetic."""
-        known = measures.functions()
-        return any(not known[name].is_common for one in self.judged for name in one.calls())
+        return any(not one.is_common for one in self._called)
 
     @property
     def is_given(self) -> bool:
         """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
-        known = measures.functions()
-        called = [known[name] for one in self.judged for name in one.calls()]
-        return not self.reads_runs and not any("seed" in one.found for one in called)
+        return not self.reads_runs and not any("seed" in one.found for one in self._called)
 
     @property
     def is_algebra(self) -> bool:
@@ -128,13 +128,9 @@ class Plan:
     @property
     def is_bound(self) -> bool:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
-        known, called = measures.measures(), measures.functions()
         texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
-        found = [
-            known[name] for one in map(parse, texts) for name, _ in one.names() if name in known
-        ]
-        found += [called[name] for one in map(parse, texts) for name in one.calls()]
-        return not any(one.columns for one in found)
+        expressions = [*map(parse, texts)]
+        return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
 
     @property
     def is_pooled(self) -> bool:
@@ -151,15 +147,20 @@ class Plan:
         names = [name for one in self.expressions for name, of in one.names() if of == companion]
         if companion and self.companions[companion].where:
             names += [name for name, _ in parse(self.companions[companion].where).names()]
-        known, called = measures.measures(), measures.functions()
-        found = [known[name].columns for name in names if name in known]
-        found += [called[name].columns for one in self.expressions for name in one.calls()]
-        return sorted({column for columns in found for column in columns})
+        return _columns(self.expressions, names)
 
     @property
     def experiments(self) -> tuple[str, ...]:
         """All experiments and suites that are read."""
         return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
+
+
+def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[str]:
+    """Return the recorded columns behind names, and behind the functions that are called."""
+    known = measures.measures()
+    found = [known[name] for name in names if name in known]
+    found += [measures.functions()[name] for one in expressions for name in one.calls()]
+    return sorted({column for one in found for column in one.columns})
 
 
 def is_literal(procedure: str, name: str) -> bool:

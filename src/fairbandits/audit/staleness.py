@@ -57,11 +57,9 @@ def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = Non
     problems = {}
     for paper in ledgers:
         own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
-        problems[paper] = [
-            *stale(source, ledgers, paper=paper),
-            *([] if recorded else of_other_findings(source, own, ledgers, paper)),
-            *of_other_data(source, own, results),
-        ]
+        findings = () if recorded else of_other_findings(source, own, ledgers, paper)
+        data = of_other_data(source, own, results)
+        problems[paper] = [*stale(source, ledgers, paper=paper), *findings, *data]
     return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
 
 

@@ -97,11 +97,10 @@ def judged(
     """
     results = results or ROOT / config.folders["results"]
     ledger = ledgers[claim.paper]
-    family = {
-        key: one for key, one in ledger.claims.items() if one.tests and one.family == claim.family
-    }
+    family = {key: one for key, one in ledger.claims.items() if one.family == claim.family}
     own = replace(ledger, claims=family | {claim.id: claim})
-    found, _, made = find(config, {claim.paper: own}, claim.paper, results, [claim.id])
+    alone = {claim.paper: own}
+    found, _, made = find(config, alone, claim.paper, results, [claim.id])
     if ledger.families[claim.family].correction == "holm":
         file = results / "audit" / "findings.parquet"
         if not file.is_file():
@@ -110,7 +109,6 @@ def judged(
                 f"of its family; {ANEW}"
             )
         found += [one for one in answers_of(file, own) if one.claim != claim.id]
-    alone = {claim.paper: own}
     rows = [verdict_row(alone, one, made) for one in judge(alone, found) if one.claim is claim]
     if rows[0]["verdict"] == FAILED:
         raise StoreError(f"{claim.id} cannot be judged: {rows[0]['message']}")
