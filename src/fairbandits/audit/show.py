@@ -8,7 +8,7 @@ from typing import Any
 
 from fairbandits.audit import view, words
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
-from fairbandits.audit.finding import INCONCLUSIVE, OUTCOMES
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
@@ -48,11 +48,7 @@ def chosen(
     """Return the headlines of a claim, a paper or a verdict, or of all."""
     wanted = {"claim": claim, "paper": paper, "verdict": verdict and _typed(verdict)}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    return [
-        row
-        for row in rows
-        if row["headline"] and all(row[name] == value for name, value in wanted.items())
-    ]
+    return [row for row in rows if row["headline"] and wanted.items() <= row.items()]
 
 
 def _typed(verdict: str) -> str:
@@ -99,7 +95,6 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
 
 
 def _unit(row: Row, ledgers: Ledgers) -> str:
-    """Return the unit of a row's number; empty if it has none, or an unknown one."""
     if row["statistic"] is None or row["paper"] not in ledgers:
         return ""
     test = test_of(row, stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers))
@@ -120,7 +115,6 @@ def explanation(
 
 
 def _where(claim: Claim, config: Config) -> list[tuple[str, str]]:
-    """Return the places of a claim's figure and data, and the command that judges it again."""
     figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:
@@ -179,22 +173,21 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 
 def power_table(rows: Iterable[Any]) -> str:
     """Return a table of the replicates that each question needs, or why there is no number."""
-    table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
-    for one in sorted(rows, key=_is_closed):
+    open_ones, closed = [], []
+    for one in rows:
         answer, finding = one.answer, one.answer.finding
-        names = [answer.claim, answer.test, answer.reading, answer.each]
-        if finding is None:
-            table.append([*names, "failed", "", answer.message])
-        else:
+        found = ["failed", "", answer.message]
+        if finding is not None:
             enough = f"none: {one.why}" if one.why else f"{one.replicates:.0f}"
             if not one.why and one.replicates > CEILING:
                 enough = f"over {CEILING}"
-            table.append([*names, finding.verdict, str(finding.n), enough])
+            found = [finding.verdict, str(finding.n), enough]
+        is_open = found[0] in (FAILED, INCONCLUSIVE)
+        line = [answer.claim, answer.test, answer.reading, answer.each, *found]
+        (open_ones if is_open else closed).append(line)
+    head = ["claim", "test", "reading", "each", "verdict", "n", "n that decides"]
+    table = [head, *open_ones, *closed]
     return "\n".join(line.removeprefix("  ") for line in view.aligned(table))
-
-
-def _is_closed(one: Any) -> bool:
-    return one.answer.finding is not None and one.answer.finding.verdict != INCONCLUSIVE
 
 
 def as_json(

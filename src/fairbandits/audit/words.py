@@ -41,32 +41,30 @@ def limits(row: Row, number: Formatter) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
-    if math.isinf(low) and math.isinf(high):
-        return "no limits"
-    if math.isinf(high):
-        return f"from {number(low)}, no upper limit"
-    if math.isinf(low):
-        return f"up to {number(high)}, no lower limit"
+    match math.isinf(low), math.isinf(high):
+        case True, True:
+            return "no limits"
+        case False, True:
+            return f"from {number(low)}, no upper limit"
+        case True, False:
+            return f"up to {number(high)}, no lower limit"
     return f"{number(low)} to {number(high)}"
 
 
 def endless(row: Row) -> str:
     """Return why a row's number lacks a limit; empty if it has both, or is no number."""
-    infinite = [row[name] for name in ("low", "high") if row[name] is not None]
-    if not any(map(math.isinf, infinite)):
+    if not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
         return ""
     return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
 
 
 def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return a claim's verdicts with the readings of each; `rows` has the headline first."""
-    own = [row for row in rows if row["reading"]]
-    there = {row["verdict"] for row in own}
-    return {
-        outcome: [row["reading"] for row in own if row["verdict"] == outcome]
-        for outcome in OUTCOMES
-        if outcome in there
-    }
+    found = {outcome: [] for outcome in OUTCOMES}
+    for row in rows:
+        if row["reading"]:
+            found[row["verdict"]].append(row["reading"])
+    return {outcome: names for outcome, names in found.items() if names}
 
 
 def readings_in_words(rows: Sequence[Row]) -> str:
@@ -97,17 +95,13 @@ def basis(claim: Claim) -> str:
     return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
 
 
-# ---------------------------------------------------------------------- what qualifies a verdict
-
-
 def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
-    sentences = []
-    for test in claim.tests:
-        own = [one for one in findings if one["test"] == test.name]
-        if not test.decides and own:
-            sentences.append(_sentence(test, own, number))
-    return sentences
+    return [
+        _sentence(test, own, number)
+        for test in claim.tests
+        if not test.decides and (own := [one for one in findings if one["test"] == test.name])
+    ]
 
 
 def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
@@ -137,17 +131,12 @@ def evidence(row: Row, number: Formatter) -> str:
 
 def against(one: Row) -> tuple[float, ...]:
     """Sort key: the strongest evidence against the claim first."""
-    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}
-    p = 0.0 if one["p"] is None else one["p"]
-    value, reference = one["statistic"], one["reference"]
-    numbers = (value, reference)
+    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(one["verdict"], 3)
+    numbers = one["statistic"], one["reference"]
     known = all(each is not None and math.isfinite(each) for each in numbers)
-    distance = abs(value - reference) if known else 0.0
+    distance = abs(numbers[0] - numbers[1]) if known else 0.0
     sign = 1 if one["verdict"] == NOT_REPRODUCED else -1
-    return weight.get(one["verdict"], 3), sign * p, -sign * distance
-
-
-# -------------------------------------------------------------------------- the record as judged
+    return weight, sign * (one["p"] or 0.0), -sign * distance
 
 
 def record(claim: Claim, ledger: Ledger) -> str:
@@ -165,16 +154,18 @@ def record(claim: Claim, ledger: Ledger) -> str:
         for name in shared:
             del one[name]
     family = ledger.families[claim.family]
+    level = {"level": family.level, "correction": family.correction}
     content = {"version": claim.version}
     content |= {"readings": list(claim.readings)} if claim.readings else {}
-    content["family"] = {
-        "name": claim.family,
-        "level": family.level,
-        "correction": family.correction,
-    }
+    content["family"] = {"name": claim.family} | level
     # one test asks each case by itself too: "universal" pools its cases
     content |= {"combine": claim.combine} if len(tests) > 1 or claim.combine != "all" else {}
-    return _yaml(content | shared | {"tests": tests})
+    # plain: YAML would write shared parts as aliases
+    plain = json.loads(json.dumps(content | shared | {"tests": tests}))
+    # a mapping or list without nested ones stands in one line
+    return yaml.safe_dump(
+        plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
+    ).rstrip()
 
 
 def _test(test: Test) -> dict[str, Any]:
@@ -182,14 +173,6 @@ def _test(test: Test) -> dict[str, Any]:
     rule |= {"settings": dict(test.settings)} if test.settings else {}
     found = {**rule, **test.asks, "inputs": dict(test.inputs)}
     return found if test.decides else found | {"decides": False}
-
-
-def _yaml(content: Mapping[str, Any]) -> str:
-    plain = json.loads(json.dumps(content))  # YAML would write shared parts as aliases
-    # a mapping or list without nested ones stands in one line
-    return yaml.safe_dump(
-        plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
-    ).rstrip()
 
 
 def replicates_that_decide(row: Row) -> str:
