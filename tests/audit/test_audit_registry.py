@@ -28,8 +28,8 @@ def test_every_word_is_used():
     """By a ledger, or it is a measure of the library; a recorded column is a word by itself."""
     used = set()
     for test in TESTS.values():
-        selections = [one.where for one in test.plan.companions.values() if one.where]
-        for one in (*test.plan.expressions, *map(parse, selections)):
+        selections = [one.where for one in test.companions.values() if one.where]
+        for one in (*test.expressions, *map(parse, selections)):
             used |= {name for name, _ in one.names()} | set(one.calls())
     words = {**measures(), **functions()}
     recorded = {name for name, one in measures().items() if one.columns == (name,)}

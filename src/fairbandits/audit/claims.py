@@ -14,35 +14,27 @@ PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 
 
 @dataclass(frozen=True)
-class Test:
+class Test(Plan):
     """One test of a claim, complete with all margins and levels."""
 
-    name: str
-    rule: str
-    version: int  # of the rule
-    procedure: str
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Any]  # an expression for each data parameter of the procedure
-    asks: Mapping[str, Any]  # the data as the record states them
-    plan: Plan  # the same, ready to evaluate
+    name: str = ""
+    rule: str = ""
+    version: int = 1  # of the rule
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
     decides: bool = True
     meaning: str = ""  # of a test that does not decide: what it asks, in words
     uncontrolled: str = ""  # why it has no control
 
     @property
-    def each(self) -> str:
-        """Item that the test is repeated for, or empty."""
-        return ", ".join(self.plan.each)
-
-    @property
     def is_exact(self) -> bool:
         """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
         exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.plan.is_given and (exact or not self.plan.derives)
+        return self.is_given and (exact or not self.derives)
 
     def under(self, readings: Sequence[str]) -> list[str]:
         """Return the claim's readings that the test asks about: all, unless it names some."""
-        own = self.plan.reading
+        own = self.reading
         return [one for one in readings if not isinstance(own, Mapping) or one in own]
 
 
@@ -80,7 +72,7 @@ class Claim:
     @property
     def varies(self) -> bool:
         """Whether its number can differ between machines; then no committed table has it."""
-        return any(test.plan.varies for test in self.tests)
+        return any(test.varies for test in self.tests)
 
     @property
     def bases(self) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class Verdict:
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
     """Yield the questions of a test, as its record says."""
-    yield from questions(test.plan, claim.readings, evidence)
+    yield from questions(test, claim.readings, evidence)
 
 
 def answers(

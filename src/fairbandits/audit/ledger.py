@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 from fairbandits.audit.claims import Change, Claim, Ledger, Ledgers, Test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Control, Plan, Selection, check_plan, listed
+from fairbandits.audit.plans import Control, Selection, check_plan, listed
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.records import FamilyBlock, check
@@ -45,9 +45,6 @@ WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
 class LedgerError(ConfigError):
     """An invalid ledger: file, record, value and what is allowed."""
-
-
-# ------------------------------------------------------------------------------------ loading
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
@@ -178,7 +175,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         raise LedgerError(f"{place}.tests: at least one must decide")
     _check_under(tests, record.get("readings", []), place)
     plain = {name: one for name, one in record.items() if name not in ("tests", "changes", *ASKING)}
-    read = dict.fromkeys(one for test in tests for one in test.plan.experiments)
+    read = dict.fromkeys(one for test in tests for one in test.experiments)
     return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
 
 
@@ -206,19 +203,11 @@ def _test(
         raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
     if "control" in block and "cells" not in asks:
         raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
-    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
-    plan = _plan(asks, inputs, procedure, settings)
-    version = rule["version"]
-    return Test(name, block["rule"], version, procedure, settings, inputs, asks, plan, **said)
-
-
-def _plan(
-    asks: dict[str, Any], inputs: dict[str, Any], procedure: str, settings: dict[str, Any]
-) -> Plan:
-    each = asks.get("each", {})
-    control = dict(asks.get("control", {}))
+    each, control = asks.get("each", {}), dict(asks.get("control", {}))
     own = _companions(control.pop("with", {}))
-    return Plan(
+    data = {key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks}
+    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
+    return Test(
         Selection.of(asks["cells"]) if "cells" in asks else None,
         inputs,
         procedure,
@@ -226,7 +215,13 @@ def _plan(
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
         control=Control(Selection.of(control), own) if "control" in asks else None,
-        **{key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks},
+        name=name,
+        rule=block["rule"],
+        version=rule["version"],
+        settings=settings,
+        asks=asks,
+        **data,
+        **said,
     )
 
 
@@ -238,8 +233,7 @@ def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
     """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
-    plan = replace(test.plan, paired=settings.get("paired", True))
-    return replace(test, settings=settings, plan=plan)
+    return replace(test, settings=settings, paired=settings.get("paired", True))
 
 
 # ------------------------------------------------------------------------------------ checking
@@ -319,10 +313,10 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
         for test in claim.tests:
             here = f"{place}.tests.{test.name}"
             try:
-                check_plan(test.plan, parameters)
+                check_plan(test, parameters)
             except ExpressionError as error:
                 raise LedgerError(f"{here}: {error}") from None
-            _check_runs(test.plan, claim, config, here)
+            _check_runs(test, claim, config, here)
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
@@ -358,10 +352,10 @@ def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, whe
                 )
 
 
-def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
+def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
     """Check that runs with the policies, laws and readings that a test names are configured."""
-    for selection in plan.selections:
-        names = selection.experiments or plan.cells.experiments
+    for selection in test.selections:
+        names = selection.experiments or test.cells.experiments
         found = [one for name in names for one in config.named(claim.paper, name)]
         there = {
             "policy": {
@@ -372,8 +366,8 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
         for name, values in there.items():
             for value in listed(selection.wanted.get(name, [])):
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
-        named = plan.reading if isinstance(plan.reading, str) else ""
-        if named in there and selection is plan.cells:
+        named = test.reading if isinstance(test.reading, str) else ""
+        if named in there and selection is test.cells:
             for reading in claim.readings:
                 _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
 
@@ -381,7 +375,7 @@ def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
 def _check_under(tests: Sequence[Test], readings: Sequence[str], place: str) -> None:
     """Check that tests name the claim's own readings, and that each of these is decided."""
     for test in tests:
-        named = test.plan.reading
+        named = test.reading
         for name in named if isinstance(named, Mapping) else ():
             _entry(readings, name, f"{place}.tests.{test.name}.reading")
     for reading in readings if tests else ():

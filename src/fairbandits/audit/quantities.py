@@ -152,7 +152,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
     claimed = test.settings.get("claim", "")
     above = ABOVE.get(procedure) or ABOVE_CLAIMED.get(claimed, "")
-    if procedure == "mean" and (claimed == "equal" or not test.plan.is_bound):
+    if procedure == "mean" and (claimed == "equal" or not test.is_bound):
         name, above = said.pair(inputs["values"], inputs["against"])
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
@@ -198,9 +198,7 @@ class _Words:
     """The expressions of one test as words."""
 
     def __init__(self, test: Test, ledger: Ledger) -> None:
-        self.test, self.plan, self.labels = test, test.plan, ledger.labels
-
-    # ---------------------------------------------------------------------- two that are compared
+        self.test, self.labels = test, ledger.labels
 
     def pair(self, one: Any, other: Any) -> tuple[str, str]:
         """Return the difference of two in words, and the meaning of the first being larger."""
@@ -244,11 +242,9 @@ class _Words:
         known = measures.measures()
         return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
 
-    # -------------------------------------------------------------------------- whose it is
-
     def _selection(self, companion: str) -> Selection:
-        own = self.plan.cells or Selection()
-        chosen = self.plan.companions[companion] if companion else own
+        own = self.test.cells or Selection()
+        chosen = self.test.companions[companion] if companion else own
         return replace(chosen, experiments=chosen.experiments or own.experiments)
 
     def _label(self, companion: str) -> str:
@@ -284,8 +280,6 @@ class _Words:
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
         return named or f"of {_value(companion) or THE_CASE}"
-
-    # ------------------------------------------------------------------------- expressions
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -323,7 +317,7 @@ class _Words:
             ):
                 if isinstance(op, ast.NotEq):
                     return "the other policy"
-                called = [self.labels.get(one, {}) for one in self.plan.experiments]
+                called = [self.labels.get(one, {}) for one in self.test.experiments]
                 return next((one[name] for one in called if name in one), _value(name))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._node(left)}{OPERATORS[type(op)]}{self._node(right)}"
@@ -354,26 +348,25 @@ class _Words:
         if not isinstance(given, str):
             return ""
         known = parse(given)
-        rounds = {"logspaced", "last_decade"} & set(known.calls())
-        rounds = rounds or "t" in dict(known.names())
-        variable = "t" if rounds else self._node(known.tree)
-        return f", in {variable}"
+        words = {*known.calls(), *dict(known.names())}
+        is_round = words & {"logspaced", "last_decade", "t"}
+        return f", in {'t' if is_round else self._node(known.tree)}"
 
 
 def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
-    """Return an expression without companions, rounds and `PARTS`."""
+    """Return an expression without companions, rounds or `PARTS`: subscripts, @ or calls."""
 
     class Plain(ast.NodeTransformer):
-        def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-            return node.value if kind is ast.Subscript else node
-
-        def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-            self.generic_visit(node)
-            return node.left if isinstance(node.op, kind) else node
-
-        def visit_Call(self, node: ast.Call) -> ast.expr:
-            self.generic_visit(node)
-            return node.args[0] if kind is ast.Call and node.func.id in PARTS else node
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            super().generic_visit(node)
+            match node:
+                case ast.Subscript(value=value) if kind is ast.Subscript:
+                    return value
+                case ast.BinOp(left=left, op=op) if isinstance(op, kind):
+                    return left
+                case ast.Call(func=func, args=[first, *_]) if kind is ast.Call and func.id in PARTS:
+                    return first
+            return node
 
     return Plain().visit(ast.parse(ast.unparse(tree), mode="eval").body)
 

@@ -60,9 +60,9 @@ def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
 def data_of(ledger: Ledger, config: Config) -> list[str]:
     """Return the datasets that a ledger's claims read, relative to the folder of results."""
     tests = [test for one in ledger.claims.values() for test in one.tests]
-    names = dict.fromkeys(name for test in tests for name in test.plan.experiments)
+    names = dict.fromkeys(name for test in tests for name in test.experiments)
     read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
-    calls = {call for test in tests for one in test.plan.expressions for call in one.calls()}
+    calls = {call for test in tests for one in test.expressions for call in one.calls()}
     replays = [one.table for one in config.replays if one.paper == ledger.paper]
     return [*dict.fromkeys(read), *(replays if calls & {"replayed", "replayed_at"} else ())]
 

@@ -135,7 +135,7 @@ def _kind(test: Test) -> str:
         return OTHER
     if test.settings["claim"] == "equal":
         return EQUIVALENT
-    compares = test.settings["claim"] == "at least" and not test.plan.is_bound
+    compares = test.settings["claim"] == "at least" and not test.is_bound
     return COMPARING if compares else OTHER
 
 

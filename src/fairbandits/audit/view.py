@@ -31,9 +31,6 @@ class Section(NamedTuple):
     record: str = ""
 
 
-# ------------------------------------------------------------------------------------ words
-
-
 def number(value: float | None) -> str:
     """Return a number; empty if there is none."""
     if value is None or math.isnan(value):
@@ -65,9 +62,6 @@ def test_of(row: Row, tested: Claim) -> Test | None:
     """Return the test of a row's number; short tables name its rule alone."""
     own = [one for one in tested.tests if row.get("test", one.name) == one.name]
     return next((one for one in own if one.rule == row["rule"]), None)
-
-
-# --------------------------------------------------------------------------------- sections
 
 
 def sections(
@@ -185,9 +179,6 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
     }
     kept = {title: cells for title, cells in columns.items() if any(cells)}
     return [list(kept), *map(list, zip(*kept.values(), strict=True))]
-
-
-# ------------------------------------------------------------------------------------ setting
 
 
 def as_text(parts: Iterable[Section], width: int) -> str:

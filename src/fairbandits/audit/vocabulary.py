@@ -1,7 +1,5 @@
 """The page of all words that a ledger's expressions can use, made from the registry."""
 
-from collections.abc import Iterator
-
 from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.measures import functions, measures
 
@@ -16,27 +14,16 @@ This page is made by `fairbandits vocabulary`.
 
 def page() -> str:
     """Return the page as Markdown."""
-    return "\n".join(_lines())
-
-
-def _lines() -> Iterator[str]:
-    yield HEAD
-    yield "## Measures\n"
-    yield "| name | what it is | unit | has a value for each | read from |"
-    yield "|---|---|---|---|---|"
+    lines = [HEAD, "## Measures\n"]
+    lines.append("| name | what it is | unit | has a value for each | read from |")
+    lines.append("|---|---|---|---|---|")
     for name, one in sorted(measures().items()):
         axes = ", ".join(AXES[axis] for axis in one.axes) or "cell"
         columns = ", ".join(f"`{column}`" for column in one.columns)
-        yield f"| `{name}` | {one.what} | {one.unit} | {axes} | {columns} |"
-    yield "\n## Functions\n"
-    yield "| name | what it gives |"
-    yield "|---|---|"
-    for name, function in sorted(functions().items()):
-        yield f"| `{name}` | {function.what} |"
-    yield "\n## Coordinates\n"
-    yield "And every parameter of a policy.\n"
-    yield "| name | what it is |"
-    yield "|---|---|"
-    for name, what in sorted(COORDINATES.items()):
-        yield f"| `{name}` | {what} |"
-    yield ""
+        lines.append(f"| `{name}` | {one.what} | {one.unit} | {axes} | {columns} |")
+    lines += ["\n## Functions\n", "| name | what it gives |", "|---|---|"]
+    lines += [f"| `{name}` | {one.what} |" for name, one in sorted(functions().items())]
+    lines += ["\n## Coordinates\n", "And every parameter of a policy.\n"]
+    lines += ["| name | what it is |", "|---|---|"]
+    lines += [f"| `{name}` | {what} |" for name, what in sorted(COORDINATES.items())]
+    return "\n".join([*lines, ""])

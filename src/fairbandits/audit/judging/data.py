@@ -57,10 +57,10 @@ def rehearse(rules: Rules) -> dict[str, float]:
             for test in claim.tests:
                 place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                 # the rehearsal has other horizons than those that a test names
-                if any("T" in one.wanted or "T" in one.where for one in test.plan.selections):
+                if any("T" in one.wanted or "T" in one.where for one in test.selections):
                     continue
                 try:
-                    list(questions(test.plan, claim.readings, evidence))
+                    list(questions(test, claim.readings, evidence))
                 except Exception as error:  # a test can raise anything
                     raise ConfigError(f"{place}: {error}") from None
     plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]

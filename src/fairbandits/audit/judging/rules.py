@@ -209,7 +209,7 @@ def _check_chosen(
     known = {"instance": list(instances), "T": list(horizons)}
     tests = [(claim.id, test) for claim in ledger.claims.values() for test in claim.tests]
     for key, test in tests:
-        for cells, name in product(test.plan.selections, known):
+        for cells, name in product(test.selections, known):
             for one in listed(cells.wanted.get(name, [])):
                 if one not in known[name]:
                     raise ConfigError(
