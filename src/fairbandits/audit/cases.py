@@ -200,10 +200,10 @@ class Cases:
 
     @cached_property
     def _all_controls(self) -> list[Cell]:
-        return self._chosen(self.plan.control.cells, self.plan.columns())
+        return self._chosen(self.plan.control, self.plan.columns())
 
     def _controls_of(self, cell: Cell) -> list[Cell]:
-        control = self.plan.control.cells
+        control = self.plan.control
         alike = {"law", self.plan.over, *self.plan.of_cells} & COORDINATES.keys()
         # in other experiments only what is asked for
         alike |= set() if control.experiments else {"experiment"}
@@ -241,8 +241,7 @@ class Cases:
     def _belongs(self, cell: Cell, reading: str) -> bool:
         given = self.plan.reading
         if not isinstance(given, Mapping):
-            names = [given] if isinstance(given, str) else given
-            return any(cell.coordinate(name) == reading for name in names)
+            return any(cell.coordinate(name) == reading for name in listed(given))
         rule = given.get(reading, False)
         if isinstance(rule, bool):
             return rule

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 from fairbandits.audit.claims import Change, Claim, Ledger, Ledgers, Test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Control, Selection, check_plan, listed
+from fairbandits.audit.plans import Selection, check_plan, listed
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.records import FamilyBlock, check
@@ -203,18 +203,17 @@ def _test(
         raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
     if "control" in block and "cells" not in asks:
         raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
-    each, control = asks.get("each", {}), dict(asks.get("control", {}))
-    own = _companions(control.pop("with", {}))
+    each = asks.get("each", {})
     data = {key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks}
     said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
     return Test(
         Selection.of(asks["cells"]) if "cells" in asks else None,
         inputs,
         procedure,
-        _companions(asks.get("with", {})),
+        Selection.named(asks.get("with", {})),
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
-        control=Control(Selection.of(control), own) if "control" in asks else None,
+        control=Selection.of(asks["control"]) if "control" in asks else None,
         name=name,
         rule=block["rule"],
         version=rule["version"],
@@ -223,10 +222,6 @@ def _test(
         **data,
         **said,
     )
-
-
-def _companions(blocks: Mapping[str, Any]) -> dict[str, Selection]:
-    return {name: Selection.of(one) for name, one in blocks.items()}
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
@@ -306,10 +301,10 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     } | {"tolerance"}
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
-        for experiment in claim.experiments:
-            _entry(experiments, experiment, f"{place}.experiments")
-        for reading in claim.readings:
-            _entry(ledger.readings, reading, f"{place}.readings")
+        for one in claim.experiments:
+            _entry(experiments, one, f"{place}.experiments")
+        for one in claim.readings:
+            _entry(ledger.readings, one, f"{place}.readings")
         for test in claim.tests:
             here = f"{place}.tests.{test.name}"
             try:
@@ -334,21 +329,23 @@ def _experiments(ledger: Ledger, config: Config) -> list[str]:
 def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, where: str) -> None:
     """Check that changes are in order of time, and that what they name exists."""
     names = dict.fromkeys([ALL_CLAIMS, *ledger.claims, *rules, *_experiments(ledger, config)])
+    earlier = ""
     for number, change in enumerate(ledger.changes):
         place = f"{where}: changes.{number}"
-        earlier = ledger.changes[number - 1].when if number else ""
         if change.when < earlier:
             raise LedgerError(
                 f"{place}.when: changes must be in their true order, got {change.when} "
                 f"after {earlier}"
             )
+        earlier = change.when
         for name in change.where:
-            if not name.startswith(FORMERLY):
+            gone = name.removeprefix(FORMERLY)
+            if gone == name:
                 _entry(list(names), name, f"{place}.where")
-            elif name.removeprefix(FORMERLY) in names:
+            elif gone in names:
                 raise LedgerError(
-                    f"{place}.where: there still is {name.removeprefix(FORMERLY)!r}, "
-                    f"so that it must stand without {FORMERLY.strip()!r}"
+                    f"{place}.where: there still is {gone!r}, so that it must stand without "
+                    f"{FORMERLY.strip()!r}"
                 )
 
 
@@ -356,13 +353,11 @@ def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
     """Check that runs with the policies, laws and readings that a test names are configured."""
     for selection in test.selections:
         names = selection.experiments or test.cells.experiments
-        found = [one for name in names for one in config.named(claim.paper, name)]
-        there = {
-            "policy": {
-                run.name.removesuffix(f"-{run.spec.law}") for one in found for run in one.runs
-            },
-            "law": {run.spec.law for one in found for run in one.runs},
-        }
+        runs = [
+            run for name in names for one in config.named(claim.paper, name) for run in one.runs
+        ]
+        laws = {run.spec.law for run in runs}
+        there = {"policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs}, "law": laws}
         for name, values in there.items():
             for value in listed(selection.wanted.get(name, [])):
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
@@ -386,14 +381,13 @@ def _check_under(tests: Sequence[Test], readings: Sequence[str], place: str) -> 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
     """Check ids across papers, aliases, and the claims that others rest on."""
     claims: dict[str, Claim] = {}
-    for paper, ledger in ledgers.items():
-        for key, claim in ledger.claims.items():
-            if key in claims:
-                raise LedgerError(
-                    f"papers/{paper}/claims.yaml: claims.{key}: this id is already in "
-                    f"papers/{claims[key].paper}/claims.yaml"
-                )
-            claims[key] = claim
+    for claim in (claim for ledger in ledgers.values() for claim in ledger.claims.values()):
+        if claim.id in claims:
+            raise LedgerError(
+                f"papers/{claim.paper}/claims.yaml: claims.{claim.id}: this id is already in "
+                f"papers/{claims[claim.id].paper}/claims.yaml"
+            )
+        claims[claim.id] = claim
     for key, claim in claims.items():
         place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
         if claim.alias_of:

@@ -32,22 +32,20 @@ class Selection:
     where: str = ""  # an expression that has to hold
     #: what a companion shares with its cell; by default what the test is repeated for
     match: tuple[str, ...] | None = None
+    companions: Mapping[str, "Selection"] = field(default_factory=dict)  # of a control, by name
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> "Selection":
         """Return the selection of a block of the ledger."""
         wanted = dict(block)
-        experiments, where = wanted.pop("experiments", ()), wanted.pop("where", "")
-        match = wanted.pop("match", None)
-        return cls(tuple(experiments), wanted, where, None if match is None else tuple(match))
+        experiments, where = tuple(wanted.pop("experiments", ())), wanted.pop("where", "")
+        match, own = wanted.pop("match", None), cls.named(wanted.pop("with", {}))
+        return cls(experiments, wanted, where, None if match is None else tuple(match), own)
 
-
-@dataclass(frozen=True)
-class Control:
-    """Cells that take the place of a test's, and companions of their own, by name."""
-
-    cells: Selection
-    companions: Mapping[str, Selection] = field(default_factory=dict)
+    @classmethod
+    def named(cls, blocks: Mapping[str, Any]) -> dict[str, "Selection"]:
+        """Return the selections of several blocks."""
+        return {name: cls.of(one) for name, one in blocks.items()}
 
 
 @dataclass(frozen=True)
@@ -67,18 +65,18 @@ class Plan:
     #: coordinates, or an expression for each reading; empty if cells belong to all of them
     reading: str | Sequence[str] | Mapping[str, Any] = ""
     paired: bool = True  # whether replicates of a cell and its companions belong together
-    control: Control | None = None
+    control: Selection | None = None  # cells that take the place of its own
 
     @property
     def selections(self) -> list[Selection]:
         """The selections of the cells, of all their companions, and of the control."""
-        own = [self.control.cells, *self.control.companions.values()] if self.control else []
+        own = [self.control, *self.control.companions.values()] if self.control else []
         return [*filter(None, [self.cells]), *self.companions.values(), *own]
 
     @cached_property
     def expressions(self) -> list[Expression]:
         """All expressions, but for those that select companions."""
-        texts = [one.where for one in (self.cells, self.control and self.control.cells) if one]
+        texts = [one.where for one in (self.cells, self.control) if one]
         if isinstance(self.reading, Mapping):
             texts += [rule for rule in self.reading.values() if isinstance(rule, str)]
         return [*self.judged, *(parse(text) for text in texts if text)]

@@ -238,7 +238,7 @@ def write(
         "kind": kind,
         "scale": scale,
         "ledgers": {paper: ledger.digest for paper, ledger in ledgers.items()},
-        "parts": {paper: parts_of(ledger) for paper, ledger in ledgers.items()},
+        "parts": {paper: deciding_under(one).parts for paper, one in ledgers.items()},
         "content": table_hash(table),
         "seed": made.seed,
         "exploratory": made.exploratory,
@@ -345,24 +345,19 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
             )
 
 
-@cache
-def deciding_under(paper: str, digest: str) -> Deciding:
-    """Return all that decides a paper's claims; nothing if its files give another digest."""
-    nothing = Deciding({}, {}, {})
-    if not paper_file(paper, "claims").is_file():  # claims on policies of one's own
-        return nothing
-    found = deciding(paper)
-    return found if found.digest == digest else nothing
+_decided = cache(deciding)
 
 
-def parts_of(ledger: Ledger) -> Mapping[str, str]:
-    """Return the parts behind a ledger's digest, if they are known."""
-    return deciding_under(ledger.paper, ledger.digest).parts
+def deciding_under(ledger: Ledger) -> Deciding:
+    """Return all that decides a ledger's claims; nothing if its files give another digest."""
+    there = paper_file(ledger.paper, "claims").is_file()  # not of claims on one's own policies
+    found = _decided(ledger.paper) if there else None
+    return found if found and found.digest == ledger.digest else Deciding({}, {}, {})
 
 
 def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:
     """Return what has changed, in words; nothing if that is not known."""
-    now = parts_of(ledger)
+    now = deciding_under(ledger).parts
     if not now or digest_of(was) != digest:
         return ""
     names = changed(was, now)
@@ -372,7 +367,7 @@ def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:
 
 def write_parts(folder: Path, ledgers: Ledgers) -> None:
     """Write the parts behind the digests of the committed tables."""
-    parts = {paper: parts_of(ledger) for paper, ledger in ledgers.items()}
+    parts = {paper: deciding_under(ledger).parts for paper, ledger in ledgers.items()}
     lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
     write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
 

@@ -112,7 +112,7 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
 def came_again(tested: Claim, ledger: Ledger) -> str:
     """Return under how many salts a claim's verdict came again, in words; empty if under none."""
     rows = _of_claims(TABLE).get(tested.id, ())
-    now = deciding_under(ledger.paper, ledger.digest).claims.get(tested.id)
+    now = deciding_under(ledger).claims.get(tested.id)
     own = [row for row in rows if row["deciding"] == now]
     agree = sum(row["again"] == "yes" for row in own)
     if not own:

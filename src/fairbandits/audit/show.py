@@ -77,9 +77,8 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
-        values = (row["claim"], row["verdict"], row["grade"])
-        values += (number(row["statistic"]), _unit(row, ledgers))
-        cells.append([*values, interval(row), view.count(row)])
+        found = number(row["statistic"]), _unit(row, ledgers), interval(row), view.count(row)
+        cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
     kept = 3

@@ -43,7 +43,7 @@ def number(value: float | None) -> str:
 def interval(row: Row) -> str:
     """Return the limits of a row's statistic; empty where they are the statistic itself."""
     said = words.limits(row, number)
-    if said and not (math.isinf(row["low"]) or math.isinf(row["high"])):
+    if said and math.isfinite(row["low"]) and math.isfinite(row["high"]):
         said = f"{number(row['low'])}, {number(row['high'])}"
     return said and f"[{said}]"
 
@@ -70,43 +70,38 @@ def sections(
     """Return all about one claim from its verdicts, headline first, and all findings, if there."""
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     own = [one for one in findings or () if one["claim"] == tested.id]
-    headline, *others = (
-        Section(f"verdict: {row['verdict']}{_under(row)}", _given(_verdict(row, claim, ledgers)))
-        for row in rows
-    )
+    verdicts = []
+    for row in rows:
+        under = f" under {row['reading']}" if row["reading"] else ""
+        facts = _given(_verdict(row, claim, ledgers))
+        verdicts.append(Section(f"verdict: {row['verdict']}{under}", facts))
     if len(rows) > 1:
-        said = ("readings", words.readings_in_words(rows))
-        headline = headline._replace(facts=[said, *headline.facts])
-    found = [_head(claim), headline]
+        verdicts[0].facts.insert(0, ("readings", words.readings_in_words(rows)))
+    found = [_head(claim), verdicts[0]]
     if sentences := words.qualifying(tested, own, number):
         found.append(Section("what qualifies it:", [("", sentence) for sentence in sentences]))
-    found += others
+    found += verdicts[1:]
     if again := came_again(tested, ledgers[tested.paper]):
         found.append(Section("", [("judged again on other data", again)]))
-    if record := words.record(claim, ledger):
-        found.append(Section("the record as it is judged:", record=record))
+    if not claim.tests:
+        return found
+    found.append(Section("the record as it is judged:", record=words.record(claim, ledger)))
     for test in claim.tests:
         role = "" if test.decides else ", qualifies only"
         head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
         of_test = [one for one in own if one["test"] == test.name]
         table = questions(of_test, STATISTICS[test.procedure]) if of_test else ()
-        what = ("of what", str(quantity(test, ledger)))
-        found.append(Section(head + role, [what], table))
-    decides = any(test.decides for test in claim.tests)
-    if decides and ledger.families[claim.family].correction == "holm":
+        found.append(Section(head + role, [("of what", str(quantity(test, ledger)))], table))
+    if ledger.families[claim.family].correction == "holm":
         found.append(Section(HOLM))
     said = {tag for row in rows for tag in row["tags"]}
     more = dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said)
-    if claim.tests and more:
+    if more:
         found.append(Section("of these:", [(tag, TAGS[tag]) for tag in more]))
-    if claim.tests and findings is None:
+    if findings is None:
         said = "What each question found is at hand once `fairbandits replicate audit` ran."
         found.append(Section(said))
     return found
-
-
-def _under(row: Row) -> str:
-    return f" under {row['reading']}" if row["reading"] else ""
 
 
 def _given(facts: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -208,19 +203,16 @@ def _fact(name: str, text: str, width: int) -> str:
 def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
     """Return a table as lines with aligned columns; those named in `right` at their right ends."""
     sizes = [max(map(len, column)) for column in zip(*table, strict=True)]
-    flush = [str.rjust if name in right else str.ljust for name in (table[0] if table else ())]
-    lines = (
-        [fill(cell, size) for fill, cell, size in zip(flush, row, sizes, strict=True)]
-        for row in table
-    )
-    return [("  " + "  ".join(line)).rstrip() for line in lines]
+    signs = [">" if name in right else "<" for name in (table[0] if table else ())]
+    form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
+    return [form.format(*row).rstrip() for row in table]
 
 
 def as_markdown(parts: Iterable[Section]) -> str:
     """Return sections as Markdown, the first title as a heading."""
     texts = []
     for place, part in enumerate(parts):
-        texts.append(f"{'**' if place else '## '}{part.title}{'**' if place else ''}")
+        texts.append(f"**{part.title}**" if place else f"## {part.title}")
         facts = (f"- {name}: {text}" if name else f"- {text}" for name, text in part.facts)
         texts += ["\n".join(facts), "\n".join(markdown_table(part.table))]
         texts.append(f"```yaml\n{part.record}\n```" if part.record else "")

@@ -56,7 +56,7 @@ class Rules:
     @property
     def horizons(self) -> list[int]:
         """Numbers of rounds, increasing."""
-        return _horizons(self.content)
+        return listed(self.content["horizon"])
 
     def small(self) -> tuple[Config, Ledger]:
         """Return rules with few rounds and two replicates, on a seed of their own."""
@@ -91,17 +91,12 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     config, ledger = _built(content, file)
-    _check_chosen(ledger, list(found), _horizons(content), where)
+    _check_chosen(ledger, list(found), listed(content["horizon"]), where)
     own = tuple(replace(one, origin=digest) for one in config.experiments)
     config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
     ledger = replace(ledger, digest=digest)
     title = given["title"]
     return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
-
-
-def _horizons(content: Mapping[str, Any]) -> list[int]:
-    given = content["horizon"]
-    return list(given) if isinstance(given, Sequence) else [given]
 
 
 # ------------------------------------------------------------------------ instances and policies
@@ -263,7 +258,7 @@ def _sourced(value: Any) -> dict[str, Any]:
 
 
 def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    facts, horizons = content["instances"][name], _horizons(content)
+    facts, horizons = content["instances"][name], listed(content["horizon"])
     replicates = content["replicates"]
     several = {"horizons": _sourced(horizons)} if len(horizons) > 1 else {}
     found = {
