@@ -46,7 +46,6 @@ class CaseScope:
     group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
 
     def value(self, name: str) -> Any:
-        """Return the value of a name."""
         if name in self.known:
             return self.known[name]
         if self.cell is None:
@@ -59,7 +58,6 @@ class CaseScope:
         return values
 
     def companion(self, name: str) -> "CaseScope":
-        """Return the scope of the companion of this name."""
         return replace(self, cell=self.find(self.cell, name), group=())
 
     def stacked(self) -> tuple["CaseScope", ...]:
@@ -83,7 +81,6 @@ class CaseScope:
         return value[:, np.maximum(places, 0)]
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """Return a function's value."""
         return measures.functions()[name].called(self, arguments)
 
 
@@ -119,7 +116,6 @@ class Cases:
             raise ValueError("no cell of its experiments is what the test asks for")
 
     def scope(self, cell: Cell | None, **known: Any) -> CaseScope:
-        """Return the scope of a cell."""
         return CaseScope(self.evidence, cell, known, self._companion)
 
     def _chosen(self, selection: Selection, columns: list[str]) -> list[Cell]:
@@ -170,7 +166,6 @@ class Cases:
 
     @staticmethod
     def _paired(cell: Cell, other: Cell, **changes: Any) -> Cell:
-        """Return a cell with the replicates that another one has too."""
         return replace(cell, replicates=min(cell.n_replicates, other.n_replicates), **changes)
 
     def limited(self, cell: Cell | None) -> Cell | None:
@@ -308,7 +303,6 @@ class Cases:
 
 
 def _key(cell: Cell | None, names: Sequence[str]) -> tuple:
-    """Return the coordinates of these names, as a key of a mapping."""
     values = (cell.coordinate(name) for name in names)
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
@@ -346,7 +340,6 @@ def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
 
 
 def _fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
-    """Return the inputs of a case in the form that its procedure requires."""
     data = {}
     for name, given in plan.inputs.items():
         if is_literal(plan.procedure, name):
@@ -378,7 +371,6 @@ def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
 
 
 def _shaped(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
-    """Return values in the form that a procedure's data parameter requires."""
     is_fact = name in (*POINTS, *ENDS)
     if procedure == "exact" and not is_fact:  # a number computed again
         (one,) = parts

@@ -71,7 +71,6 @@ class Evidence:
         self._problems: dict[Path, str] = {}
 
     def files(self, name: str) -> list[Path]:
-        """Return the files of the experiment or suite of this name."""
         return [self.results / one.dataset for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
@@ -132,7 +131,6 @@ class Cell:
 
     @property
     def spec(self) -> RunSpec:
-        """All that decides the run."""
         return self.run.spec
 
     @property
@@ -142,17 +140,14 @@ class Cell:
 
     @property
     def horizon(self) -> int:
-        """Last round T."""
         return int(self.rounds[-1])
 
     @property
     def n_replicates(self) -> int:
-        """Number of replicates that are used."""
         return self.replicates or int(self.recorded.footer["replicates"])
 
     @property
     def place(self) -> str:
-        """Experiment and run, as messages name them."""
         return f"{self.recorded.experiment.name}/{self.run.name}"
 
     def column(self, name: str) -> np.ndarray:

@@ -114,7 +114,6 @@ class Ledger:
 
     @property
     def short_title(self) -> str:
-        """The paper's title up to its first colon."""
         return self.title.partition(":")[0]
 
     def test(self, claim: str, name: str) -> Test | None:

@@ -79,7 +79,6 @@ class Expression:
         return [node.func.id for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
 
     def calls(self) -> list[str]:
-        """Return the functions that are called."""
         return [name for name in self._called if name != CELLS]
 
     @property
@@ -312,6 +311,5 @@ def _plain(*values: Any) -> list[Any]:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
-    """Return the error that names an unknown word, and the known ones."""
     listed = list(known)
     return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

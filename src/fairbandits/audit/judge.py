@@ -71,7 +71,6 @@ class Verdict:
 
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
-    """Yield the questions of a test, as its record says."""
     yield from questions(test, claim.readings, evidence)
 
 
@@ -162,7 +161,6 @@ class _Of(Finding):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it supports nothing."""
         return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
 
 

@@ -134,7 +134,6 @@ def _others(ledgers: Ledgers, config: Config, root: Path) -> dict[str, Ledger]:
 
 
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
-    """Return a file's name for messages, and its content, which has the form of a schema."""
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
     content = read_yaml(file)
     check(content, schema, where)
@@ -264,7 +263,6 @@ def _check_known(
 
 
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
-    """Raise LedgerError unless a setting has the type in the procedure's signature."""
     if get_origin(wanted) is Literal:
         if value not in get_args(wanted):
             raise LedgerError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")

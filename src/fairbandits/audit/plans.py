@@ -36,7 +36,6 @@ class Selection:
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> "Selection":
-        """Return the selection of a block of the ledger."""
         wanted = dict(block)
         experiments, where = tuple(wanted.pop("experiments", ())), wanted.pop("where", "")
         match, own = wanted.pop("match", None), cls.named(wanted.pop("with", {}))
@@ -44,7 +43,6 @@ class Selection:
 
     @classmethod
     def named(cls, blocks: Mapping[str, Any]) -> dict[str, "Selection"]:
-        """Return the selections of several blocks."""
         return {name: cls.of(one) for name, one in blocks.items()}
 
 
@@ -149,7 +147,6 @@ class Plan:
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """All experiments and suites that are read."""
         return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
 
 
@@ -198,7 +195,6 @@ class Words:
         raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
 
     def check_call(self, name: str, n_arguments: int) -> None:
-        """Raise ExpressionError unless the function exists."""
         found = measures.functions().get(name)
         if found is None:
             raise unknown("function", name, sorted(measures.functions()))
@@ -208,7 +204,6 @@ class Words:
             raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
 
     def check_companion(self, name: str) -> None:
-        """Raise ExpressionError unless the companion exists."""
         if name not in self.companions:
             raise unknown("companion", name, sorted(self.companions))
 

@@ -111,8 +111,6 @@ class Quantity(NamedTuple):
 
 
 class _Units(Words):
-    """Units of the names in checked expressions, which are known."""
-
     def check_name(self, name: str) -> str:
         known = measures.measures().get(name)
         return known.unit if known else "rounds" * (name in ("T", "round"))

@@ -108,7 +108,6 @@ class Made:
 
     @property
     def exploratory(self) -> bool:
-        """Whether the data can be older than the rules."""
         return self.seed != LEDGER
 
     def columns(self, data: Sequence[str]) -> dict[str, str]:
@@ -147,7 +146,6 @@ def hash_of(contents: Mapping[str, str]) -> str:
 
 
 def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
-    """Return a finding as a row."""
     test = ledger.test(one.claim, one.test)
     return {
         "paper": ledger.paper,
@@ -159,7 +157,6 @@ def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, A
 
 
 def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
-    """Return a verdict as a row."""
     claim, ledger = one.claim, judging(one.claim.id, ledgers)
     return {
         "claim": claim.id,
@@ -251,7 +248,6 @@ def write(
 def write_findings(
     path: Path, ledger: Ledger, found: Iterable[Answer], scale: str, made: Made = Made()
 ) -> None:
-    """Write the findings of one paper's tests."""
     rows = (finding_row(ledger, one, made) for one in found)
     write(path, "findings", rows, {ledger.paper: ledger}, scale, made)
 
@@ -373,7 +369,6 @@ def write_parts(folder: Path, ledgers: Ledgers) -> None:
 
 
 def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
-    """Return the parts, by paper, that were written with a committed table."""
     found: dict[str, dict[str, str]] = {}
     for row in csv_rows(table.with_name(PARTS_TABLE)):
         found.setdefault(row["paper"], {})[row["part"]] = row["digest"]

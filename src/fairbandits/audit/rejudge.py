@@ -32,7 +32,6 @@ class Again(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict came again."""
         return self.verdict == self.found
 
 
@@ -79,7 +78,6 @@ def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
 
 
 def committed_verdicts(folder: Path) -> dict[str, str]:
-    """Return the verdict of each claim's headline in the committed table."""
     rows = csv_rows(folder / "verdicts.csv")
     return {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
 

@@ -43,7 +43,6 @@ WIDTH = 120
 
 
 def width() -> int:
-    """Return the columns of the terminal."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 

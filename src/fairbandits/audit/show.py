@@ -30,7 +30,6 @@ the rule that was fixed before the data."""
 
 
 def tally(rows: Iterable[Row]) -> Totals:
-    """Return the totals of some claims."""
     return totals(row for row in rows if row["headline"])
 
 

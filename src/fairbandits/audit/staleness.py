@@ -25,7 +25,6 @@ class Verdicts(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The file as it is called inside the project."""
         return shown(self.source)
 
     def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
@@ -36,7 +35,6 @@ class Verdicts(NamedTuple):
 
 
 def shown(file: Path) -> str:
-    """Return a file's name inside the project."""
     return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
 
 

@@ -41,7 +41,6 @@ ANEW = "`fairbandits replicate audit` makes it anew"
 
 
 def claims_of(ledgers: Ledgers) -> dict[str, Claim]:
-    """Return the claims of all ledgers by their ids."""
     return {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
 
 
@@ -150,7 +149,6 @@ FROM_TEXT: dict[str, Callable[[str], Any]] = {
 
 
 def csv_of(rows: Iterable[Row], kind: str) -> str:
-    """Return rows as a committed table."""
     columns = COMMITTED[kind]
     as_text = [AS_TEXT.get(name, itemgetter(name)) for name in columns]
     return csv_text([columns, *([text(row) for text in as_text] for row in rows)])
@@ -180,7 +178,6 @@ def lines_of(path: Path, kind: str, ledgers: Ledgers, paper: str = "") -> list[d
 
 
 def claim_of(line: Mapping[str, str]) -> str:
-    """Return the claim of a line."""
     return line["id"] if "id" in line else line["claim"]
 
 

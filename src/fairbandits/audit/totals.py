@@ -36,7 +36,6 @@ class Totals:
 
     @property
     def claims(self) -> int:
-        """Number of claims counted."""
         return sum(self.counted.values())
 
     def __str__(self) -> str:

@@ -49,7 +49,6 @@ def interval(row: Row) -> str:
 
 
 def count(row: Row) -> str:
-    """Return the number of replicates of a row's finding."""
     return "" if row["n"] is None else str(row["n"])
 
 

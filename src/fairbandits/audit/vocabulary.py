@@ -13,7 +13,6 @@ This page is made by `fairbandits vocabulary`.
 
 
 def page() -> str:
-    """Return the page as Markdown."""
     lines = [HEAD, "## Measures\n"]
     lines.append("| name | what it is | unit | has a value for each | read from |")
     lines.append("|---|---|---|---|---|")

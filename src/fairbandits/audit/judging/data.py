@@ -68,7 +68,6 @@ def rehearse(rules: Rules) -> dict[str, float]:
 
 
 def _is_plain(spec: RunSpec) -> bool:
-    """Return whether a policy is a user's own, played in plain Python."""
     instance = instance_of(spec)
     drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
     known = _from_instance(spec, drawn.true_means, spec.quotas or None)
@@ -109,7 +108,6 @@ def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
 
 
 def in_words(whole: float) -> str:
-    """Return a number of seconds in words."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if whole >= 1.5 * size:
             return f"{whole / size:.2g} {unit}"
@@ -153,7 +151,6 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
 
 
 def _is_there(file: Path, facts: dict[str, Any], experiment: Experiment | None = None) -> bool:
-    """Return whether a file was made with these facts, or for this experiment."""
     try:
         footer = read_footer(file)
         expect(footer, facts, file)

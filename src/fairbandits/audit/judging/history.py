@@ -30,11 +30,9 @@ class Frozen:
 
     @property
     def key(self) -> str:
-        """Name of the folder of its data."""
         return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
 
     def changes_to(self, later: "Frozen") -> list[str]:
-        """Return what changed from these rules to later ones, a line each."""
         return list(changes(self.rules, later.rules)) or ["nothing but the seed"]
 
 

@@ -50,12 +50,10 @@ class Rules:
 
     @property
     def seed(self) -> int:
-        """The root seed of all runs."""
         return self.config.seed_of(self.config.experiments[0])
 
     @property
     def horizons(self) -> list[int]:
-        """Numbers of rounds, increasing."""
         return listed(self.content["horizon"])
 
     def small(self) -> tuple[Config, Ledger]:
@@ -130,7 +128,6 @@ def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _facts(made: Any) -> dict[str, Any]:
-    """Return an instance of `fairbandits.instances` as plain values."""
     facts: dict[str, Any] = {"law": made.law}
     if made.law in ("gaussian", "beta"):
         facts["spread"] = made.spread
@@ -241,7 +238,6 @@ def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
 
 
 def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
-    """Return a message with its place in the user's file."""
     message = message.replace(f"papers/{OWN}/claims.yaml", where)
     for name in sorted(content["instances"], key=len, reverse=True):
         begin = rf"^papers/{OWN}/experiments\.yaml: experiments\.{SUITE}(_|\.instances\.){name}\b"

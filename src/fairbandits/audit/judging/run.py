@@ -40,7 +40,6 @@ def check(
 
 
 def checked_words(rules: Rules, seconds: float) -> str:
-    """Return the message about rules that passed the check."""
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
@@ -139,7 +138,6 @@ def _seen_words(before: Sequence[Frozen]) -> str:
 def _report(
     rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
 ) -> str:
-    """Return the Markdown report of judged rules, with the history of their folder."""
     heads = [row for row in rows if row["headline"]]
     table = [["claim", "verdict", "number", "limits", "n", "rule"]]
     for row in heads:
