@@ -12,7 +12,7 @@ from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import quantity, unit
+from fairbandits.audit.quantities import unit
 from fairbandits.audit.records import finding_row, finite
 from fairbandits.audit.tables import NUMBERS, Row
 from fairbandits.audit.totals import Totals, left_out, totals
@@ -23,10 +23,6 @@ from fairbandits.settings.schemas import ConfigError, meant
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
-#: Closing words about changed settings.
-WHAT_IF = """\
-Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
-the rule that was fixed before the data."""
 
 
 def tally(rows: Iterable[Row]) -> Totals:
@@ -107,12 +103,10 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return the full text about one claim from its verdicts, headline first, and all findings."""
-    sections = view.sections(claim, ledgers, rows, findings)
-    return view.as_text([*sections, view.Section("", _where(claim, config))], width)
+    """Return the full text about one claim from its verdicts, headline first, and all findings.
 
-
-def _where(claim: Claim, config: Config) -> list[tuple[str, str]]:
+    The last are the places of its figure and data, and the command that judges it again.
+    """
     figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:
@@ -121,7 +115,9 @@ def _where(claim: Claim, config: Config) -> list[tuple[str, str]]:
         others = len(found) - 1
         more = f" ({others} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
-    return facts + ([] if claim.untestable else [("again", "fairbandits replicate audit")])
+    facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
+    sections = view.sections(claim, ledgers, rows, findings)
+    return view.as_text([*sections, view.Section("", facts)], width)
 
 
 def deviations(ledger: Ledger, width: int) -> str:
@@ -138,25 +134,6 @@ def deviations(ledger: Ledger, width: int) -> str:
         ]
         parts.append(view.Section(f"{one.when}  {one.what}{version}", facts))
     return view.as_text(parts, width)
-
-
-def what_if(
-    claim: Claim,
-    ledger: Ledger,
-    changes: Sequence[str],
-    before: Sequence[Row],
-    after: Sequence[Row],
-) -> str:
-    """Return verdicts on a claim with its own settings, and with changed ones, side by side."""
-    rows = [row for pair in zip(before, after, strict=True) for row in pair]
-    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
-    name = statistics.pop() if len(statistics) == 1 else "number"
-    table = view.questions(rows, name, ["as it is", "what if"] * len(before))
-    question = f"What if {'; '.join(changes)}?"
-    numbers = dict.fromkeys(str(quantity(one, ledger)) for one in claim.tests if one.decides)
-    lines = [f"  number: {what}" for what in numbers]
-    head = [f"{claim.id}: {plain(claim.statement)}", "", question]
-    return "\n".join([*head, *lines, "", *view.aligned(table), "", WHAT_IF])
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
