@@ -42,7 +42,7 @@ def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=N
         f"{name}-bernoulli", name, spec["law"], np.asarray(rounds), arrays, at, RunSpec(**spec)
     )
     experiment = {"name": "made", "suite": "", "instance": ""} | (experiment or {})
-    return Cell(None, Recorded(SimpleNamespace(**experiment), footer, [run]), run)
+    return Cell(Recorded(SimpleNamespace(**experiment), footer, [run]), run)
 
 
 def evaluated(text, cell, **known):

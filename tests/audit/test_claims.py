@@ -14,7 +14,7 @@ from fairbandits.audit.records import read, write
 from fairbandits.audit.tables import committed as committed_claims
 from fairbandits.audit.tables import csv_of
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.view import stands_for
+from fairbandits.audit.words import stands_for
 from fairbandits.cli.main import main
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import check

@@ -121,7 +121,7 @@ class Cases:
     def _chosen(self, selection: Selection, columns: list[str]) -> list[Cell]:
         """Return the cells of a selection, by default of the experiments of the plan's cells."""
         cells = (
-            Cell(self.evidence, recorded, run)
+            Cell(recorded, run)
             for name in selection.experiments or self.plan.cells.experiments
             for recorded in self.evidence.recorded(name, columns)
             for run in recorded.runs

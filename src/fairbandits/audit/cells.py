@@ -123,7 +123,6 @@ class Evidence:
 class Cell:
     """One cell of a run; a control has the parameters that it lacks from whom it stands for."""
 
-    evidence: Evidence
     recorded: Recorded
     run: RunData
     replicates: int | None = None  # the first so many; default all
@@ -193,16 +192,11 @@ class Cell:
         targets = self.recorded.footer["targets"]
         return np.array(targets or [0.0] * self.spec.n_arms, float)
 
-    @property
-    def exact_gaps(self) -> list[Fraction]:
-        """Delta_i as fractions, each mean read as its shortest decimal."""
-        exact = [rational("means", mean) for mean in self.spec.means]
-        return [max(exact) - mean for mean in exact]
-
     @cached_property
     def gaps(self) -> np.ndarray:
         """Delta_i, shape (n_arms,), without the rounding error of a difference of decimals."""
-        return np.array(self.exact_gaps, float)
+        exact = [rational("means", mean) for mean in self.spec.means]
+        return np.array([max(exact) - mean for mean in exact], float)
 
     @property
     def _own_quotas(self) -> Any:

@@ -299,12 +299,6 @@ def read(
     return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
 
 
-def answers_of(path: Path, ledger: Ledger) -> list[Answer]:
-    """Return a file's findings of a paper's present tests, whatever rules the file has."""
-    rows = read(path, {ledger.paper: ledger}, "findings", anyway=True).rows
-    return [answer_of(row) for row in rows if ledger.test(row["claim"], row["test"])]
-
-
 def _footer(path: Path, kind: str) -> dict[str, Any]:
     footer = read_footer(path)
     expect(footer, {"kind": kind}, path)

@@ -10,7 +10,7 @@ from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Claim, Ledger
 from fairbandits.audit.judge import answers, judge
 from fairbandits.audit.records import deciding_under
-from fairbandits.audit.tables import csv_rows, csv_text, write_text
+from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.deciding import deciding
@@ -68,18 +68,14 @@ def data_of(ledger: Ledger, config: Config) -> list[str]:
 
 def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
     """Return the claims' verdicts by the data in a folder beside the committed ones."""
-    before = committed_verdicts(ROOT / "audit")
+    rows = csv_rows(ROOT / "audit" / VERDICTS_TABLE)
+    before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
     found = judge({ledger.paper: ledger}, answers(ledger, Evidence(config, ledger.paper, results)))
     return [
         Again(one.claim.id, one.claim.primary, before[one.claim.id], one.outcome)
         for one in found
         if one.headline and one.claim.id in before
     ]
-
-
-def committed_verdicts(folder: Path) -> dict[str, str]:
-    rows = csv_rows(folder / "verdicts.csv")
-    return {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
 
 
 def summary(salt: str, found: Sequence[Again]) -> list[str]:

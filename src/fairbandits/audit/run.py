@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import show, view
+from fairbandits.audit import show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
@@ -262,7 +262,7 @@ def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | N
     for one in [paper] if paper else ledgers:
         heads = show.chosen(verdicts.rows, None, one, None)
         table = criteria(claims, heads, findings)
-        parts.append("\n".join([ledgers[one].title, *view.aligned(table)]))
+        parts.append("\n".join([ledgers[one].title, *words.aligned(table)]))
     return "\n\n".join([*parts, f"From {verdicts.place}."])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import view, words
+from fairbandits.audit import words
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
 from fairbandits.audit.judge import Answer
@@ -16,7 +16,7 @@ from fairbandits.audit.quantities import unit
 from fairbandits.audit.records import finding_row, finite
 from fairbandits.audit.tables import NUMBERS, Row
 from fairbandits.audit.totals import Totals, left_out, totals
-from fairbandits.audit.view import interval, number, stands_for, test_of
+from fairbandits.audit.words import interval, number, stands_for, test_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ConfigError, meant
@@ -72,7 +72,7 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
-        found = number(row["statistic"]), _unit(row, ledgers), interval(row), view.count(row)
+        found = number(row["statistic"]), _unit(row, ledgers), interval(row), words.count(row)
         cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
@@ -85,7 +85,7 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
         texts = ["statement", *(row["message"] or plain(row["statement"]) for row in rows)]
         for row, text in zip(kept_cells, texts, strict=True):
             row.append(textwrap.shorten(text, room, placeholder=" ..."))
-    return view.aligned(kept_cells, right=("number", "n"))
+    return words.aligned(kept_cells, right=("number", "n"))
 
 
 def _unit(row: Row, ledgers: Ledgers) -> str:
@@ -116,13 +116,13 @@ def explanation(
         more = f" ({others} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
     facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
-    sections = view.sections(claim, ledgers, rows, findings)
-    return view.as_text([*sections, view.Section("", facts)], width)
+    sections = words.sections(claim, ledgers, rows, findings)
+    return words.as_text([*sections, words.Section("", facts)], width)
 
 
 def deviations(ledger: Ledger, width: int) -> str:
     """Return the changes of a paper's audit since it was first written, in order of time."""
-    parts = [view.Section(ledger.title, [])]
+    parts = [words.Section(ledger.title, [])]
     for one in ledger.changes:
         version = f", version {one.version}" if one.version else ""
         facts = [
@@ -132,8 +132,8 @@ def deviations(ledger: Ledger, width: int) -> str:
             ("why", one.why),
             ("verdict", f"before: {one.verdict_before}; after: {one.verdict_after}"),
         ]
-        parts.append(view.Section(f"{one.when}  {one.what}{version}", facts))
-    return view.as_text(parts, width)
+        parts.append(words.Section(f"{one.when}  {one.what}{version}", facts))
+    return words.as_text(parts, width)
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
@@ -141,8 +141,8 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
     parts = []
     for place in dict.fromkeys((one.claim, one.test) for one in answers):
         own = [finding_row(ledger, one) for one in answers if (one.claim, one.test) == place]
-        table = view.questions(own, STATISTICS.get(own[0]["procedure"], "number"))
-        parts.append("\n".join([" ".join(place).rstrip(), *view.aligned(table)]))
+        table = words.questions(own, STATISTICS.get(own[0]["procedure"], "number"))
+        parts.append("\n".join([" ".join(place).rstrip(), *words.aligned(table)]))
     return "\n\n".join(parts) or "no finding"
 
 
@@ -162,7 +162,7 @@ def power_table(rows: Iterable[Any]) -> str:
         (open_ones if is_open else closed).append(line)
     head = ["claim", "test", "reading", "each", "verdict", "n", "n that decides"]
     table = [head, *open_ones, *closed]
-    return "\n".join(line.removeprefix("  ") for line in view.aligned(table))
+    return "\n".join(line.removeprefix("  ") for line in words.aligned(table))
 
 
 def as_json(

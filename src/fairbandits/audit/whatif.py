@@ -5,16 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import view
 from fairbandits.audit.claims import Claim, Ledger, Test
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
 from fairbandits.audit.ledger import with_settings
 from fairbandits.audit.procedures import STATISTICS, parameters_of
 from fairbandits.audit.quantities import quantity
-from fairbandits.audit.records import Made, answers_of, verdict_row
+from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.run import exploratory_words, find
 from fairbandits.audit.tables import ANEW, claims_of
+from fairbandits.audit.words import aligned, questions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
@@ -92,11 +92,11 @@ def answer(
     rows = [row for pair in zip(before, after, strict=True) for row in pair]
     statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
     name = statistics.pop() if len(statistics) == 1 else "number"
-    table = view.questions(rows, name, ["as it is", "what if"] * len(before))
+    table = questions(rows, name, ["as it is", "what if"] * len(before))
     deciding = (one for one in own.tests if one.decides)
     numbers = dict.fromkeys(str(quantity(one, ledgers[own.paper])) for one in deciding)
     head = [f"{own.id}: {plain(own.statement)}", "", f"What if {'; '.join(words)}?"]
-    lines = [*head, *(f"  number: {what}" for what in numbers), "", *view.aligned(table), ""]
+    lines = [*head, *(f"  number: {what}" for what in numbers), "", *aligned(table), ""]
     text = "\n".join([*lines, WHAT_IF])
     return f"{exploratory_words(made.seed)}\n\n{text}" if made.exploratory else text
 
@@ -123,7 +123,12 @@ def judged(
                 f"{file} does not exist, and {claim.id} is judged together with the other claims "
                 f"of its family; {ANEW}"
             )
-        found += [one for one in answers_of(file, own) if one.claim != claim.id]
+        rows = read(file, alone, "findings", anyway=True).rows
+        found += [
+            answer_of(row)
+            for row in rows
+            if row["claim"] != claim.id and own.test(row["claim"], row["test"])
+        ]
     rows = [verdict_row(alone, one, made) for one in judge(alone, found) if one.claim is claim]
     if rows[0]["verdict"] == FAILED:
         raise StoreError(f"{claim.id} cannot be judged: {rows[0]['message']}")

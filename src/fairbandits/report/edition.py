@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE
-from fairbandits.audit.view import markdown_table
+from fairbandits.audit.words import markdown_table
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.view import stands_for
-from fairbandits.audit.words import BASES
+from fairbandits.audit.words import BASES, stands_for
 from fairbandits.figures import PAPERS
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml

@@ -18,7 +18,7 @@ from fairbandits.audit.run import find, width
 from fairbandits.audit.show import listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.view import as_markdown, count, interval, markdown_table, number, sections
+from fairbandits.audit.words import as_markdown, count, interval, markdown_table, number, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import LEDGER
