@@ -8,8 +8,8 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
+from fairbandits.audit.claims import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec

@@ -7,8 +7,8 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded
+from fairbandits.audit.claims import Plan, Selection
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.plans import Plan, Selection
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
+from fairbandits.audit.claims import Plan, Selection, is_literal, listed
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
-from fairbandits.audit.plans import Plan, Selection, is_literal, listed
 from fairbandits.rationals import rational
 
 #: Data parameters with one number for each point, and those of which one number is for all.

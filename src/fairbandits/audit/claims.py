@@ -1,16 +1,158 @@
-"""Claims, their tests, and the ledgers that hold them."""
+"""Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from fairbandits.audit.plans import Plan
+from fairbandits.audit import measures
+from fairbandits.audit.cells import COORDINATES
+from fairbandits.audit.expressions import (
+    CELLS,
+    Expression,
+    ExpressionError,
+    parse,
+    same_unit,
+    unknown,
+)
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import FamilyBlock
 
+#: Coordinates of a case that no cell has.
+OF_A_CASE = ("arm", "round")
+#: Data parameters that must have the same unit.
+LIKE = (("values", "against"), ("values", "printed"))
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Cells of some experiments or suites, selected by coordinates."""
+
+    experiments: tuple[str, ...] = ()
+    #: coordinate -> its value, or a list of them; ``arm`` selects an arm of the cells
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""  # an expression that has to hold
+    #: what a companion shares with its cell; by default what the test is repeated for
+    match: tuple[str, ...] | None = None
+    companions: Mapping[str, "Selection"] = field(default_factory=dict)  # of a control, by name
+
+    @classmethod
+    def of(cls, block: Mapping[str, Any]) -> "Selection":
+        wanted = dict(block)
+        experiments, where = tuple(wanted.pop("experiments", ())), wanted.pop("where", "")
+        match, own = wanted.pop("match", None), cls.named(wanted.pop("with", {}))
+        return cls(experiments, wanted, where, None if match is None else tuple(match), own)
+
+    @classmethod
+    def named(cls, blocks: Mapping[str, Any]) -> dict[str, "Selection"]:
+        return {name: cls.of(one) for name, one in blocks.items()}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test's question, from its record."""
+
+    cells: Selection | None  # None for a test that reads no recorded run
+    inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
+    procedure: str
+    companions: Mapping[str, Selection] = field(default_factory=dict)  # by their names
+    #: coordinates that it is repeated for, with their values where no cell has them
+    each: Mapping[str, Sequence] = field(default_factory=dict)
+    over: str = ""  # expression by which cells are stacked as points
+    arms: str = ""  # expressions for the arms and rounds that it is repeated for
+    rounds: str = ""
+    keep: str = ""  # expression for the replicates that count
+    #: coordinates, or an expression for each reading; empty if cells belong to all of them
+    reading: str | Sequence[str] | Mapping[str, Any] = ""
+    paired: bool = True  # whether replicates of a cell and its companions belong together
+    control: Selection | None = None  # cells that take the place of its own
+
+    @property
+    def selections(self) -> list[Selection]:
+        """The selections of the cells, of all their companions, and of the control."""
+        own = [self.control, *self.control.companions.values()] if self.control else []
+        return [*filter(None, [self.cells]), *self.companions.values(), *own]
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        """All expressions, but for those that select companions."""
+        texts = [one.where for one in (self.cells, self.control) if one]
+        if isinstance(self.reading, Mapping):
+            texts += [rule for rule in self.reading.values() if isinstance(rule, str)]
+        return [*self.judged, *(parse(text) for text in texts if text)]
+
+    @cached_property
+    def judged(self) -> list[Expression]:
+        """Expressions of the values that are judged."""
+        texts = [self.arms, self.rounds, self.keep, self.over]
+        for name, value in self.inputs.items():
+            texts += texts_of(self.procedure, name, value)
+        return [parse(text) for text in texts if text]
+
+    @property
+    def _called(self) -> list[measures.Word]:
+        return [measures.functions()[name] for one in self.judged for name in one.calls()]
+
+    @property
+    def varies(self) -> bool:
+        """Whether judged values can differ between machines (`measures.Word`)."""
+        return any(one.varies for one in self._called)
+
+    @property
+    def reads_runs(self) -> bool:
+        """Whether recorded columns are read, of cells or of companions."""
+        return any(self.columns(name) for name in ("", *self.companions))
+
+    @property
+    def derives(self) -> bool:
+        """Whether functions of a paper are called, beside those of plain arithmetic."""
+        return any(not one.is_common for one in self._called)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
+        return not self.reads_runs and not any("seed" in one.found for one in self._called)
+
+    @property
+    def is_algebra(self) -> bool:
+        """Whether only numbers of the configuration are put together."""
+        return self.cells is not None and self.is_given and not self.derives
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether inputs refer to all stacked cells together, instead of being points of each."""
+        return any(one.is_joint for one in self.judged)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether what means are put against has no replicates: numbers, and facts of a cell."""
+        texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
+        expressions = [*map(parse, texts)]
+        return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a case has all its cells, and all rounds, one after the other."""
+        return self.procedure == "exact" and "printed" not in self.inputs
+
+    @property
+    def of_cells(self) -> list[str]:
+        """The coordinates of `each` that are cells' own."""
+        return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
+
+    def columns(self, companion: str = "") -> list[str]:
+        """Return the recorded columns that cells, or companions of this name, need."""
+        names = [name for one in self.expressions for name, of in one.names() if of == companion]
+        if companion and self.companions[companion].where:
+            names += [name for name, _ in parse(self.companions[companion].where).names()]
+        return _columns(self.expressions, names)
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
 
 
 @dataclass(frozen=True)
@@ -132,3 +274,88 @@ class Ledger:
 
 #: The ledgers of several papers, by paper.
 Ledgers = Mapping[str, Ledger]
+
+
+def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[str]:
+    """Return the recorded columns behind names, and behind the functions that are called."""
+    known = measures.measures()
+    found = [known[name] for name in names if name in known]
+    found += [measures.functions()[name] for one in expressions for name in one.calls()]
+    return sorted({column for one in found for column in one.columns})
+
+
+def is_literal(procedure: str, name: str) -> bool:
+    """Return whether an input is taken as it is: a printed number, with its digits."""
+    return name == "printed" and procedure == "exact"
+
+
+def listed(value: Any) -> list[Any]:
+    """Return a list or tuple as a list, and anything else as the one entry of a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def texts_of(procedure: str, name: str, value: Any) -> list[str]:
+    """Return the expressions of an input; printed text is none."""
+    if is_literal(procedure, name):
+        return []
+    return [one for one in listed(value) if isinstance(one, str)]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Names that a test's expressions can use: see `fairbandits.audit.expressions.Vocabulary`."""
+
+    parameters: frozenset[str]
+    given: frozenset[str]
+    companions: frozenset[str]
+
+    def check_name(self, name: str) -> str:
+        """Return the unit of a name, empty if it has none."""
+        if name in measures.measures():
+            return measures.measures()[name].unit
+        known = {*COORDINATES, *self.parameters, *self.given}
+        if name in known:
+            return "rounds" if name in ("T", "round") else ""
+        if name in measures.OF_THE_LIBRARY:
+            raise ExpressionError(f"{name!r} is {measures.OF_THE_LIBRARY[name]!r} in a ledger")
+        raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
+
+    def check_call(self, name: str, n_arguments: int) -> None:
+        found = measures.functions().get(name)
+        if found is None:
+            raise unknown("function", name, sorted(measures.functions()))
+        least, most = found.arguments
+        if not least <= n_arguments <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
+
+    def check_companion(self, name: str) -> None:
+        if name not in self.companions:
+            raise unknown("companion", name, sorted(self.companions))
+
+
+def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a plan; ExpressionError for the first that is wrong."""
+    given = frozenset(name for name, values in plan.each.items() if values)
+    words = Words(frozenset(parameters), given, frozenset(plan.companions))
+    for selection in plan.selections:
+        for name in (*selection.wanted, *(selection.match or ())):
+            words.check_name(name)
+        if selection.where:
+            parse(selection.where).check(words)
+    for name in plan.each:
+        words.check_name(name)
+    if plan.is_joint and not plan.over:
+        raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
+    units: dict[str, str] = {}
+    for one in plan.expressions:
+        one.check(words)
+    for name, given in plan.inputs.items():
+        found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
+        # what is exact are separate checks, and not compared
+        units[name] = "" if plan.procedure == "exact" else same_unit(found)
+    for pair in LIKE:
+        try:
+            same_unit([units.get(name, "") for name in pair])
+        except ExpressionError as error:
+            raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

@@ -24,9 +24,8 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.grades import weakest, weighed
+from fairbandits.audit.grades import NEEDED, replicates_needed, weakest, weighed
 from fairbandits.audit.multiplicity import combine, within_family
-from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against
 from fairbandits.audit.tables import claims_of
 from fairbandits.data.store import StoreError

@@ -11,10 +11,18 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fairbandits.audit.claims import Change, Claim, Ledger, Ledgers, Test
+from fairbandits.audit.claims import (
+    Change,
+    Claim,
+    Ledger,
+    Ledgers,
+    Selection,
+    Test,
+    check_plan,
+    listed,
+)
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Selection, check_plan, listed
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.records import FamilyBlock, check

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Test
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, Words, listed, texts_of
 from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
-from fairbandits.audit.plans import Selection, Words, listed, texts_of
 from fairbandits.audit.procedures import STATISTICS
 
 #: Procedures whose number has no unit.

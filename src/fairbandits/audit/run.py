@@ -12,9 +12,9 @@ from fairbandits.audit import show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
+from fairbandits.audit.grades import replicates_needed, why_none
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.power import replicates_needed, why_none
 from fairbandits.audit.records import (
     Made,
     answer_of,

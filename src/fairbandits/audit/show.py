@@ -9,8 +9,8 @@ from typing import Any
 from fairbandits.audit import words
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
+from fairbandits.audit.grades import CEILING
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import unit
 from fairbandits.audit.records import finding_row, finite

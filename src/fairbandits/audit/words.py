@@ -20,7 +20,7 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     TAGS,
 )
-from fairbandits.audit.power import NEEDED
+from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
 from fairbandits.audit.rejudge import came_again

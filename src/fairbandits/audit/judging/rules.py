@@ -10,9 +10,8 @@ from typing import Any
 
 import yaml
 
-from fairbandits.audit.claims import Ledger
+from fairbandits.audit.claims import Ledger, listed
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.plans import listed
 from fairbandits.library import instances as named_instances
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import importable
