@@ -59,7 +59,7 @@ class ExpressionError(ValueError):
 
 
 #: Where names' values come from, `fairbandits.audit.cases.CaseScope`, and the names that there are,
-#: `fairbandits.audit.plans.Words`; this module knows no word.
+#: `fairbandits.audit.claims.Words`; this module knows no word.
 Scope = Vocabulary = Any
 
 

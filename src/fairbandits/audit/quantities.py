@@ -21,10 +21,7 @@ OF_PROCEDURE = {
     "exact": "largest {values}",
 }
 #: Procedure, or what is claimed -> meaning of a number above its reference.
-ABOVE = {
-    "curve": "the curve leaves what our runs allow",
-    "exact": "the statement is broken",
-}
+ABOVE = {"curve": "the curve leaves what our runs allow", "exact": "the statement is broken"}
 ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
 #: Data parameters with the unit of the number.
 JUDGED = ("values", "against")
