@@ -23,8 +23,6 @@ OF_PROCEDURE = {
 #: Procedure, or what is claimed -> meaning of a number above its reference.
 ABOVE = {"curve": "the curve leaves what our runs allow", "exact": "the statement is broken"}
 ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
-#: Data parameters with the unit of the number.
-JUDGED = ("values", "against")
 #: Functions whose value is an element of their first argument.
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
 #: Measures whose names say too little, or that readers know by another name.
@@ -90,9 +88,7 @@ OPERATORS: dict[type, str] = {
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
-#: Rounds of the case itself, which need no word.
-OF_THE_CASE = ("T", "round")
-THE_CASE, BY = "the case", " divided by "
+BY = " divided by "
 
 
 class Quantity(NamedTuple):
@@ -120,21 +116,16 @@ def unit(test: Test) -> str:
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
     # compared inputs have the same unit; a plain number fits any
-    texts = [
-        text
-        for name, given in test.inputs.items()
-        if name in JUDGED
-        for text in texts_of(test.procedure, name, given)
-    ]
-    units = list({_unit(text) for text in texts})
+    given = {name: test.inputs.get(name, 0) for name in ("values", "against")}
+    texts = (text for pair in given.items() for text in texts_of(test.procedure, *pair))
+    units = list(set(map(_unit, texts)))
     return units[0] if len(units) == 1 else ""
 
 
 def _unit(text: str) -> str:
-    tree = parse(text).tree
-    if any(isinstance(getattr(one, "op", 0), ast.Pow) for one in ast.walk(tree)):
+    tree = _without(parse(text).tree, ast.Call)
+    if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
         return ""  # the unit of a power is another
-    tree = _without(tree, ast.Call)
     try:
         return Expression(text, tree).check(_Units(*[frozenset()] * 3))
     except ExpressionError:
@@ -163,8 +154,8 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
     """Return name and unit of the number in a row of a claim's tests; None if it has none."""
-    test = next((one for one in tested.tests if one.name == row["test"]), None)
-    return None if test is None or row["statistic"] is None else quantity(test, ledger)
+    own = (one for one in tested.tests if one.name == row["test"] and row["statistic"] is not None)
+    return next((quantity(one, ledger) for one in own), None)
 
 
 def p_value(value: float | None) -> str:
@@ -273,7 +264,7 @@ class _Words:
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
-        return named or f"of {_value(companion) or THE_CASE}"
+        return named or f"of {_value(companion) or 'the case'}"
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -332,8 +323,8 @@ class _Words:
         return what[:1].lower() + what[1:]
 
     def _at(self, rounds: ast.expr) -> str:
-        if isinstance(rounds, ast.Call) or ast.unparse(rounds) in OF_THE_CASE:
-            return ""
+        if isinstance(rounds, ast.Call) or ast.unparse(rounds) in ("T", "round"):
+            return ""  # those of the case itself
         return f" at round{'s' * isinstance(rounds, ast.List)} {self._node(rounds)}"
 
     def in_which(self) -> str:
