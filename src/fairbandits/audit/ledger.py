@@ -5,7 +5,7 @@ rules are complete and names exist.
 """
 
 import inspect
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -196,8 +196,7 @@ def _test(
     if family and "level" in parameters_of(procedure).settings:
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
-    takes = parameters_of(procedure)
-    _check_known(inputs, takes.data, takes.optional_data, procedure, "data", f"{place}.inputs")
+    _check_known("inputs", inputs, procedure, place)
     asks = {key: block.get(key, record.get(key)) for key in ASKING}
     for key in ("cells", "with"):
         asks[key] = {**record.get(key, {}), **block.get(key, {})}
@@ -243,31 +242,26 @@ def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
-    takes = parameters_of(procedure)
-    needed, more = takes.settings, takes.optional_settings
-    if not complete:
-        needed, more = (), (*needed, *more)
-    _check_known(settings, needed, more, procedure, "setting", f"{place}.settings")
+    _check_known("settings", settings, procedure, place, complete=complete)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
         _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
 
 
 def _check_known(
-    given: Iterable[str],
-    needed: Sequence[str],
-    more: Sequence[str],
-    procedure: str,
-    what: str,
-    place: str,
+    key: str, given: Mapping[str, Any], procedure: str, place: str, *, complete: bool = True
 ) -> None:
-    known = (*needed, *more)
+    takes = parameters_of(procedure)
+    what, needed, more = {
+        "settings": ("setting", takes.settings, takes.optional_settings),
+        "inputs": ("data", takes.data, takes.optional_data),
+    }[key]
     for name in given:
-        if name not in known:
-            raise LedgerError(f"{place}: {procedure} has no {what} {name!r}{meant(name, known)}")
-    if missing := [name for name in needed if name not in given]:
-        where, _, key = place.rpartition(".")
-        raise LedgerError(f"{where}: {procedure} needs {', '.join(missing)} in its {key}")
+        if name not in (*needed, *more):
+            near = meant(name, (*needed, *more))
+            raise LedgerError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
+    if complete and (missing := [name for name in needed if name not in given]):
+        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
 
 
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
