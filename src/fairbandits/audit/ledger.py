@@ -237,9 +237,6 @@ def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
     return replace(test, settings=settings, paired=settings.get("paired", True))
 
 
-# ------------------------------------------------------------------------------------ checking
-
-
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
     _check_known("settings", settings, procedure, place, complete=complete)

@@ -142,9 +142,6 @@ def hash_of(contents: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-# ------------------------------------------------------------------------------------ rows
-
-
 def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
     test = ledger.test(one.claim, one.test)
     return {
@@ -212,9 +209,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: finite(one) for key, one in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# ------------------------------------------------------------------------------------ files
 
 
 def write(
@@ -303,9 +297,6 @@ def _footer(path: Path, kind: str) -> dict[str, Any]:
     footer = read_footer(path)
     expect(footer, {"kind": kind}, path)
     return footer
-
-
-# -------------------------------------------------------------------------------- their rules
 
 
 def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:

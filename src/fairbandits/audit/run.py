@@ -52,9 +52,6 @@ def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
     return config, load_ledgers(config)
 
 
-# --------------------------------------------------------------------- findings and verdicts
-
-
 def find(
     config: Config,
     ledgers: Ledgers,
@@ -142,9 +139,6 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
             write_text(history, before + csv_text([line]))
 
 
-# ---------------------------------------------------------------------------------- replicates
-
-
 class Needed(NamedTuple):
     """Number of replicates that a question has, and that would decide it."""
 
@@ -195,9 +189,6 @@ def power_words(
             return f"{paper} has no claim with tests of its own that is {verdict}."
     table = show.power_table(needed(config, ledgers, paper, results, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
-
-
-# ------------------------------------------------------------------------------ what is shown
 
 
 def claims_words(

@@ -57,9 +57,6 @@ def judging(claim: str, ledgers: Ledgers) -> Ledger:
     return judging(other, ledgers) if other else own
 
 
-# ------------------------------------------------------------------------------- text of files
-
-
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     """Return rows as CSV, the same on every machine."""
     text = io.StringIO()
@@ -105,9 +102,6 @@ def written_out(places: Iterable[str]) -> list[str]:
         names, _, after = rest.partition("}")
         found += [f"{before}{name}{after}" for name in names.split(",")]
     return found
-
-
-# ---------------------------------------------------------------------------- from and to rows
 
 
 def short(value: float | None) -> str:

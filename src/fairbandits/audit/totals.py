@@ -113,8 +113,6 @@ def totals(headlines: Iterable[Row]) -> Totals:
     )
 
 
-# ------------------------------------------------------------------------------ other criteria
-
 #: Kinds of tests: of a comparison a positive statistic is the claimed direction.
 COMPARING, PUBLISHED, EQUIVALENT, OTHER = "comparison", "published", "equivalent", ""
 

@@ -96,9 +96,6 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
     return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
 
 
-# ------------------------------------------------------------------------ instances and policies
-
-
 def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return an instance as plain facts, whether it is named or described."""
     own_facts = {name: value for name, value in block.items() if name not in ("named", "arguments")}
@@ -167,9 +164,6 @@ def _policy(
     return dict(block) | {"module": home, "source": source}
 
 
-# --------------------------------------------------------------------------------- the ledger
-
-
 def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the content with the defaults of a user's ledger filled in."""
     own = {kind: given.get(kind, {}) for kind in RULES}
@@ -207,9 +201,6 @@ def _check_chosen(
                         f"{where}: claims.{key}.tests.{test.name}: {name} {one!r} is unknown"
                         f"{meant(str(one), list(map(str, known[name])))}"
                     )
-
-
-# ---------------------------------------------------------------- in the form of a paper's files
 
 
 def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:

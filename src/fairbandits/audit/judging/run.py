@@ -127,9 +127,6 @@ def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"
 
 
-# ------------------------------------------------------------------------------- the commands
-
-
 def check(
     file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False
 ) -> tuple[Rules, float]:
@@ -214,9 +211,6 @@ def _refuse_failed(verdicts: list[Verdict]) -> None:
         raise StoreError(
             f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
         )
-
-
-# -------------------------------------------------------------------------------- the report
 
 
 def _seed_words(own: Frozen, seed: int) -> str:
