@@ -179,11 +179,8 @@ class Cases:
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the controls of a case's cells; of a control swept over more, all is stacked."""
         pairs = [(self._controls_of(cell), cell) for cell in cells]
-        if (
-            self.plan.over
-            and all(own for own, _ in pairs)
-            and any(len(own) > 1 for own, _ in pairs)
-        ):
+        sizes = {len(own) for own, _ in pairs}
+        if self.plan.over and 0 not in sizes and sizes != {1}:
             first = {id(one): ([one], cell) for own, cell in pairs for one in own}
             pairs = [*first.values()]
         made = []

@@ -51,22 +51,18 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Verdict on a claim under one reading."""
+class Verdict(Answer):
+    """Verdict on a claim under one reading, or the joint one under several.
+
+    Its finding decides it after the correction for its family; there is none where others judge, or
+    nothing can. Its data are those of the deciding tests, its grade the weakest that it needs.
+    """
 
     claim: Claim
-    reading: str  # empty without readings, and for the joint verdict of several
-    headline: bool  # whether it stands for the claim
-    outcome: str
+    outcome: str = ""
     tags: tuple[str, ...] = ()
-    #: what decides it after the correction for its family; None where others judge, or nothing can
-    finding: Finding | None = None
-    test: str = ""
-    each: str = ""
-    against: Mapping[str, float] = field(default_factory=dict)
-    data: tuple[str, ...] = ()  # datasets of the deciding tests
-    message: str = ""  # why the claim failed
-    grade: str = ""  # the weakest of those that it needs
+    grade: str = ""
+    headline: bool = False  # whether it stands for the claim
 
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
@@ -178,7 +174,7 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
         rows |= _tested(ledger, of_claim)
     for key, claim in claims.items():
         if claim.untestable:
-            rows[key] = [Verdict(claim, "", True, NOT_TESTABLE)]
+            rows[key] = [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
         elif claim.judged_by:
             judges = [rows[judge] for judge in claim.judged_by]
             readings = claim.readings or ("",)
@@ -205,7 +201,7 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
     for (key, reading), one in (pair for own in decided.values() for pair in own.items()):
         claim, failure = ledger.claims[key], failures[key]
         rows.setdefault(key, []).append(
-            Verdict(claim, reading, False, FAILED, message=failure)
+            Verdict(claim, "", reading, outcome=FAILED, message=failure)
             if failure
             else _under(claim, reading, one, of_claim[key])
         )
@@ -284,8 +280,8 @@ def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) ->
     answer = finding.answer
     tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
     grade = finding.grade if finding.verdict in DECIDED else ""
-    case = (answer.test, answer.each, answer.against, _data_of(read))
-    return Verdict(claim, reading, False, finding.verdict, tags, finding, *case, grade=grade)
+    case = (answer.test, reading, answer.each, finding, answer.against, _data_of(read))
+    return Verdict(claim, *case, outcome=finding.verdict, tags=tags, grade=grade)
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
@@ -309,7 +305,8 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
         outcome, tags = (DEPENDS, ()) if depends else (INCONCLUSIVE, ("SOME-READINGS",))
         tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
         grade = weakest(row.grade for row in rows) if depends else ""
-        head = Verdict(first.claim, "", True, outcome, tags, data=_data_of(rows), grade=grade)
+        data = _data_of(rows)
+        head = Verdict(first.claim, data=data, outcome=outcome, tags=tags, grade=grade)
     else:
         found = [row for row in rows if row.finding is not None]
         head = min(found, key=lambda row: _order(row.finding, row.finding.answer), default=first)
@@ -341,14 +338,11 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
-        return Verdict(claim, reading, False, FAILED, message=message)
+        return Verdict(claim, "", reading, outcome=FAILED, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
     grade = weakest(one.grade for one in chosen if one.outcome == outcome)
-    return Verdict(
-        *(claim, reading, False, outcome, _of_record(claim, reading)),
-        data=_data_of(chosen),
-        grade=grade,
-    )
+    tags, data = _of_record(claim, reading), _data_of(chosen)
+    return Verdict(claim, "", reading, data=data, outcome=outcome, tags=tags, grade=grade)
