@@ -3,84 +3,21 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Selection, Test, Words, listed, texts_of
-from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
+from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
+from fairbandits.settings.schemas import read_yaml
 
 #: Procedures whose number has no unit.
 WITHOUT_UNIT = ("slope", "share", "curve")
-#: Procedure -> name of its number, from the words of its inputs.
-OF_PROCEDURE = {
-    "mean": "mean {values}",
-    "slope": "growth exponent of {values}{variable}",
-    "share": "share of the runs with {values}",
-    "curve": "largest deviation of the published curve from ours, in standard deviations",
-    "exact": "largest {values}",
-}
-#: Procedure, or what is claimed -> meaning of a number above its reference.
-ABOVE = {"curve": "the curve leaves what our runs allow", "exact": "the statement is broken"}
-ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
 #: Functions whose value is an element of their first argument.
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
-#: Measures whose names say too little, or that readers know by another name.
-NAMES = {
-    **{"plays": "pulls", "expected_plays": "expected pulls", "r_regret": "r-Regret"},
-    **{"lack": "missing pulls", "missing": "missing reward", "rate": "reward per round"},
-    **{"mu": "mean", "deficit": "pulls owed less pulls"},
-    **{"deficit_sup": "largest pulls owed less pulls", "queue_max": "largest queue so far"},
-    **{"floor_deficit": "pulls owed less pulls"},
-    **{"floor_deficit_sup": "largest pulls owed less pulls"},
-    **{"reward_after_start": "reward after the initial rounds"},
-    **{"distance": "distance from the fair policy", "round": "t", "pseudo_regret": "pseudo-regret"},
-    **{"gap_sum": "sum of the gaps", "ucb1_constant": "(1 + π²/3)", "swept": "parameter"},
-    **{"owed": "pulls owed", "keeps": "arms that keep their quotas", "penalty": "penalty rate"},
-    **{"optional": "pulls when no group is behind", "drawn_mu": "mean", "drawn_target": "target"},
-    **{"group_deficit_sup": "largest pulls owed to a group less its pulls"},
-}
-#: Functions of a ledger as words around their values; the others are described by
-#: `fairbandits.audit.measures.Function.what`.
-FUNCTIONS = {
-    **{CELLS: "{}", "numerators": "numerator of {}", "last": "{}", "per_group": "{}"},
-    **{"first_runs": "{}", "abs": "|{}|", "log": "ln({})", "sqrt": "√({})", "max": "max({}, {})"},
-    **{"min": "min({}, {})", "floor": "⌊{}⌋", "ceil": "⌈{}⌉", "largest": "largest {}"},
-    **{"protected": "{} of an arm with a target", "total": "{} summed over the arms"},
-    **{"worst": "{} of the worst arm", "worst_held_out": "{} of the worst arm"},
-    **{"peak_held_out": "largest mean {}", "average": "mean {}", "mean": "mean {}"},
-    **{"late": "mean {} over the last half of the rounds", "highest": "highest {}"},
-    **{"late_spread": "spread of {} over the last half of the rounds", "lowest": "lowest {}"},
-    **{"late_lowest": "lowest {} in the last half of the rounds", "span": "span of {}"},
-    **{"late_highest": "highest {} in the last half of the rounds", "of_arm": "{} of arm {}"},
-    **{"of_group": "{} of group {}", "arms_of_group": "{} of the arms of group {}"},
-    **{"least_of_group": "least {} in group {}", "evenness": "evenness of {} in group {}"},
-    **{"where": "{1} where {0}, else {2}", "choose": "{1} where {0}, else {2}"},
-    **{"first_cell": "{} in the first cell", "last_cell": "{} in the last cell"},
-    **{"first_at_most": "first round with {} at most {}", "spread_of_runs": "spread of {}"},
-    **{"scatter": "spread over the runs of {}"},
-    **{"most_of_runs": "largest {} of any run", "in_order": "{}", "chosen": "{} of {}"},
-    **{"share_to_short": "share of the rounds with an arm short that go to one that is short"},
-    **{"leader_changes": "changes of the arm with the largest mean and open penalty"},
-    **{"fair_learn_violations": "pulls missing under Fair-Learn, any random quotas"},
-    **{"drawn_best_group": "best group of {1} instances of {0}"},
-    **{"alone_rounds": "rounds in which one critical arm alone is short"},
-    **{"alone_unserved": "rounds in which one critical arm alone is short and not pulled"},
-    **{"outside_rounds": "late pulls of a non-critical arm"},
-    **{"outside_out_of_turn": "late pulls of a non-critical arm while a critical one is short"},
-    **{"frontier": "{1} of {2} at {4} of {0}", "published": "the published figure"},
-    **{"published_at": "the published curves", "replayed": "the released program run again"},
-    **{"replayed_at": "the released program run again", "targets_of": "target", "means_of": "mean"},
-    **{"shares_of": "target / mean", "best_reward": "best reward per round at these rates"},
-    **{"horizon_of": "horizon", "number_of_largest": "number of the arm with the largest {}"},
-    **{"latest": "the last round with {}", "earliest": "the first round with {}"},
-    **{"denominator": "denominator of {}", "off_class": "deviation of {} from that of equal {}"},
-    **{"slopes": "slope of {} over {}", "diameter": "diameter", "steps": "step of the rounds"},
-    **{"any": "any {}", "notebook": "the notebook", "published_target": "the published target"},
-    **{"window_rate": "{} per round of a window", "greatest": "largest {} of any run"},
-    **{"sorted_by": "{} by rank", "rises": "rise of {} from cell to cell"},
-    **{"root_of_mean": "root of the mean {}", "always": "{} in all rounds"},
-}
+#: Names of procedures' numbers, of measures and functions.
+NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Most letters of a name; longer ones are left to the record.
 LONGEST = 190
 OPERATORS: dict[type, str] = {
@@ -136,7 +73,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
     claimed = test.settings.get("claim", "")
-    above = ABOVE.get(procedure) or ABOVE_CLAIMED.get(claimed, "")
+    above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
     if procedure == "mean" and (claimed == "equal" or not test.is_bound):
         name, above = said.pair(inputs["values"], inputs["against"])
     elif "printed" in inputs and procedure == "exact":
@@ -144,7 +81,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     else:
         given = {key: said.of(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
-        name = OF_PROCEDURE[procedure].format(**given)
+        name = NAMES["procedures"][procedure].format(**given)
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
@@ -277,7 +214,7 @@ class _Words:
             case ast.Constant(value=value):
                 return _value(value)
             case ast.Name(id=name):
-                return NAMES.get(name, name.replace("_", " "))
+                return NAMES["measures"].get(name, name.replace("_", " "))
             case ast.Subscript(value=ast.Name() as value, slice=ast.Name(id=companion)):
                 return f"{self._node(value)} {self._whose(companion, '')}"
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -317,8 +254,8 @@ class _Words:
     def _call(self, name: str, arguments: list[ast.expr]) -> str:
         if name == "ratio":
             return self.compared(*map(ast.unparse, arguments), BY)[0]
-        if name in FUNCTIONS:
-            return FUNCTIONS[name].format(*map(self._node, arguments))
+        if name in NAMES["functions"]:
+            return NAMES["functions"][name].format(*map(self._node, arguments))
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
