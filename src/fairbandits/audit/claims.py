@@ -161,7 +161,7 @@ class Test(Plan):
 
     name: str = ""
     rule: str = ""
-    version: int = 1  # of the rule
+    version: int | None = None  # of the rule
     settings: Mapping[str, Any] = field(default_factory=dict)
     asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
     decides: bool = True

@@ -99,13 +99,6 @@ class Made:
         files = {place: results / place for place in places}
         return cls(seed, {key: source_of(file) for key, file in files.items() if file.is_file()})
 
-    @classmethod
-    def joined(cls, made: Iterable[Self]) -> Self:
-        """Return the joint origin of all findings; a seed that is a number wins."""
-        made = list(made)
-        sources = {key: source for one in made for key, source in one.sources.items()}
-        return cls(next((one.seed for one in made if one.seed != LEDGER), LEDGER), sources)
-
     @property
     def exploratory(self) -> bool:
         return self.seed != LEDGER
@@ -143,43 +136,38 @@ def hash_of(contents: Mapping[str, str]) -> str:
 
 
 def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
-    test = ledger.test(one.claim, one.test)
-    return {
-        "paper": ledger.paper,
-        "claim": one.claim,
-        "decides": test.decides if test else True,
-        "verdict": one.finding.verdict if one.finding else FAILED,
-        **_judged(one, test, ledger, made),
-    }
+    test = ledger.test(one.claim, one.test) or _NO_TEST
+    row = {"paper": ledger.paper, "claim": one.claim, "decides": test.decides}
+    row["verdict"] = one.finding.verdict if one.finding else FAILED
+    return row | _judged(one, test, ledger, made)
 
 
 def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
     claim, ledger = one.claim, judging(one.claim.id, ledgers)
-    return {
-        "claim": claim.id,
-        "headline": one.headline,
-        "verdict": one.outcome,
-        **{name: getattr(claim, name) for name in ("paper", *OF_CLAIM)},
-        **_judged(one, ledger.test(claim.alias_of or claim.id, one.test), ledger, made),
-        "tags": list(one.tags),
-        "grade": one.grade,
-    }
+    test = ledger.test(claim.alias_of or claim.id, one.test) or _NO_TEST
+    row = {"claim": claim.id, "headline": one.headline, "verdict": one.outcome}
+    row |= {name: getattr(claim, name) for name in ("paper", *OF_CLAIM)}
+    row |= _judged(one, test, ledger, made)
+    return row | {"tags": list(one.tags), "grade": one.grade}
 
 
-def _judged(one: Answer | Verdict, test: Test | None, ledger: Ledger, made: Made) -> dict[str, Any]:
+#: In place of the test where claims fail before any, and where others judge.
+_NO_TEST = Test(None, {}, "")
+
+
+def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, Any]:
     finding = one.finding
-    return {
+    row = {name: getattr(finding, name, None) for name in NUMBERS}
+    row |= {name: getattr(finding, name, "") for name in ("grade", "control")}
+    return row | {
         "reading": one.reading,
-        "test": test.name if test else "",
+        "test": test.name,
         "each": one.each,
-        "rule": test.rule if test else "",
-        "rule_version": test.version if test else None,
-        "procedure": test.procedure if test else "",
-        "settings": dict(test.settings) if test else {},
-        "grade": finding.grade if finding else "",
-        "control": finding.control if finding else "",
+        "rule": test.rule,
+        "rule_version": test.version,
+        "procedure": test.procedure,
+        "settings": dict(test.settings),
         "tags": list(finding.tags) if finding else [],
-        **{name: getattr(finding, name, None) for name in NUMBERS},
         "reference": next(iter(one.against.values())) if finding else None,
         "against": dict(one.against) if finding else {},
         "also": dict(finding.also) if finding else {},

@@ -111,7 +111,9 @@ def write_verdicts(
     failed = [f"{one.claim.id}: {one.message}" for one in heads]
     if failed and scale == "paper":
         return failed, False
-    origin = Made.joined(made.values())
+    # a seed that is a number wins
+    seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
+    origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
     write(joint, "findings", rows, ledgers, scale, origin)
     judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
     write(out, "verdicts", judged, ledgers, scale, origin)
