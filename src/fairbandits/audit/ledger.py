@@ -106,29 +106,27 @@ def checked(
     """Yield a line for each ledger, its size or its error, and whether it is sound."""
     ledgers: dict[str, Ledger] = {}
     places: dict[str, Path] = {}
-    problem, sound = "", True
+    problems: list[str] = []
     for file in files or _files(config, root):
         where = file.resolve()
         try:
             ledger = load_ledger(where, config, root)
         except ConfigError as error:
-            sound = False
-            yield str(error), False
+            problems.append(str(error))
         else:
             ledgers[ledger.paper] = ledger
             inside = where.is_relative_to(root)
             places[ledger.paper] = where.relative_to(root) if inside else file
-    if sound:  # beside an unreadable ledger, references to it look like errors
+    if not problems:  # beside an unreadable ledger, references to it look like errors
         try:
             check_references(ledgers | _others(ledgers, config, root), root)
         except ConfigError as error:
-            problem = str(error)
+            problems.append(str(error))
     for paper, ledger in ledgers.items():
         tests = sum(len(claim.tests) for claim in ledger.claims.values())
-        if not problem.startswith(f"papers/{paper}/"):
+        if not any(one.startswith(f"papers/{paper}/") for one in problems):
             yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
-    if problem:
-        yield problem, False
+    yield from ((one, False) for one in problems)
 
 
 def _others(ledgers: Ledgers, config: Config, root: Path) -> dict[str, Ledger]:

@@ -238,7 +238,10 @@ def test_of(row: Row, tested: Claim) -> Test | None:
 
 
 class Section(NamedTuple):
-    """A part of what is said of a claim; its table has its header first, its record is YAML."""
+    """A part of what is said of a claim; its table has its header first, its record is YAML.
+
+    Facts without a text say nothing.
+    """
 
     title: str
     facts: Sequence[tuple[str, str]] = ()
@@ -255,7 +258,7 @@ def sections(
     verdicts = []
     for row in rows:
         under = f" under {row['reading']}" if row["reading"] else ""
-        facts = _given(_verdict(row, claim, ledgers))
+        facts = list(_verdict(row, claim, ledgers))
         verdicts.append(Section(f"verdict: {row['verdict']}{under}", facts))
     if len(rows) > 1:
         verdicts[0].facts.insert(0, ("readings", readings_in_words(rows)))
@@ -286,10 +289,6 @@ def sections(
     return found
 
 
-def _given(facts: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
-    return [(name, str(text)) for name, text in facts if text]
-
-
 def _head(claim: Claim) -> Section:
     roles = [name for name in ("primary", "exploratory") if getattr(claim, name)]
     roles += [claim.about] * (claim.about != "text")
@@ -305,11 +304,10 @@ def _head(claim: Claim) -> Section:
         ("same as", claim.alias_of),
     ]
     title = f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})"
-    return Section(title, _given(facts))
+    return Section(title, facts)
 
 
 def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
-    """Yield what a verdict rests on; empty texts say nothing."""
     tested = stands_for(claim, ledgers)
     ledger = ledgers[tested.paper]
     yield "grade", row["grade"] and f"{row['grade']}: {GRADES[row['grade']]}"
@@ -363,7 +361,7 @@ def as_text(parts: Iterable[Section], width: int) -> str:
     texts = []
     for part in parts:
         lines = [part.title] if part.title else []
-        lines += [_fact(name, text, width) for name, text in part.facts]
+        lines += [_fact(name, text, width) for name, text in part.facts if text]
         lines += aligned(part.table)
         lines += textwrap.indent(part.record, "    ").splitlines()
         texts.append("\n".join(lines))
@@ -395,8 +393,8 @@ def as_markdown(parts: Iterable[Section]) -> str:
     texts = []
     for place, part in enumerate(parts):
         texts.append(f"**{part.title}**" if place else f"## {part.title}")
-        facts = (f"- {name}: {text}" if name else f"- {text}" for name, text in part.facts)
-        texts += ["\n".join(facts), "\n".join(markdown_table(part.table))]
+        given = ((f"{name}: {text}" if name else text) for name, text in part.facts if text)
+        texts += ["\n".join(f"- {one}" for one in given), "\n".join(markdown_table(part.table))]
         texts.append(f"```yaml\n{part.record}\n```" if part.record else "")
     return "\n\n".join(filter(None, texts))
 
