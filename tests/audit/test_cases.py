@@ -8,8 +8,8 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
+from fairbandits.audit.claims import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
@@ -96,7 +96,6 @@ def test_a_case_for_each_combination_of_coordinates(evidence):
         "T = 100, coin, arm 1",
     ]
     assert len(found) == 8
-    assert found[1].coordinates == (("T", "100"), ("law", "beta"), ("arm", "3"))
     np.testing.assert_array_equal(found[1].data["values"], 300 + np.arange(4))
     assert found[1].data["against"] == 50.0
     assert evidence.columns["suite"] == ["plays"]

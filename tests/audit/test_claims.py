@@ -11,10 +11,11 @@ import real
 import small
 from fairbandits.audit import run, show
 from fairbandits.audit.finding import DEPENDS, FAILED, GRADES, NOT_REPRODUCED, OUTCOMES, TAGS
-from fairbandits.audit.records import committed as committed_claims
-from fairbandits.audit.records import csv_of, read, write
+from fairbandits.audit.records import read, write
+from fairbandits.audit.tables import committed as committed_claims
+from fairbandits.audit.tables import csv_of
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.view import stands_for
+from fairbandits.audit.words import stands_for
 from fairbandits.cli.main import main
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT

@@ -8,17 +8,9 @@ import pytest
 import real
 import small
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.records import (
-    COMMITTED,
-    VERDICTS_TABLE,
-    apart,
-    committed,
-    csv_of,
-    read,
-    stale,
-    write_committed,
-)
+from fairbandits.audit.records import read, stale, write_committed
 from fairbandits.audit.staleness import of_other_findings
+from fairbandits.audit.tables import COMMITTED, VERDICTS_TABLE, apart, committed, csv_of
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ROOT
 

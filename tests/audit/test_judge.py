@@ -455,7 +455,7 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
         for reading in ("one", "two"):
             for each in "xyz":
                 data = {"values": np.exp(spread(0, sd=0.3)), "against": 3.0}
-                yield Question(data, each, reading, (("part", each),))
+                yield Question(data, each, reading)
 
     def backwards(evidence):
         return reversed(list(estimator(evidence)))

@@ -76,7 +76,7 @@ def test_every_figure_and_experiment_is_claimed_of(paper):
     replayed = {name for of, name in real.config().figures if of == paper} - figures
     claimed = {claim.figure for claim in ledger.claims.values()} - {""}
     assert figures <= claimed <= figures | replayed
-    texts = " ".join(str(test.plan) for claim in ledger.claims.values() for test in claim.tests)
+    texts = " ".join(str(test) for claim in ledger.claims.values() for test in claim.tests)
     assert [name for name in replayed if f"'{name}'" not in texts] == []
     named = {name for claim in ledger.claims.values() for name in claim.experiments}
     read = {one.name for name in named for one in real.config().named(paper, name)}

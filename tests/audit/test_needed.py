@@ -11,8 +11,8 @@ import real
 from fairbandits.audit import cells, run, show
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
+from fairbandits.audit.grades import CEILING, replicates_needed
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.power import CEILING, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
 

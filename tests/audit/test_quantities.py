@@ -71,7 +71,7 @@ def test_whose_number_it_is(found, claim, test, name, above):
 
 def test_every_difference_says_which_way_is_more(found):
     for test, one in found.values():
-        if test.procedure == "mean" and not test.plan.is_bound:
+        if test.procedure == "mean" and not test.is_bound:
             assert one.above
             sides = one.name.split(" minus ")
             assert len(set(sides)) == len(sides)

@@ -12,7 +12,7 @@ import claims_output
 import real
 import shrunk
 import small
-from fairbandits.audit import records, run, staleness
+from fairbandits.audit import records, run, staleness, tables
 from fairbandits.audit.records import Made, Table, read, write_committed, write_findings
 from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
@@ -257,7 +257,7 @@ def committed(results, tmp_path):
     source = results / "audit" / "verdicts.parquet"
     rows = read(source, LEDGERS).rows
     findings = read(source.with_name("findings.parquet"), LEDGERS, "findings").rows
-    kept = records.committed(LEDGERS)
+    kept = tables.committed(LEDGERS)
     both = ([one for one in some if one["claim"] in kept] for some in (rows, findings))
     write_committed(tmp_path / "audit", *both, "paper")
     source.unlink()
@@ -358,7 +358,7 @@ def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
     verdicts = read(ROOT / "audit" / "verdicts.csv", real.ledgers())
     row = next(row for row in verdicts.rows if any("{" in place for place in row["data"]))
-    places = records.written_out(row["data"])
+    places = tables.written_out(row["data"])
     last = next(one for one in CONFIG.experiments if one.dataset == places[-1])
     alone = verdicts._replace(rows=[row])
     other = other_lock(last.runs[0].key)

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit.records import COMMITTED, SCHEMAS
+from fairbandits.audit.records import SCHEMAS
+from fairbandits.audit.tables import COMMITTED
 from fairbandits.cli.main import main
 from fairbandits.data import dictionary
 from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of

@@ -184,7 +184,7 @@ def check_claims(configs, files):
 
     A message names file, record, key and the allowed values.
     """
-    from fairbandits.audit.checking import checked
+    from fairbandits.audit.ledger import checked
 
     wrong = 0
     for line, sound in checked(load_config(configs), files):

@@ -148,7 +148,7 @@ def judge(check, out, cores, seed, long, as_json, file):
     how = {"cores": cores or os.cpu_count() or 1, "long": long}
     how["seed"] = LEDGER if seed is None else seed
     if check:
-        echo(run.checked_words(run.check(file, **how)))
+        echo(run.checked_words(*run.check(file, **how)))
         return
     folder = out or file.with_suffix("")
     if folder == file:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import VERDICTS_TABLE
+from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
 from fairbandits.report.edition import rows_of
 from fairbandits.report.findings import NUMBER, load_findings

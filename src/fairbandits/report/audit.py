@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import criteria, finding, quantities, show, totals, words
+from fairbandits.audit import finding, quantities, show, totals, words
 from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_ledgers
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
@@ -288,7 +288,7 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
+    head, *lines = totals.criteria(audit.claims, rows, audit.findings)
     primary = [(row["verdict"], _short(audit, row["claim"])) for row in rows if row["primary"]]
     counted = show.tally(rows)
     return render(

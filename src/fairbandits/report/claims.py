@@ -15,8 +15,8 @@ from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.ledger import Claim
 from fairbandits.audit.quantities import p_value
-from fairbandits.audit.records import in_short, written_out
 from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.tables import in_short, written_out
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence
 from fairbandits.report.across import MARKS, carried, resting

@@ -59,7 +59,7 @@ def describe(path: Path) -> str:
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
     """Return the kind of a committed table, and its columns."""
-    from fairbandits.audit.records import COMMITTED
+    from fairbandits.audit.tables import COMMITTED
 
     try:
         with path.open(encoding="utf-8", newline="") as file:

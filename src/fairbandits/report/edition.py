@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import VERDICTS_TABLE
-from fairbandits.audit.view import markdown_table
+from fairbandits.audit.tables import VERDICTS_TABLE
+from fairbandits.audit.words import markdown_table
 from fairbandits.report.markup import render_text
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml

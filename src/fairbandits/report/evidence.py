@@ -16,8 +16,7 @@ from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
-from fairbandits.audit.view import number
-from fairbandits.audit.words import against
+from fairbandits.audit.words import against, number
 from fairbandits.report.markup import Html, joined, render
 
 Row = Mapping[str, Any]

@@ -15,8 +15,7 @@ from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.view import stands_for
-from fairbandits.audit.words import BASES
+from fairbandits.audit.words import BASES, stands_for
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
 from fairbandits.settings.records import check

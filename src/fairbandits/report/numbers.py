@@ -19,8 +19,9 @@ import pandas as pd
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import FINDINGS_TABLE, VERDICTS_TABLE, read
+from fairbandits.audit.records import read
 from fairbandits.audit.show import tally
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
