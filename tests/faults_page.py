@@ -16,8 +16,8 @@ INTRODUCTION = """\
 
 What can go wrong, what happens then, and the tests that show it. `make faults` runs these tests
 (some take minutes) and writes this page; `tests/faults.yaml` has the words. A *try* is one injected
-fault, such as a flipped bit, a killed run or a wrong value. Most tests have one try, or one for each
-of their parameters. A dash marks a test that was not run.
+fault, such as a flipped bit, a killed run or a wrong value. Most tests have one try, or one for
+each of their parameters. A dash marks a test that was not run.
 """
 
 
