@@ -41,6 +41,13 @@ def tables(results):
 # as configured
 
 
+def test_there_are_a_dozen_instances_each_with_a_reason():
+    arena = load_arena(FULL)
+    assert len(arena.names) == len(set(arena.names)) >= 12
+    assert all(len(arena.reasons[name]) > 30 for name in arena.names)
+    assert {(one.horizon, one.replicates) for one in FULL.experiments} == {(100_000, 100)}
+
+
 def test_targets_are_quotas_times_means_everywhere():
     """So that one run serves both contracts of arms."""
     asked = 0

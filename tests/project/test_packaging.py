@@ -199,9 +199,24 @@ def test_recipes_take_what_is_under_version_control():
     assert ignored(".dockerignore") == ignored(".gitignore")
     assert "COPY . ." in text_of(DOCKERFILE)
     copied = dict(line.split() for line in section("files"))
+    assert [name for name in copied if not (ROOT / name).exists()] == []
     assert all(there == f"/fairbandits/{name}" for name, there in copied.items())
     if (ROOT / ".git").exists():
         command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
         tops = {name.split("/")[0] for name in done.stdout.splitlines()}
         assert copied.keys() == tops | {".git"}
+
+
+def test_recipes_set_up_and_run_the_command_as_the_readme_does():
+    docker, readme = text_of(DOCKERFILE), text_of("README.md")
+    (command,) = PYPROJECT["project"]["scripts"]
+    assert "make setup" in readme
+    assert f"{command} replicate" in readme
+    assert "RUN make setup\n" in docker
+    assert "make setup" in section("post")
+    assert f'ENTRYPOINT ["{command}"]\nCMD ["replicate"]\n' in docker
+    assert section("runscript") == ["cd /fairbandits", f'exec {command} "${{@:-replicate}}"']
+    path = "PATH=/fairbandits/.venv/bin:$PATH"
+    assert f"ENV {path}" in docker
+    assert section("environment") == [f"export {path}"]

@@ -10,7 +10,7 @@ import yaml
 import small
 from fairbandits.audit.records import read
 from fairbandits.report import audit, findings, landing
-from fairbandits.report.numbers import MARK
+from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -160,6 +160,18 @@ def test_what_is_refused(found, project, changes, said):
     assert said in str(error.value)
 
 
+def test_a_cited_number_has_a_unit(found, project):
+    root = project(blocks()[0])
+    cited = re.findall(r"{(\w+)}", blocks()[0]["says"])
+    file = root / "papers" / "banditq" / "numbers.yaml"
+    entries = yaml.safe_load(file.read_text())
+    (name, *_) = (one for one in cited if "unit" in entries.get(one, ()))
+    del entries[name]["unit"]
+    file.write_text(yaml.safe_dump(entries))
+    with pytest.raises(ConfigError, match=rf"{name} stands without a unit \(it has none\)"):
+        findings.load_findings(found.ledgers, root)
+
+
 def test_a_finding_stands_on_its_verdicts(found, committed):
     one, *_ = findings.load_findings(found.ledgers)
     claim = "banditq-prop2-violation"
@@ -192,6 +204,13 @@ def test_a_small_run_has_the_picture_and_no_findings(found):
     for ledger in found.ledgers.values():
         assert f"{ledger.title.partition(':')[0]}: " in words
     assert "<ol" not in shown
+
+
+def test_the_picture_of_the_totals_fits_the_committed_numbers(found):
+    drawn = (ROOT / "figures" / "verdicts.svg").read_text(encoding="utf-8")
+    numbers = texts_of(ROOT / "audit" / "numbers.csv")
+    for paper in found.ledgers:
+        assert f">{numbers[f'{paper}_reproduced']}</text>" in drawn
 
 
 def test_findings_are_shown_with_numbers_figures_and_verdicts(found, project):
