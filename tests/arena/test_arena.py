@@ -21,7 +21,6 @@ from fairbandits.replication.simulate import instance_of
 from fairbandits.report import arena as page
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.settings.spec import depends_on_instance, filled
-from fairbandits.theory.fluid import fluid_pulls
 
 FULL = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.yaml")
 
@@ -129,15 +128,6 @@ def test_pairs_are_of_the_same_rewards(tables):
         assert row.difference == pytest.approx(means[row.policy] - means[row.other])
 
 
-def test_ranks_are_shared_out(tables):
-    rows = tables["standings"]
-    usual = rows[rows["usual"]]
-    for _, own in usual.groupby(["contract", "instance"]):
-        n = len(own)
-        assert own["contract_regret_rank"].sum() == pytest.approx(n * (n + 1) / 2)
-    assert rows[~rows["usual"]]["contract_regret_rank"].isna().all()
-
-
 def score(name, regret, shortfall, kind="own", worst=None):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
@@ -168,16 +158,6 @@ def test_missing_datasets_are_named(tmp_path):
 
 
 # closed forms and papers
-
-
-def test_fluid_law_of_ucb1():
-    """UCB1's regret in the arena's cell is that of its fluid law, within a third."""
-    arms = fb.Instance((0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), "gaussian", 1 / 8)
-    found = fb.run(fb.UCB1(), arms, 20_000, 3, checkpoints=[20_000])
-    law = fluid_pulls(arms.means, (0,) * 8, 0, 20_000)
-    contract = fb.contracts.MinimumPulls((0,) * 8)
-    wanted = float(law @ (max(arms.means) - np.array(arms.means)))
-    assert contract.contract_regret(found)[:, -1] == pytest.approx(wanted, rel=1 / 3)
 
 
 REPEATED = [
@@ -377,12 +357,6 @@ def test_who_ignores_the_contract_is_grey_and_named_so(small_standings):
     assert "knowing" not in drawn
     front = re.search(r'<path d="M([^"]*)" class="f"/>', drawn)
     assert front is None  # "tuned" is the best of those that try
-
-
-def test_looks_differ():
-    labels = [one.labels[key] for one in FULL.experiments for key in one.labels]
-    look = picture.looks(labels)
-    assert len(set(look.values())) == len(look) == len(set(labels))
 
 
 def test_costs_are_of_every_policy(tables):

@@ -10,20 +10,12 @@ import shrunk
 import small
 from fairbandits.data.store import StoreError
 from fairbandits.figures import bf_ucb as figures
-from fairbandits.library import simulation
-from fairbandits.library.running import run
-from fairbandits.measures import groups as measures
-from fairbandits.observers import MeritRegret
-from fairbandits.policies import make_policy
-from fairbandits.replication import simulate
-from fairbandits.replication.datasets import collect, load_dataset
+from fairbandits.replication.datasets import collect
 from fairbandits.replication.recorded import Dataset
-from fairbandits.replication.simulate import instance_of, simulate_chunk, write_chunk
+from fairbandits.replication.simulate import instance_of, write_chunk
 from fairbandits.report import pages
-from fairbandits.settings.schemas import ROOT
 from shrunk import sourced
 
-FILE = ROOT / "papers" / "bf_ucb" / "experiments.yaml"
 SEED = 20240729
 HORIZON = 400
 
@@ -63,16 +55,6 @@ def test_ranges_are_those_of_the_groups(config):
     assert (means[:, [0, 10]] == [0.65, 0.6]).all()
     assert np.array_equal(means, means.round(3))
     assert 0.6 <= means.min() < means.max() <= 0.85
-
-
-def test_the_instance_of_the_notebook(config):
-    """Its numbering has the second group after arm 0."""
-    printed = [0.65, 0.6, 0.79, 0.751, 0.703, 0.829, 0.799, 0.713]
-    printed += [0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621]
-    means = config.experiment("bf_ucb", "port_check").means
-    assert list(means) == [printed[0], *printed[6:], *printed[1:6]]
-    values = measures.group_values(means, (10, 5))
-    np.testing.assert_allclose(values, [0.70895, 0.74314], atol=5e-6)
 
 
 def setting(key, value):
@@ -143,39 +125,6 @@ def test_what_is_refused(tmp_path, name, change, words):
 
 
 # what is simulated
-
-
-def test_means_of_the_instance_reach_the_observer(config):
-    spec = short(config, "bf_ucb/low/paper_02-bernoulli", record=("merit_regret",))
-    spec = replace(spec, observe=(["merit_regret", {"reference": "instance"}],))
-    found = simulate_chunk(spec, SEED, [0, 4])
-    for place, replicate in enumerate((0, 4)):
-        drawn = instance_of(spec).draw(SEED, spec.stream, replicate)
-        policy = make_policy("bf_ucb", {**spec.parameters, "groups": (10, 5)}, where="test")
-        options = {"seed": SEED, "stream": spec.stream, "checkpoints": [HORIZON // 2, HORIZON]}
-        options["observe"] = [MeritRegret(drawn.means)]
-        alone = run(policy, drawn, HORIZON, [replicate], **options)
-        own = found["merit_regret"].reshape(2, 2, 15)[place]
-        assert np.array_equal(own, alone.probes["merit_regret"][0])
-        assert own[-1].max() > 0
-
-
-@pytest.mark.parametrize("name", ["paper_04", "released_mf"])
-def test_replicates_are_played_together(config, name, monkeypatch):
-    """Groups are alike in all replicates; the released MF's second policy knows other means."""
-    played = []
-
-    def noting(settings, instance, horizon, replicates, **options):
-        played.append(replicates)
-        return simulation.play(settings, instance, horizon, replicates, **options)
-
-    monkeypatch.setattr(simulate, "play", noting)
-    spec = short(config, f"bf_ucb/high/{name}-bernoulli")
-    together = simulate_chunk(spec, SEED, [4, 1, 0])
-    assert played == [[4, 1, 0]]
-    apart = [simulate_chunk(spec, SEED, [one]) for one in (4, 1, 0)]
-    for column, values in together.items():
-        assert np.array_equal(values, np.concatenate([one[column] for one in apart]))
 
 
 def collected(config, tmp_path, name="low_released"):
@@ -287,12 +236,3 @@ def test_rewards_are_those_after_the_initial_rounds(paper):
     assert found[1, -1] == pytest.approx(earned[0] / earned[1])
     first = by_name["paper_gef"].values["initial_plays"][:, -1].sum(axis=1)
     assert first.tolist() == [100] * small.REPLICATES
-
-
-def test_dataset_is_read_by_rows(config, tmp_path):
-    out, *_ = collected(config, tmp_path, "low")
-    dataset = Dataset(*load_dataset(out, None, figures.rows_of(figures.bf_ucb_at_quota)))
-    ((run_, means),) = figures.each_run(dataset, figures.bf_ucb_at_quota)
-    assert figures.quota_of(run_.spec) == 0.4
-    assert means.shape == (2, 15)
-    assert run_.values["plays"].shape == (2, 2, 15)

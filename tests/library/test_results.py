@@ -89,12 +89,6 @@ def test_targets_are_those_of_the_policy_where_none_are_given():
     assert result.target_regret().tolist() == result.target_regret(TARGETS).tolist()
 
 
-def test_under_full_information_summed_probabilities_count():
-    result = fb.run(fb.Hedge(), ARMS, 50, 2, checkpoints=[50])
-    gaps = 0.7 - np.array(ARMS.means)
-    np.testing.assert_allclose(result.regret(), (result.plays * gaps).sum(axis=2))
-
-
 # what is missing
 
 

@@ -476,13 +476,6 @@ def test_a_method_that_would_not_be_called_is_refused(compiled):
         run(UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
 
 
-def test_a_derived_policy_without_methods_of_its_own_is_played():
-    class Mine(UCB1):
-        pass
-
-    assert_same(run(Mine(), TWO, 50), run(UCB1(), TWO, 50))
-
-
 @pytest.mark.parametrize("name", [*fairbandits.library.simulation.TAKEN, "deficit"])
 def test_a_probe_cannot_have_the_name_of_a_column(name):
     class Probing(Scripted):

@@ -36,7 +36,6 @@ SEED, STREAM, REPLICATE = 20250113, "groups", 2
 ROUNDS = 150 if config.DISABLE_JIT else 400
 
 few = settings(deadline=None, derandomize=True, max_examples=30)
-many = settings(deadline=None, derandomize=True, max_examples=200)
 
 #: Sizes, quotas, means, law. Rewards of two values make ties that rounding alone decides.
 SCENARIOS = {
@@ -171,7 +170,7 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None):
 def test_bf_ucb_is_its_twin(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     reference = None if scenario == "sure" else means
-    for name in rng.permutation(list(SWITCHES))[:6]:
+    for name in rng.permutation(list(SWITCHES))[:3]:
         twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=reference, **SWITCHES[name])
         policy = BFUCB(sizes, quotas, **SWITCHES[name])
         assert_same_run(policy, twin, instance, reference=reference)
@@ -179,23 +178,13 @@ def test_bf_ucb_is_its_twin(scenario, rng):
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_each_switch_is_its_twins(name, rng):
-    """With a merit function of its own, and the released version by its name."""
-    sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
-    ours, theirs = MERITS[one_of(rng, *MERITS)]
-    given = {"version": "released"} if name == "all_released" else SWITCHES[name]
-    twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name], **theirs)
-    assert_same_run(BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
-
-
-@pytest.mark.parametrize("box", ["upper", "exact", "uncut"])
-@pytest.mark.parametrize("name", MERITS)
-def test_merit_functions_are_the_twins(name, box, rng):
-    sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
-    ours, theirs = MERITS[name]
-    policy = BFUCB(sizes, quotas, None, box=box, **ours)
-    delta = 1 / math.sqrt(ROUNDS)
-    twin = twins.BFUCB(sizes, quotas, ROUNDS, delta, box=box, reference=means, **theirs)
-    assert_same_run(policy, twin, instance, reference=means)
+    """With two merit functions, and the released version by its name."""
+    for merit_function in rng.permutation(list(MERITS))[:2]:
+        sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
+        ours, theirs = MERITS[merit_function]
+        given = {"version": "released"} if name == "all_released" else SWITCHES[name]
+        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name], **theirs)
+        assert_same_run(BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
 
 
 INDICES = {
@@ -263,25 +252,6 @@ def test_oracles_are_their_twins(within, scenario, rng):
 # All share the initial pulls.
 
 
-@pytest.mark.parametrize("box", ["upper", "uncut"])
-@pytest.mark.parametrize("version", ["paper", "released"])
-def test_all_policies_share_the_initial_pulls(version, box, rng):
-    sizes, quotas, means, instance = problem("uneven", rng)
-    rounds = len(sizes) * max(sizes)
-    shadow = {"quotas": quotas, "shadow_means": means}
-    first = [
-        arms_of(recorded(policy, instance, rounds + 5))[:rounds]
-        for policy in (
-            BFUCB(sizes, quotas, version=version, box=box),
-            BFUCB(sizes, (0, 0, 0), version=version, box=box),
-            GroupUCB(sizes, quotas, version=version, box=box),
-            GroupUCB(sizes, version=version, box=box),
-            FairXUCB(sizes, version=version, box=box, **shadow),
-        )
-    ]
-    assert all(arms == first[0] for arms in first)
-
-
 # The box (spec 6.3).
 
 
@@ -330,19 +300,6 @@ def group_of(weights, order, rounded):
     arms.weight[: len(weights)] = arms.policy[: len(weights)] = weights
     arms.order[: len(weights)] = order
     return arms
-
-
-def test_draw_by_weight_is_the_first_beyond_the_target(rng):
-    for size in (1, 2, 7, 8, 9, 16, 17, 50):
-        weight = rng.integers(0, 4, size)  # whole numbers: sums are exact
-        weight[0] += 1
-        group = group_of(weight, range(size), False)
-        total = merit.sum_weights(group, 0)
-        assert total == weight.sum()
-        for target in [0.0, total - 0.5, *rng.uniform(0, total, 50), *np.arange(total)]:
-            drawn = merit.draw_by_weight(group, 0, size - 1, target)
-            beyond = np.flatnonzero(np.cumsum(weight) > target)
-            assert drawn == beyond[0]
 
 
 def word_of(u):
@@ -502,21 +459,6 @@ def test_rounded_draw_credits_another_group():
     assert counted.tolist() == measures.per_group(exact.plays[0, 0], sizes).tolist()
 
 
-def test_capped_released_index_sweeps_the_arms_in_the_released_order():
-    sizes = (4, 3)
-    instance = Instance((0.6, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5), "deterministic")
-    policy = GroupUCB(sizes, version="released")
-    rounds = 1500
-    arms = arms_of(recorded(policy, instance, rounds))[policy.initial_rounds :]
-    assert set(arms) == {0}  # all capped at 1, arm 1 is first in the numbering
-    assert twins.released_numbering(sizes) == [0, 4, 5, 6, 1, 2, 3]
-    state = policy.start(7, rounds)
-    assert state.tied.tolist() == [0, 4, 5, 6, 1, 2, 3]
-    uncapped = GroupUCB(sizes, version="released", cap=False)
-    spread = np.bincount(arms_of(recorded(uncapped, instance, rounds)), minlength=7)
-    assert spread.min() > rounds // 10
-
-
 # Measures.
 
 
@@ -543,10 +485,10 @@ def test_measures_are_those_of_the_definitions(scenario, rng):
 
 
 @scenarios
-@pytest.mark.parametrize("version", ["paper", "released"])
-def test_regret_is_the_sum_of_its_two_parts(version, scenario, rng):
+def test_regret_is_the_sum_of_its_two_parts(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     means = [max(mu, 0.05) for mu in means]
+    version = one_of(rng, "paper", "released")
     result = recorded(BFUCB(sizes, quotas, version=version, draw="paper"), instance)
     for played in (result.plays, result.probes["probability"]):
         regret = measures.group_regret(result.rounds, played, means, sizes, quotas)

@@ -101,17 +101,6 @@ def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings,
     assert_same(shared, wanted)
 
 
-def test_policies_of_this_package_are_kept_on_the_disk_as_before(monkeypatch):
-    fb.compiled(FairGreedy())
-    asked = []
-    for loop in LOOPS.values():
-        if not numba.config.DISABLE_JIT:
-            monkeypatch.setattr(loop._cache._disk, "load_overload", lambda *one: asked.append(one))
-            assert loop._cache.load_overload((numba.int64,), None) is None
-            assert loop._cache.cache_path == loop._cache._disk.cache_path
-    assert numba.config.DISABLE_JIT or len(asked) == len(LOOPS)
-
-
 def test_it_is_called_by_the_name_of_its_class(monkeypatch):
     for limit in ("COMPILING", "LOADING"):
         monkeypatch.setattr(kinds, limit, 10**6)

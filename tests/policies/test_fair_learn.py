@@ -188,24 +188,6 @@ def test_instance_2_is_fair_in_every_round():
 # UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"scale": 1.6}, {"clock": "previous"}, {"clock": "own"}, {"ties": "random"}],
-    ids=str,
-)
-def test_without_quotas_fair_ucb_is_ucb1(options, rng):
-    for instance in (
-        INSTANCE_2,
-        Instance(rng.uniform(0.1, 0.9, 7), "beta"),
-        Instance((0.5,) * 4, "deterministic"),
-    ):
-        quotas = (0,) * instance.n_arms
-        fair = FairLearn(quotas, learner_parameters=options)
-        assert np.array_equal(
-            played(fair, instance, 500, 4), played(UCB1(**options), instance, 500, 4)
-        )
-
-
 # Floats would be wrong (B1.3).
 
 

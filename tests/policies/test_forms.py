@@ -6,10 +6,10 @@ one. What is compared is bits, of the record and of all arrays of the state.
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from numba import config
 
 import naive
 from examples import (
@@ -32,6 +32,7 @@ from fairbandits.engine.watching import watched
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
 
+LONG = 3000
 #: What must play in blocks, since published runs are long; that it does could be lost unseen.
 IN_BLOCKS = {
     *("banditq", "bf_ucb", "fair_learn", "fairx_ucb", "group_ucb", "ht_ucb", "lfg", "own_reward"),
@@ -74,6 +75,11 @@ def bits(record):
     return [np.asarray(part).tobytes() for part in arrays_of(record)]
 
 
+def in_block(start):
+    """Return state, source and record of a block, each of them None if there can be none."""
+    return list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_one_form(name):
     for place, (policy, observers) in enumerate(CASES[name]):
@@ -84,23 +90,27 @@ def test_one_form(name):
         loop = LOOPS[policy.feedback]
         interpreted = getattr(loop, "py_func", loop)
 
-        def start(replicate, case=(policy, observers, instance), horizon=horizon):
+        def start(replicate, horizon=horizon, case=(policy, observers, instance)):
             return begun(*case, replicate, horizon)
 
         alone = [played(start(lane), interpreted, [0, horizon]) for lane in range(LANES)]
         record, state = played(start(0), loop, cuts)
         assert (bits(record), state) == (bits(alone[0][0]), alone[0][1]), policy
 
-        blocks = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+        blocks = in_block(start)
         if blocks[0] is None:
             assert name.partition(",")[0] not in IN_BLOCKS or not plays_in_lanes(policy), policy
             continue
         record, state = played(blocks, interpreted, [0, horizon])
         for lane, (one, _) in enumerate(alone):
             assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
-        again = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
-        compiled, compiled_state = played(again, loop, cuts)
+        compiled, compiled_state = played(in_block(start), loop, cuts)
         assert (bits(compiled), compiled_state) == (bits(record), state), policy
+        if place == 0 and loop is not interpreted:  # what adds up for long
+            record, _ = played(in_block(partial(start, horizon=LONG)), loop, [0, LONG])
+            for lane in (2, LANES - 1):
+                one, _ = played(start(lane, LONG), loop, [0, LONG])
+                assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
 
 
 def plays_in_lanes(policy):
@@ -111,21 +121,6 @@ def plays_in_lanes(policy):
         and getattr(policy, "learner", None) not in ("thompson", "fair_learn")
         and inside.get("clock") != "own"
     )
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("name", CASES)
-def test_long_runs(name):
-    """What adds up for long, with two blocks that are not full."""
-    policy, observers = CASES[name][0]
-    instance = instance_of("bernoulli", arms_of(policy))
-    options = {"seed": 1, "checkpoints": [100, 3000], "observe": observers, "compiled": True}
-    together = run(policy, instance, 3000, 13, **options).columns()
-    for replicate in (2, 12):
-        alone = run(policy, instance, 3000, [replicate], **options).columns()
-        own = together["replicate"] == replicate
-        for column, values in alone.items():
-            assert together[column][own].tobytes() == values.tobytes(), column
 
 
 @pytest.mark.parametrize("name", WATCHED)

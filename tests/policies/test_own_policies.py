@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import subprocess
 import sys
 import zipfile
 from importlib.metadata import entry_points
@@ -276,13 +275,3 @@ def test_what_is_no_policy_is_refused(policy, text, folder):
     with pytest.raises(ValueError, match=r"^here: policy turns:") as error:
         make_policy(policy, {}, where="here")
     assert str(error.value).endswith(text)
-
-
-def test_names_are_known_without_numba():
-    code = (
-        "import sys, fairbandits, fairbandits.policies as policies;"
-        "assert {'UCB1', 'run'} <= set(dir(fairbandits)) and 'ucb1' in policies.POLICIES;"
-        "print(sorted({'numba', 'numpy'} & set(sys.modules)))"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"

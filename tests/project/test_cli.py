@@ -13,7 +13,6 @@ from click.testing import CliRunner
 import shrunk
 from fairbandits.cli import launch, replicate
 from fairbandits.cli.main import FILES, main
-from fairbandits.data.store import read_footer
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
@@ -238,27 +237,6 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
 # ------------------------------------------------------------------------- from chunk to figure
 
 
-def test_commands_from_simulation_to_figure(tmp_path, plan):
-    experiment = small_experiment()
-    chunks = [
-        chunk(run.spec, replicates, tmp_path / "cache" / run.name / f"{replicates}.parquet")
-        for run in experiment.runs
-        for replicates in run.chunks()
-    ]
-    said = succeed("simulate", plan(seed=SEED, chunks=chunks))
-    assert [line.rpartition(": ")[0] for line in said.splitlines()] == [
-        one["out"] for one in chunks
-    ]
-    data = tmp_path / "data.parquet"
-    assert succeed("collect", plan(seed=SEED, datasets=[dataset(experiment, chunks, data)])) == ""
-    files = {kind: tmp_path / f"fig1.{kind}" for kind in ("svg", "png", "table")}
-    options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
-    assert succeed("figure", "banditq", "fig1", data, *options) == ""
-    assert all(file.stat().st_size for file in files.values())
-    assert "smoke scale: not results" in files["svg"].read_text()
-    assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
-
-
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
@@ -387,20 +365,6 @@ def test_wrong_configuration(tmp_path, name):
     file.write_text("sede: 3")
     line = failure(name, "--config", base, "--config", file)
     assert line == f"{base} + {file}: unknown key 'sede'; did you mean 'seed'?"
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["banditq-uai2023", "--arms", "5", "--feedback", "full"], "is not 'banditq-uai2024'"),
-        (["banditq-uai2024", "--arms", "6", "--feedback", "full"], "'6' is not one of '5', '1000'"),
-        (["banditq-uai2024", "--arms", "5", "--feedback", "half"], "'half' is not one of"),
-        (["banditq-uai2024", "--arms", "5"], "Missing option '--feedback'"),
-    ],
-)
-def test_replay_of_what_there_is_not(tmp_path, words, text):
-    assert text in failure("replay", *words, "--out", tmp_path / "out.parquet", code=2)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_errors_have_no_traceback_in_a_real_shell(tmp_path):

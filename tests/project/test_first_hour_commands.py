@@ -32,7 +32,7 @@ NEW = """
     estimand: The pulls of each arm at the horizon.
     version: 1
     family: single
-    cells: {experiments: [controls], policy: uniform}
+    cells: {experiments: [suite_full_five_arms], policy: uniform}
     reading: law
     readings: [uniform02, bernoulli]
     tests:
@@ -143,7 +143,7 @@ class Copy:
         shutil.copy(ROOT / "Snakefile", folder)
         settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
         config = build_config(settings, "test")
-        one = config.experiment("banditq", "controls")
+        one = config.experiment("banditq", "suite_full_five_arms")
         seed = config.seed_of(one)
         files = shrunk.chunks_of(one, folder / "chunks", seed)
         self.data = folder / "results" / one.dataset

@@ -77,14 +77,6 @@ def test_environment_yml_asks_for_what_pyproject_asks_for():
     assert conda_requirements() == requirements([*LIGHT, *EXTRA])
 
 
-def test_environment_yml_has_the_python_of_pyproject_and_installs_the_project():
-    (python,) = filter(is_python, ENVIRONMENT["dependencies"])
-    assert python == "python" + PYPROJECT["project"]["requires-python"]
-    assert ENVIRONMENT["name"] == PYPROJECT["project"]["name"]
-    assert ENVIRONMENT["channels"][0] == "conda-forge"
-    assert "-e ." in ENVIRONMENT["dependencies"][-1]["pip"]
-
-
 def test_classifiers_name_the_pythons_that_are_allowed():
     prefix = "Programming Language :: Python :: "
     named = [

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import fairbandits as fb
-import own_policy
 import real
 from fairbandits.figures.draw import draw
 from fairbandits.replication.datasets import collect
@@ -50,17 +49,6 @@ def test_python_examples_run(number, small_results, monkeypatch, capsys):
     assert capsys.readouterr().out.strip()
 
 
-def test_there_are_examples():
-    assert len(BLOCKS) >= 2
-
-
-def test_a_policy_beside_published_ones_takes_few_lines():
-    lines = [line for line in own_policy.SOURCE.splitlines() if line.strip()]
-    assert len(lines) <= 32
-    assert len(re.findall(r"fb\.[A-Z]\w+\(", own_policy.SOURCE)) == 3
-    assert "quotas" in own_policy.CLASS
-
-
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "library"}
@@ -96,7 +84,3 @@ def test_links_lead_somewhere():
 def test_every_figure_is_shown():
     for paper, figure in real.config().figures:
         assert f"../figures/{paper}/{figure}.png" in FIGURES
-
-
-def test_nothing_is_left_to_fill_in():
-    assert not re.findall(r"@[A-Z]+@", README)

@@ -102,15 +102,6 @@ def test_means_and_first_draws(arms):
         assert generator.random_sample(7).tolist() == source.random_sample(7).tolist()
 
 
-@pytest.mark.parametrize("arms", [5, 1000])
-def test_progress_bar_takes_three_triples(arms):
-    plain = np.random.RandomState(100)
-    plain.random_sample((0 if arms == 5 else arms) + 9)
-    moved = np.random.RandomState(100)
-    draw_start(moved, arms)
-    assert moved.random_sample(5).tolist() == plain.random_sample(5).tolist()
-
-
 @pytest.mark.parametrize("block", [1, 60, 333, 10**6])
 @pytest.mark.parametrize("feedback", ["full", "bandit"])
 def test_size_of_the_blocks_does_not_matter(monkeypatch, feedback, block):

@@ -4,7 +4,6 @@ import copy
 import re
 from fractions import Fraction
 
-import numpy as np
 import pytest
 import yaml
 
@@ -202,20 +201,6 @@ def test_drawn_quotas_come_from_the_documented_stream():
         words = [naive.draw(SEED, "mine", replicate, "quotas", 0, n) for n in range(1, 5)]
         drawn = draw_quotas(4, "kth", 1001, SEED, "mine", replicate)
         assert drawn == [word % 251 for word in words]  # 250/1001 is the last below 1/4
-
-
-def test_drawn_quotas_fill_their_range():
-    """Each arm can have the largest one, which is uniform."""
-    arms, denominator = 4, 9973
-    drawn = np.array([draw_quotas(arms, "wider", denominator, SEED, "w", k) for k in range(2000)])
-    counts = np.bincount(drawn.argmax(axis=1), minlength=arms)
-    assert ((counts - 500) ** 2 / 500).sum() < 16.3  # 0.999 quantile of chi-square, 3 degrees
-    least, most = largest_allowed("wider", arms, denominator)
-    cells = np.histogram(drawn.max(axis=1), bins=10, range=(least, most + 1))[0]
-    assert (cells > 100).all()
-    kth = np.array([draw_quotas(arms, "kth", denominator, SEED, "k", k) for k in range(500)])
-    cells = np.histogram(kth, bins=10, range=(0, denominator / arms))[0]
-    assert ((cells - 200) ** 2 / 200).sum() < 27.9  # 0.999 quantile, 9 degrees
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import yaml
 from markupsafe import escape
 
 import small
-from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, OUTCOMES, REPRODUCED
+from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, REPRODUCED
 from fairbandits.report import across, audit
 from fairbandits.report.markup import typeset
 from fairbandits.settings.schemas import ROOT, ConfigError
@@ -19,13 +19,6 @@ LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     return audit.open_audit(small.audited(tmp_path_factory) / "results")
-
-
-@pytest.fixture(scope="module")
-def half(found):
-    """Return the verdicts without those of two papers."""
-    rows = [row for row in found.rows if row["paper"] in ("banditq", "fair_ucb")]
-    return dataclasses.replace(found, rows=rows)
 
 
 def with_verdicts(found, **verdicts):
@@ -62,16 +55,6 @@ def test_every_shared_claim_is_beside_its_verdict(found):
             assert typeset(found.claims[key].statement) in row
             head = found.under_readings(key)[0]
             assert escape(audit.quantity_of(found, head)) in row
-
-
-def test_papers_that_are_not_judged_say_so(half):
-    text = "".join(getattr(one, "data", one) for one in across.shared(half))
-    named = {key for one in across.load_shared(half.ledgers).values() for key in one.claims}
-    without = [key for key in named if half.claims[key].paper in ("ht_ucb", "bf_ucb")]
-    assert without
-    assert text.count(across.NOT_JUDGED) >= len(without)
-    assert "Not judged yet." in across.taken_along(half, "bf_ucb")
-    assert across.NOT_JUDGED in across.tree(half, "bf_ucb")
 
 
 @pytest.mark.parametrize(
@@ -122,12 +105,6 @@ def test_all_that_rests_on_something_stands_below_it(found, paper):
     links = LINK.findall(across.tree(found, paper))
     own = [pair for pair in pairs if paper in {found.claims[key].paper for key in pair}]
     assert set(links) == {key for pair in own for key in pair}
-
-
-def test_marks_are_told_apart_without_colours():
-    assert set(across.MARKS) == {*OUTCOMES, across.NOT_JUDGED}
-    letters = [letter for letter, _ in across.MARKS.values()]
-    assert len(set(letters)) == len(letters)
 
 
 # -------------------------------------------------------------------- what is taken along

@@ -253,17 +253,6 @@ def test_the_record_passes_the_validator_of_its_profiles(made, monkeypatch):
     assert any("HowTo type" in one for one in messages)
 
 
-def test_the_record_has_every_file_and_its_hash(made, graph):
-    parts = [one["@id"] for one in graph["./"]["hasPart"]]
-    assert "src/some%20code.py" in parts
-    with zipfile.ZipFile(made) as found:
-        assert len(parts) == len(found.namelist()) - 1
-        for one in parts:
-            content = found.read(one.replace("%20", " "))
-            assert graph[one]["sha256"] == sha256(content).hexdigest()
-            assert graph[one]["contentSize"] == str(len(content))
-
-
 # ------------------------------------------------------------------------------- refusals
 
 

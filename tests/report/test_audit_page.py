@@ -24,7 +24,6 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.records import read
 from fairbandits.report import audit, evidence, pages
-from fairbandits.report.markup import typeset
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
 
@@ -57,20 +56,6 @@ def test_stale_verdicts_are_refused(folder, monkeypatch):
     monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
         audit.open_audit(folder)
-
-
-def test_without_a_ledger_there_is_nothing_to_show(monkeypatch):
-    monkeypatch.setattr(audit, "load_ledgers", lambda config: {})
-    none = audit.open_audit("nowhere")
-    for function in (audit.banner, audit.links):
-        assert function(none) is None
-    assert (
-        plain(audit.consequential(none))
-        == plain(audit.for_each_paper(none, audit.deviations))
-        == ""
-    )
-    assert audit.summary(none, "banditq") is None
-    assert audit.about(none, "banditq", "fig1") is None
 
 
 def test_small_runs_are_marked(found):
@@ -157,40 +142,6 @@ def test_no_finding_is_listed_twice(found, primary):
 
 
 # ---------------------------------------------------------------------------- claim by claim
-
-
-def test_paper_page_links_to_the_evidence(found):
-    markup = audit.summary(found, "fair_ucb")
-    links = re.findall(r'data-page="claims/([^"]+)"', markup)
-    primary = [row for row in found.of("fair_ucb") if row["primary"]]
-    assert sorted(links) == sorted(row["claim"] for row in primary)
-    verdicts = [
-        title for title, of in audit.STORY.items() for row in primary if row["verdict"] in of
-    ]
-    for title in audit.STORY:
-        said = f"<strong>{title}</strong>: {verdicts.count(title)} claim"
-        assert (said in markup) == (title in verdicts)
-    assert 'data-page="claims?paper=Fair-UCB"' in markup
-    assert 'href="#fig3"' in markup
-
-
-def test_claims_below_a_figure_have_their_verdicts_and_what_speaks_against_them(found):
-    names = [one.id for one in found.ledgers["banditq"].claims.values() if one.figure == "fig7"]
-    markup = audit.about(found, "banditq", "fig7", "banditq-eq12", names[0])
-    assert re.findall(r'data-page="claims/([^"]+)"', markup) == [*names, "banditq-eq12"]
-    assert badges(markup) == [found.headlines[name] for name in (*names, "banditq-eq12")]
-    differ = 0
-    for name in names:
-        tests = {one["test"] for one in found.found(name) if not one["decides"]}
-        others = {
-            one["test"] for one in found.found(name) if one["verdict"] != found.headlines[name]
-        }
-        said = audit.objections(found, name)
-        assert len(said) == len(tests & others)
-        assert all(plain(typeset(one)) in plain(markup) for one in said)
-        differ += len(said)
-    assert differ
-    assert audit.about(found, "toy", "fig1") is None
 
 
 # ------------------------------------------------------------------------------- the picture

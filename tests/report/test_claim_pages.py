@@ -12,11 +12,8 @@ from markupsafe import escape
 import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import FAILED, TAGS
-from fairbandits.audit.quantities import quantity
-from fairbandits.report import audit, claims, evidence
+from fairbandits.report import audit, claims
 from fairbandits.report.claims import symbols
-from fairbandits.report.markup import typeset
-from fairbandits.settings import formulas
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 
@@ -98,21 +95,6 @@ def test_every_case_with_a_number_is_in_the_picture(found, pages):
         assert all(0 <= one <= 100 for one in places)
 
 
-def test_many_cases_stand_as_in_the_table_the_worst_first(found):
-    name = max(found.claims, key=lambda key: len(found.found(key)))
-    tested = found.tested(name)
-    many = found.found(name) * (1 + evidence.NAMED // len(found.found(name)))
-    rows = evidence.in_order(tested.tests, many)
-    assert len(many) > evidence.NAMED
-    for test in tested.tests:
-        own = [words.against(one) for one in rows if one["test"] == test.name]
-        assert own == sorted(own)
-    named = {test.name: quantity(test, found.ledgers[tested.paper]) for test in tested.tests}
-    assert evidence.picture(tested.tests, rows, named).count("<span>") == len(
-        {one["test"] for one in rows}
-    )
-
-
 def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
     markup = claims.all_of_them(found)
     assert re.findall(r'<tr id="([^"]+)">', markup) == list(found.claims)
@@ -136,20 +118,6 @@ def test_robustness_has_each_verdict_under_each_reading(found, paper):
             marks = re.findall(r'title="([^"]+)"', rows[name])
             assert marks[0] == head["verdict"]
             assert sorted(marks[1:]) == sorted(one["verdict"] for one in others)
-
-
-@pytest.mark.parametrize("paper", small.PAPERS)
-def test_readings_are_called_by_what_they_say(found, paper):
-    ledger, markup = found.ledgers[paper], claims.robustness(found, paper)
-    names = [ledger.reading(key) for key in ledger.readings]
-    assert len(set(names)) == len(names)
-    table = markup.index("<table")
-    for key, said in ledger.readings.items():
-        if f">{escape(ledger.reading(key))}</abbr>" in markup:
-            assert f'<abbr title="{escape(formulas.plain(said))}">' in markup
-            assert markup.index(typeset(said)) < table
-        assert "_" not in ledger.reading(key).replace("r_i", "")
-    assert markup.count("<abbr") >= markup[:table].count("<li>") > 0
 
 
 # ------------------------------------------------------------------------------ the glossaries

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 import real
-from fairbandits.arena.settings import arena_config
 from fairbandits.audit.finding import GRADES, OUTCOMES
 from fairbandits.audit.records import read
 from fairbandits.data.store import write_table
@@ -101,17 +100,6 @@ def test_a_number_without_a_unit_is_refused(place):
         ConfigError, match=r"papers/toy/numbers\.yaml: x must have a unit, got 'none'"
     ):
         place({"x": {"finding": {"claim": "t-a", "each": "arm 1"}}}, unit="")
-
-
-def test_numbers_of_the_arena_are_of_a_policy_under_a_contract():
-    known = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "configuration")
-    labels = {label for one in known.experiments for label in one.labels.values()}
-    contracts = read_yaml(ROOT / "papers" / ARENA / "arena.yaml")["contracts"]
-    for name, entry in read_yaml(ROOT / "papers" / ARENA / "numbers.yaml").items():
-        assert _kind(entry, name) == "arena"
-        assert entry["arena"].keys() == {"contract", "label"}
-        assert entry["arena"]["contract"] in contracts
-        assert entry["arena"]["label"] in labels
 
 
 def test_findings_are_counted_by_their_outcome(place):

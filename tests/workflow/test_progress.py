@@ -8,7 +8,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_fairbandits as logger
-from fairbandits.replication.progress import Progress, measured, needs
+from fairbandits.replication.progress import Progress, needs
 from snakemake_logger_plugin_fairbandits import LogHandler
 
 COUNTS = {"simulate_a": 1, "simulate_b": 1, "a_fig1": 1, "a_fig2": 1, "all": 1, "total": 5}
@@ -55,16 +55,6 @@ def test_jobs_at_the_same_time_halve_what_is_left(progress):
         progress.started(job, rule, 0.0)
     progress.finished(0, 600.0)
     assert left(progress.finished(1, 600.0)) == pytest.approx(600, rel=0.1)
-
-
-def test_earlier_runs_are_read_from_their_benchmarks(tmp_path):
-    file = tmp_path / "job.tsv"
-    assert measured(file) is None
-    for text in ("", "s\th:m:s\n", "no benchmark\n1\n"):
-        file.write_text(text)
-        assert measured(file) is None
-    file.write_text("s\th:m:s\n12.5\t0:00:12\n")
-    assert measured(file) == 12.5
 
 
 def test_lines_say_what_runs_and_for_how_long(progress):
