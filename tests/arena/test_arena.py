@@ -12,7 +12,7 @@ import fairbandits as fb
 import real
 import shrunk
 import small
-from fairbandits.arena import decisions, picture, scores, standings
+from fairbandits.arena import decisions, scores, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
@@ -331,32 +331,6 @@ def test_page_shows_all(results):
 def test_page_says_how_to_make_what_is_missing(tmp_path):
     with pytest.raises(page.NotReady, match="fairbandits replicate arena"):
         page.open_arena(tmp_path)
-
-
-def test_panel_is_drawn_whatever_the_size():
-    for scale in (0.0, 1e-3, 1.0, 1e6):
-        rows = standings.standings(
-            [
-                score("one", [scale, scale, 2 * scale], [0, 0, 0]),
-                score("two", [-scale] * 3, [scale] * 3),
-            ]
-        )
-        look = picture.looks_under(["one", "two"], rows)
-        drawn = picture.panel("A & B", rows, look, "pulls", ["two"])
-        assert "A &amp; B" in drawn
-        assert "nan" not in drawn
-
-
-def test_who_ignores_the_contract_is_grey_and_named_so(small_standings):
-    terms = load_arena(FULL).terms[0]
-    look = picture.looks_under(small_standings["label"].unique(), small_standings)
-    assert {label for label, (colour, _) in look.items() if colour == picture.IGNORES} == {"unfair"}
-    drawn = picture.overview(terms, small_standings, look)
-    assert "unfair (ignores it)" in drawn
-    assert "always (" not in drawn
-    assert "knowing" not in drawn
-    front = re.search(r'<path d="M([^"]*)" class="f"/>', drawn)
-    assert front is None  # "tuned" is the best of those that try
 
 
 def test_costs_are_of_every_policy(tables):

@@ -85,11 +85,6 @@ def test_case_can_be_of_one_arm():
     assert (one.each, one.coordinates) == ("", ())
 
 
-def test_one_number_is_the_larger_of_all_replicates():
-    (one,) = asked({"values": 0, "against": "queue @ T"}, cells={"arm": 1})
-    assert one.data["values"].tolist() == [0, 0]
-
-
 def test_one_number_is_the_limit_at_all_points():
     given = {"values": "queue", "against": 3}
     (one,) = asked(given, procedure="mean", cells={"arm": 1})

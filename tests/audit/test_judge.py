@@ -624,37 +624,6 @@ def test_findings_that_are_not_finite_come_back(tmp_path, judged):
     assert (again.high, again.p, scale) == (math.inf, None, "smoke")
 
 
-def test_a_verdict_row_says_all(tmp_path, written):
-    ledgers, _, _ = written
-    rows, scale, _ = read(tmp_path / "verdicts.parquet", ledgers)
-    assert scale == "paper"
-    full = rows[0]
-    wanted = {
-        "paper": "banditq",
-        "claim": "t-full",
-        "reading": "",
-        "headline": True,
-        "verdict": REPRODUCED,
-        "place": "Theorem 1",
-        "kind": "bound",
-        "primary": False,
-        "test": "mean",
-        "rule": "at_most",
-        "rule_version": 1,
-        "procedure": "mean",
-        "settings": {"claim": "at most", "level": 0.99},
-        "reference": 60.5,
-        "against": {"limit": 60.5},
-        "data": ["banditq/full_information.parquet"],
-        "n": 12,
-        "message": "",
-    }
-    assert {key: full[key] for key in wanted} == wanted
-    assert full["low"] < full["statistic"] < full["high"] < 60.5
-    none = next(row for row in rows if row["claim"] == "t-none")
-    assert (none["statistic"], none["rule"], none["data"]) == (None, "", [])
-
-
 def test_findings_of_each_paper_once(tmp_path, written):
     ledgers, _, _ = written
     files, outs = (

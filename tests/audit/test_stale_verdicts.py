@@ -274,17 +274,6 @@ def test_the_committed_table_of_the_data_on_disk(committed, results):
     assert said(*committed).splitlines() == lines
 
 
-def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
-    was = hashed(results)
-    put(made / "other", results)
-    stale_and_anyway(
-        f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than its "
-        f"verdicts were made from (hash {was}, now {hashed(results)})",
-        *committed,
-        *("--paper", "banditq"),
-    )
-
-
 def test_the_committed_table_of_other_rules(committed, ledgers):
     ledgers["fair_ucb"] = of_other_rules(LEDGERS["fair_ucb"])
     why = "what decides the claims of fair_ucb has changed since"

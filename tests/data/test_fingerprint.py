@@ -206,17 +206,6 @@ def test_cache_folder_carries_the_fingerprint():
     assert os.path.isdir(numba.config.CACHE_DIR)
 
 
-def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "a"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
-    assert provenance.cache_root() == tmp_path / "a"
-    monkeypatch.delenv("FAIRBANDITS_CACHE_DIR")
-    assert provenance.cache_root() == tmp_path / "b" / "fairbandits"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path / "c"))
-    assert provenance.cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
-
-
 def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))

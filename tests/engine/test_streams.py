@@ -91,13 +91,6 @@ def test_units_lie_in_their_intervals(w):
     assert 0.0 < 1.0 - v < 1.0
 
 
-def test_stream_keys_are_those_of_the_indices():
-    base, gamma = streams.stream_keys(7, "name", 3, "reward", 5)
-    assert base.dtype == gamma.dtype == np.uint64
-    pairs = list(zip(base.tolist(), gamma.tolist(), strict=True))
-    assert pairs == [streams.stream_key(7, "name", 3, "reward", index) for index in range(5)]
-
-
 def test_numpy_integers_give_the_same_key_and_words():
     names = (np.int64(7), "name", np.int64(3), "reward", np.int64(2))
     assert streams.stream_key(*names) == streams.stream_key(7, "name", 3, "reward", 2)
@@ -163,13 +156,6 @@ def test_bytes_are_uniform(shift):
         values.append(stats.chisquare(np.bincount(octets.astype(np.int64), minlength=256)).pvalue)
     assert min(values) > 1e-3 / 8
     assert max(values) < 1 - 1e-3 / 8  # nor suspiciously even
-
-
-def test_first_words_over_replicates_are_uniform():
-    first = [int(words_of(0, replicate, 0, 1)[0]) for replicate in range(2**13)]
-    assert stats.kstest([streams.unit(w) for w in first], "uniform").pvalue > 1e-3
-    counts = np.bincount(np.array([w >> 56 for w in first]), minlength=256)
-    assert 1e-3 < stats.chisquare(counts).pvalue < 1 - 1e-3
 
 
 def test_streams_are_uncorrelated():

@@ -12,7 +12,7 @@ from fairbandits.data.store import StoreError
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.recorded import Dataset
-from fairbandits.replication.simulate import instance_of, write_chunk
+from fairbandits.replication.simulate import write_chunk
 from fairbandits.report import pages
 from shrunk import sourced
 
@@ -44,17 +44,6 @@ def short(config, key, **changes):
 
 
 # what is configured
-
-
-def test_ranges_are_those_of_the_groups(config):
-    arms = instance_of(config.run("bf_ucb/high/paper_02-bernoulli").spec)
-    assert arms.low == (0.7,) * 50 + (0.5,) * 10
-    assert arms.high == (1.0,) * 50 + (0.8,) * 10
-    released = instance_of(config.run("bf_ucb/low_released/released_02-bernoulli").spec)
-    means = np.array([released.draw(SEED, "s", k).means for k in range(20)])
-    assert (means[:, [0, 10]] == [0.65, 0.6]).all()
-    assert np.array_equal(means, means.round(3))
-    assert 0.6 <= means.min() < means.max() <= 0.85
 
 
 def setting(key, value):
@@ -186,33 +175,6 @@ def test_regret_is_that_of_the_definition(paper):
             assert version in figures.VERSIONS
             seen += 1
     assert seen == 12
-
-
-@pytest.mark.slow
-def test_tables_of_the_figures(paper):
-    regret, distance, rewards, served, arms = (
-        paper.table(name) for name in ("fig1a", "fig2b", "fig3a", "fig3b", "fig3c")
-    )
-    assert set(zip(regret["version"], regret["quota"], strict=True)) == {
-        (version, quota) for version in figures.VERSIONS for quota in (0.2, 0.3, 0.4)
-    }
-    assert set(distance["series"]) == set(figures.GROUPS)
-    assert set(distance["quota"]) == {0.4}
-    assert distance["mean"].between(0, 2).all()
-    ours = rewards[rewards["baseline"] == "UCB"]
-    assert set(ours["series"]) == {"BF-UCB", "GEF", "MF", figures.OPTIMUM}
-    others = set(rewards[rewards["baseline"] != "UCB"]["baseline"])
-    assert others == {
-        "UCB1, cut off at 1",
-        "UCB, BF-UCB's width",
-        "UCB, BF-UCB's width, random ties",
-    }
-    for (*_, arms_), part in served.groupby(["version", "series", "arms"]):
-        assert part["mean"].sum() == pytest.approx(small.HORIZON), arms_
-    assert set(served["arms"]) == {"50 and 10 arms", "30 and 10 arms"}
-    assert arms.groupby(["version", "series"]).size().tolist() == [10] * 8
-    rotated = arms.set_index("series")["rotated"].to_dict()
-    assert rotated == {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 
 
 @pytest.mark.slow

@@ -29,24 +29,6 @@ def paper(tmp_path_factory):
 # Figure 1
 
 
-@pytest.mark.parametrize(
-    ("name", "arms", "gaps"),
-    [
-        ("non_critical_1", [9, 8, 7, 6], [0.35, 0.25, 0.15, 0.05]),
-        ("non_critical_2", [9, 8, 7, 6], [0.44, 0.34, 0.24, 0.14]),
-        ("non_critical_3", [9, 8, 7, 6], [0.1, 0.075, 0.05, 0.025]),
-        ("critical_1", [5, 4, 3, 2], [0.3, 0.08, 0.06, 0.04]),
-        ("critical_2", [5, 4, 3, 2], [0.13, 0.12, 0.11, 0.1]),
-        ("critical_3", [5, 4, 3, 2], [0.4, 0.3, 0.2, 0.1]),
-    ],
-)
-def test_arms_of_each_case(config, name, arms, gaps):
-    case = figures.inverse_gaps(config.experiment("ht_ucb", name).facts())
-    assert (case.arms + 1).tolist() == arms
-    np.testing.assert_allclose(case.inverse, 1 / np.square(gaps), rtol=1e-12)
-    assert case.raised == name.startswith("non")
-
-
 def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
     from matplotlib import pyplot as plt
 
@@ -59,15 +41,6 @@ def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
         plt.close(drawing)
         expected = figures.fluid_law(footer)[case.arms]
         np.testing.assert_allclose(np.interp(case.inverse, x, y), expected, rtol=5e-3)
-
-
-def test_published_replicates_are_the_first():
-    values = np.arange(12.0).reshape(6, 2)
-    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 2})] == [6, 2]
-    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 6})] == [6]
-    (_, some) = figures.readings_of(values, {"published_replicates": 2})
-    assert np.array_equal(some, values[:2])
-    assert [len(one) for one in figures.readings_of(values, {})] == [6]
 
 
 # Figure 2

@@ -139,19 +139,6 @@ def test_plot(metric, settings, title):
     assert figure.axes[0].get_ylabel() == title
 
 
-def test_plot_of_a_measure_of_ones_own_and_of_one_replicate():
-    result = fb.run(fb.UCB1(), ARMS, 80, 1, checkpoints=[40, 80])
-
-    def pulls_of_the_best(one):
-        return one.plays[:, :, 0]
-
-    figure = result.plot(pulls_of_the_best)
-    (line,) = lines_of(figure)
-    assert line.get_ydata().tolist() == result.plays[0, :, 0].tolist()
-    assert figure.axes[0].get_ylabel() == "pulls_of_the_best"
-    assert figure.get_suptitle() == "one replicate"
-
-
 # joining
 
 

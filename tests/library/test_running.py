@@ -114,11 +114,6 @@ def test_progress_counts_the_replicates(capsys, n_jobs):
     assert captured.out == ""
 
 
-def test_without_progress_nothing_is_said(capfd):
-    fb.run(InTurn(), ARMS, 20, 4, n_jobs=2)
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("n_jobs", [0, -1, 1.0, True, "2", None])
 def test_n_jobs_is_a_whole_number(n_jobs):
     expected = rf"n_jobs must be a whole number of at least 1, got {re.escape(repr(n_jobs))}; os\."

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import fairbandits
-import naive
 from fairbandits import (
     BFUCB,
     EXP3,
@@ -83,25 +82,6 @@ class PlainUCB1:
         out[1] = self.seen[-1]
 
 
-class PlainAscent:
-    """Online gradient ascent on the rewards, under full information."""
-
-    feedback = "full"
-
-    def start(self, n_arms, horizon):
-        state = PlainAscent()
-        state.x, state.squares = np.full(n_arms, 1 / n_arms), 0.0
-        return state
-
-    def choose(self, t, coin):
-        return self.x
-
-    def learn(self, t, action, reward):
-        self.squares += sum(gain * gain for gain in reward)
-        rate = math.sqrt(0.5 / self.squares)
-        self.x = naive.project_simplex((self.x + rate * reward).tolist())
-
-
 class Scripted:
     """Returns what it is told to, whatever that is."""
 
@@ -137,15 +117,6 @@ def test_plain_ucb1_plays_like_ucb1(scale):
     for values in plain.probes.values():
         assert (values == np.arange(1, ROUNDS + 1)[:, None]).all()
     assert policy.seen == list(EVERY)
-
-
-def test_plain_ascent_plays_like_banditq_without_targets():
-    options = {"seed": 3, "checkpoints": EVERY}
-    plain = run(PlainAscent(), FOUR, ROUNDS, 2, **options)
-    ours = run(BanditQ((0,) * 4, feedback="full", V=1), FOUR, ROUNDS, 2, **options)
-    np.testing.assert_allclose(plain.plays, ours.plays, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(plain.rewards, ours.rewards, rtol=0, atol=1e-11)
-    assert plain.plays.dtype == ours.plays.dtype == np.float64
 
 
 @pytest.mark.parametrize("answer", [-1, 4, 10**6, 1.0, None, "2", np.float64(1.0), [1]])
@@ -395,39 +366,9 @@ class OfNamedTuple:
         return Counted([])
 
 
-class Keeping:
-    """A user's policy for full information that keeps what it is given."""
-
-    feedback = "full"
-
-    def start(self, n_arms, horizon):
-        fresh = Keeping()
-        fresh.kept = self.kept = []
-        return fresh
-
-    def choose(self, t, coin):
-        return [t % 2, 1 - t % 2]
-
-    def learn(self, t, action, reward):
-        self.kept.append((action, reward))
-
-
 def test_a_state_that_is_a_named_tuple_runs_in_the_interpreter():
     result = run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
     assert result.plays.tolist() == [[[10, 0]]]
-
-
-def test_what_a_policy_is_given_stays_as_it_was():
-    policy = Keeping()
-    run(policy, Instance((0.2, 0.4), law="uniform02"), horizon=5)
-    actions, rewards = (np.array(part) for part in zip(*policy.kept, strict=True))
-    assert actions.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0]]
-    assert len(np.unique(rewards)) == 10
-
-
-def test_beta_needs_some_spread():
-    with pytest.raises(ValueError, match=r"spread of beta must be at least 0.1, got 0.01"):
-        Instance((0.5, 0.5), law="beta", spread=0.01)
 
 
 # What would be silently wrong.

@@ -41,9 +41,8 @@ def recorded(feedback, law="uniform02"):
 def test_regrets_and_rates_are_those_of_naive_histories(feedback, law):
     result, histories = recorded(feedback, law)
     x_star, benchmark = naive.static_benchmark(MEANS, TARGETS)
-    of_feedback = naive.regret_fullinfo if feedback == "full" else naive.regret_realised
     found = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
-    wanted = [of_feedback(history, benchmark) for history in histories]
+    wanted = [naive.earned_regret(history, benchmark) for history in histories]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
     summed = result.plays if feedback == "full" else result.probes["probability"]
     found = target_regret(result.rounds, summed, MEANS, TARGETS)

@@ -175,16 +175,6 @@ def test_instance_1_ends_with_the_quotas():
     np.testing.assert_allclose(cost, [27_000, 27_000, 27_003.02], rtol=1e-12)
 
 
-def test_instance_2_is_fair_in_every_round():
-    pulls = played(FairLearn(QUOTAS_2), INSTANCE_2, 20_000, 3)
-    assert floor_owed(pulls, QUOTAS_2).max() <= 0
-    unfair = played(UCB1(), INSTANCE_2, 20_000, 3)
-    assert floor_owed(unfair, QUOTAS_2)[:, -1].max(axis=1).min() > 1000
-    rounds = np.arange(1, 20_001)
-    assert r_regret(rounds, pulls, INSTANCE_2.means, QUOTAS_2).min() >= -1e-9
-    assert r_regret(rounds, unfair, INSTANCE_2.means, QUOTAS_2)[:, -1].max() < 0
-
-
 # UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
 
 
@@ -251,15 +241,6 @@ def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
     p, q = in_integers(quotas)
     if needed:
         assert pulls[0, needed - 1].tolist() == [-(-int(part) * horizon // q) for part in p]
-
-
-def test_t_fair_learn_is_not_fair_before():
-    """One arm after the other, arms 2 and 3 wait for arm 1's whole quota."""
-    pulls = played(TFairLearn(QUOTAS_2, order="sequential"), INSTANCE_2, 200, 2)
-    for row in pulls:
-        assert first_violation(row, QUOTAS_2, 0) == (4, 1, [2, 3])
-        assert arms_of(row)[:150] == [0] * 40 + [1] * 60 + [2] * 50
-    assert floor_owed(pulls, QUOTAS_2)[:, -1].max() <= 0
 
 
 # What is refused, and in which words.

@@ -166,21 +166,16 @@ def test_a_tape_gives_the_naive_run(feedback, rng):
         runs.append((bits(record), bits(state)))
     assert runs[0] == runs[1]
 
-    penalty = math.sqrt(rounds)
+    def reward_at(t, *pulled):
+        return scale[pulled[-1]] * uniforms[t - 1, pulled[-1]]
+
+    given = TARGETS, math.sqrt(rounds)
     if feedback == "bandit":
-        history = naive.banditq_bandit(
-            MEANS,
-            TARGETS,
-            rounds,
-            penalty,
-            lambda t, n, arm: scale[arm] * uniforms[t - 1, arm],
-            lambda t: naive.unit(int(coins[t - 1])),
-            tol=1e-5,
-        )
+        twin = naive.BanditQBandit(*given, tol=1e-5)
+        coin = [naive.unit(int(one)) for one in coins]
+        history = naive.play_bandit(twin, len(MEANS), rounds, reward_at, lambda t: coin[t - 1])
         assert record.plays.tolist() == history[-1]["pulls"]
     else:
-        history = naive.banditq_full(
-            MEANS, TARGETS, rounds, penalty, lambda t, arm: scale[arm] * uniforms[t - 1, arm]
-        )
+        history = naive.play_full(naive.BanditQFull(*given), len(MEANS), rounds, reward_at)
     np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-9)
     np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)

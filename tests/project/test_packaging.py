@@ -12,8 +12,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.tags import compatible_tags, cpython_tags
-from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 
 import fairbandits
 
@@ -86,25 +85,6 @@ def test_classifiers_name_the_pythons_that_are_allowed():
     ]
     assert named == [f"3.{minor}" for minor in MINORS]
     assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{named[0].replace('.', '')}"
-
-
-@pytest.mark.parametrize("minor", MINORS)
-def test_which_locked_packages_have_no_wheel(minor):
-    """On Linux with x86-64; what the comments in pyproject.toml say of it."""
-    python = (3, minor)
-    tags = {*cpython_tags(python, platforms=PLATFORMS), *compatible_tags(python, None, PLATFORMS)}
-    without = {
-        pkg["name"]
-        for pkg in LOCK["package"]
-        if not any(
-            tags & parse_wheel_filename(urlsplit(wheel["url"]).path.rpartition("/")[2])[3]
-            for wheel in pkg.get("wheels", [])
-        )
-    }
-    without -= {"fairbandits", "pywinpty"}  # the project itself, and what only Windows needs
-    assert without == {"connection-pool", "jsonpath-rw"} | (
-        {"immutables"} if minor >= 14 else set()
-    )
 
 
 def test_lock_names_only_the_public_index():

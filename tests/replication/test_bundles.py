@@ -56,13 +56,6 @@ def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
     assert sorted(file for job in jobs for file in job.inputs) == sorted(files)
 
 
-def test_a_job_is_of_one_paper_and_of_what_figures_show_or_of_all_else(config):
-    for bundle in bundles_of(config):
-        assert {one.paper for one in bundle.experiments} == {bundle.paper}
-        shown = {bool(one.figures or one.companion_to) for one in bundle.experiments}
-        assert shown == {bundle.shown}
-
-
 def test_jobs_take_about_a_minute():
     config = real.config()
     bundles = bundles_of(config)

@@ -5,11 +5,9 @@ import pytest
 
 import shrunk
 from fairbandits import BanditQ, Instance, run
-from fairbandits.audit.cells import Evidence
 from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
-from fairbandits.settings.config import build_config
 from shrunk import sourced
 
 SEED = 20240930
@@ -55,22 +53,7 @@ def test_each_horizon_has_its_rounds_and_its_rewards(made):
     assert len({one.rounds.size for one in found}) > 1  # so that even parts would be wrong
 
 
-def test_evidence_asks_for_the_horizon(made):
-    folder = made[2].parents[1]
-    evidence = Evidence(
-        build_config(shrunk.settings(["banditq"], SEED, folder), "test"), "banditq", folder
-    )
-    found = next(evidence.recorded("trade_off", ["reward"])).runs
-    assert {one.cell["horizon"] for one in found} == set(HORIZONS)
-    assert {name for one in found for name in one.values} == {"reward"}
-
-
 # ----------------------------------------------------------------------------- configurations
-
-
-def test_small_runs_have_a_round_for_each_arm():
-    assert experiment_of("arms_low_200", horizon=60).horizon == 200
-    assert experiment_of("arms_low_50", horizon=60).horizon == 60
 
 
 CHANGES = {

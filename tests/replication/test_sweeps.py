@@ -6,8 +6,6 @@ import pytest
 import shrunk
 from fairbandits import FairLearn, Instance, run
 from fairbandits.library.simulation import checkpoint_grid
-from fairbandits.replication.datasets import collect, load_dataset
-from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
@@ -44,25 +42,6 @@ def test_each_cell_is_the_run_with_that_value():
         assert (columns["tolerance"][part] == tolerance).all()
         for name, values in alone.items():
             assert np.array_equal(columns[name][part], values), name
-
-
-def test_runs_of_a_dataset_are_the_cells_of_its_sweeps(tmp_path):
-    experiment = experiment_of("r_regret")
-    out = tmp_path / "data.parquet"
-    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
-    found = list(runs_of(*load_dataset(out)))
-    assert [(one.policy, one.cell) for one in found] == [
-        ("fair_ucb", {}),
-        *(("lfg", {"eta": eta}) for eta in (1, 10, 100, 1000, 10000)),
-    ]
-    rows = load_dataset(out)[0].to_pandas()
-    for one in found:
-        mine = rows[rows["run"] == one.name]
-        if one.cell:
-            mine = mine[mine["eta"] == one.cell["eta"]]
-            assert "queue" in one.values
-        assert np.array_equal(one.values["plays"].reshape(-1), mine["plays"])
-        assert one.values["plays"].shape == (REPLICATES, one.rounds.size, 10)
 
 
 # ------------------------------------------------------------------------ refused configurations

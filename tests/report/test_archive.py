@@ -332,30 +332,6 @@ def test_forged_results_are_refused(finished, made, elsewhere, tmp_path, footer,
     refused(changed(made, tmp_path / "bad.zip", change), elsewhere, finished, message)
 
 
-def test_what_has_a_lock_of_its_own_is_compared_with_that(finished, made, elsewhere):
-    lock = read_lock(finished / "results.lock")
-    name = "toy/two_arms/ucb1-bernoulli"
-    other = lock | {"runs": lock["runs"] | {name: "00000000 00000000"}}
-    with pytest.raises(StoreError, match=r"two_arms\.parquet, ucb1-bernoulli: replicate 0 has"):
-        fetch(made, elsewhere, lock, [(elsewhere, other)])
-    assert fetch(made, elsewhere, lock, [(elsewhere, lock)]) == 2
-
-
-def test_the_arena_is_in_the_archive_where_it_has_run(finished, made, tmp_path):
-    table = "results/arena/arms/fair_ucb_1.parquet"
-    with zipfile.ZipFile(made) as without:
-        assert table not in without.namelist()
-    (finished / table).parent.mkdir(parents=True)
-    try:
-        (finished / table).write_bytes((finished / DATA).read_bytes())
-        out = tmp_path / "with_arena.zip"
-        write_archive(config_in(finished), out, finished)
-    finally:
-        shutil.rmtree(finished / "results" / "arena")
-    with zipfile.ZipFile(out) as found:
-        assert found.read(table) == (finished / DATA).read_bytes()
-
-
 def test_results_that_are_there_stay(finished, made, elsewhere):
     own = Path(elsewhere.folders["results"], "toy", "own.txt")
     own.parent.mkdir(parents=True)

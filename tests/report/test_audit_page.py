@@ -183,19 +183,6 @@ def test_a_picture_shows_each_case():
     assert len(markup) < 2000
 
 
-def test_many_cases_have_no_names_and_stand_by_what_they_say_against_the_claim():
-    many = [row(k, each=f"arm {k}", p=0.0001 * k) for k in range(evidence.NAMED + 1)]
-    many[5] |= {"verdict": NOT_REPRODUCED, "p": 0.0}
-    many[7] |= {"verdict": INCONCLUSIVE, "p": 0.4}
-    markup = drawn(many)
-    assert "arm 5" not in markup
-    looks = re.findall('<g class="fb-mark-([a-z]+)">', markup)
-    assert looks == ["off", "open", *["good"] * (evidence.NAMED - 1)]
-    assert "● 59 reproduced, ◆ 1 not reproduced, ○ 1 inconclusive" in markup
-    assert "stands first, as in the table" in markup
-    assert len(markup) < 150 * len(many)
-
-
 def test_a_case_without_a_number_says_so():
     nothing = row(math.nan, half=0.0)
     failed = row(1.0, message="too few") | {"verdict": FAILED, "statistic": None}

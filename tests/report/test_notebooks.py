@@ -16,7 +16,6 @@ import small
 from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
 from fairbandits.report.build import execute
-from fairbandits.report.pages import NotReady, open_paper
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
@@ -181,22 +180,10 @@ def test_unknown_parameter(written, tmp_path):
     assert said.endswith("has no parameter 'result'; it has: results")
 
 
-def test_no_notebook(tmp_path):
-    assert refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb").endswith("does not exist")
-    (tmp_path / "page.ipynb").write_text("{]")
-    assert "is not a notebook" in refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb")
-
-
 def test_failing_cell_is_named(written, tmp_path):
     source = written("x = 1", "# half\nx / 0", "print('never')")
     said = refused(source, tmp_path / "o.ipynb")
     assert said == f"{source}: cell [3], '# half', failed: ZeroDivisionError: division by zero"
-
-
-def test_missing_results_in_jupyter_are_one_line(tmp_path):
-    with pytest.raises(NotReady) as caught:
-        open_paper("banditq", tmp_path, tmp_path)
-    assert caught.value._render_traceback_() == [f"NotReady: {caught.value}"]
 
 
 def test_command_prints_one_line(tmp_path):

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
-from fairbandits.policies import POLICIES, make_policy
 from fairbandits.replication.banditq_uai2024 import HORIZONS
 from fairbandits.settings.config import Run, load_config
 from fairbandits.settings.papers import LAWS
@@ -88,28 +87,6 @@ def message(error):
 
 
 # ------------------------------------------------------------------- the real configuration
-
-
-def test_banditq_at_the_published_scale(paper_scale):
-    experiments = {
-        one.name: one for one in paper_scale.experiments if one.paper == "banditq" and not one.audit
-    }
-    assert paper_scale.scale == "paper"
-    assert {name: one.figures for name, one in experiments.items()} == {
-        "full_information": ("fig1", "fig2", "fig3"),
-        "bandit_feedback": ("fig4", "fig5", "fig6"),
-        "oracle_lfg": ("fig7",),
-    }
-    assert {name: (one.horizon, one.replicates) for name, one in experiments.items()} == {
-        "full_information": (2_000_000, 200),
-        "bandit_feedback": (2_000_000, 200),
-        "oracle_lfg": (300_000, 500),
-    }
-    for one in experiments.values():
-        assert one.means == (0.3352, 0.2031, 0.2411, 0.7816, 0.6177)
-        assert one.targets == (0.1676, 0.0677, 0, 0, 0)
-        assert one.laws == ("uniform02", "bernoulli")
-        assert len(one.runs) == len(one.labels) * len(one.laws)
 
 
 def numbers(tree, path=()):
@@ -427,15 +404,6 @@ def test_wrong_value(changed, file, path, value, allowed):
     assert allowed in text
 
 
-@pytest.mark.parametrize("law", ["gaussian", "deterministic"])
-def test_some_laws_take_any_mean(changed, law):
-    block = read(ROOT / BANDITQ)["experiments"]["full_information"]
-    block["laws"]["value"] = [law]
-    block["means"]["value"] = [0.3352, 0.2031, -3, 1.8, 0]
-    config = changed(BANDITQ, FULL, block)
-    assert config.experiment("banditq", "full_information").laws == (law,)
-
-
 def test_the_laws_are_those_of_the_engine():
     assert sorted(LAWS) == sorted(CODES)
 
@@ -527,44 +495,6 @@ def test_all_figures_are_those_of_experiments_and_of_replays(paper_scale):
     assert [name for paper, name in paper_scale.figures if paper == "banditq"] == [
         f"fig{number}" for number in range(1, 14)
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "text"),
-    [
-        (
-            "bandit",
-            {},
-            f"policy must be one of {', '.join(POLICIES)}, got 'bandit'; did you mean 'banditq'?",
-        ),
-        ("hedge", {"eta": 1}, "policy hedge has no parameter 'eta'; it takes: none"),
-        (
-            "ucb1",
-            {"scales": 1},
-            "policy ucb1 has no parameter 'scales'; it takes: scale, clock, ties; "
-            "did you mean 'scale'?",
-        ),
-        (
-            "ucb1",
-            {"scale": 0},
-            "policy ucb1: scale must be a finite number above 0, got 0",
-        ),
-        (
-            "banditq",
-            {"targets": [0.1, 0], "feedback": "ful"},
-            "policy banditq: feedback must be one of bandit, full, got 'ful'; did you mean 'full'?",
-        ),
-        (
-            "lfg",
-            {"fractions": ["1/2", "2/3"]},
-            "policy lfg: fractions must sum to at most 1, got 7/6",
-        ),
-    ],
-)
-def test_a_policy_says_where_it_stands(name, parameters, text):
-    with pytest.raises(ValueError, match="here") as error:
-        make_policy(name, parameters, where="here")
-    assert message(error) == f"here: {text}"
 
 
 @pytest.mark.parametrize(

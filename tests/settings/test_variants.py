@@ -11,7 +11,7 @@ from fairbandits.cli.launch import check_targets, check_used, targets_of_variant
 from fairbandits.replication.bundles import bundles_of
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config
-from fairbandits.settings.marks import mark, mark_of_replay
+from fairbandits.settings.marks import mark
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
@@ -60,18 +60,6 @@ def test_one_parameter_is_changed_and_nothing_else(published):
     }
     facts = variant.experiment("banditq", "oracle_lfg").facts()
     assert mark([facts]) == f"variant: {change}, 20 replicates in place of 500"
-
-
-def test_what_an_experiment_shares_with_its_policies_changes_in_both(published):
-    targets = [0.1, 0, 0, 0, 0]
-    variant = configured(changes={"banditq.full_information.targets": targets})
-    one = variant.experiment("banditq", "full_information")
-    assert one.targets == tuple(targets)
-    assert [run.spec.parameters["targets"] for run in one.runs] == [targets] * len(one.runs)
-    for name in ("bandit_feedback", "oracle_lfg"):
-        assert variant.experiment("banditq", name) == replace(
-            published.experiment("banditq", name), scale="variant"
-        )
 
 
 def test_a_parameter_that_the_file_leaves_to_the_policy(published):
@@ -166,11 +154,6 @@ def test_a_preview_has_the_published_rounds_and_few_replicates(published):
             assert mark([one.facts()]) == f"preview scale: not results; {few}"
         else:
             assert one.horizon == max(300, one.runs[0].spec.n_arms)
-
-
-def test_a_replay_that_ends_early_is_marked():
-    assert mark_of_replay(20, {"horizon": 30}) == "not results: 20 rounds in place of 30"
-    assert mark_of_replay(30, {"horizon": 30}) == ""
 
 
 # -------------------------------------------------------------------- the command line's part
