@@ -436,17 +436,6 @@ def violations(arms, quotas):
     return measures
 
 
-def first_violation(arms, quotas, tolerance):
-    """Return (round, violating arms) of the first floor violation above the tolerance, or None."""
-    quotas = exactly(quotas)
-    for t in range(1, len(arms) + 1):
-        owed = [math.floor(r * t) - arms[:t].count(arm) for arm, r in enumerate(quotas)]
-        late = [arm for arm, value in enumerate(owed) if value > exact(tolerance)]
-        if late:
-            return t, late
-    return None
-
-
 def regret(pulls, means):
     """Return the sum of gap times pulls (B1.1, Def. 3, one path)."""
     best = max(means)

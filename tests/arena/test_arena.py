@@ -1,6 +1,5 @@
 """The arena at a small scale: its configuration, its tables and what they must agree with."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import yaml
 
 import fairbandits as fb
-import real
 import shrunk
 import small
 from fairbandits.arena import decisions, scores, standings
@@ -160,47 +158,6 @@ def test_missing_datasets_are_named(tmp_path):
 # closed forms and papers
 
 
-REPEATED = [
-    ("fair_ucb_2", "fair_ucb", "fairness", "fair_ucb", {"tolerance": 0}),
-    ("fair_ucb_2", "fair_ucb", "fairness", "lfg", {"eta": 100}),
-    ("fair_ucb_1", "fair_ucb", "r_regret", "fair_ucb", {}),
-    ("ht_ucb_d", "ht_ucb", "paths_1", "ht_ucb", {"penalties": 0.3}),
-]
-
-
-@pytest.mark.parametrize(("instance", "paper", "experiment", "policy", "cell"), REPEATED)
-def test_cells_that_repeat_a_paper_agree_with_it(instance, paper, experiment, policy, cell):
-    """The same policy on the same arms, on other streams: their intervals overlap."""
-    own = next(one for one in FULL.experiments if one.instance == instance)
-    theirs = real.config().experiment(paper, experiment)
-    ours, published = (
-        next(run.spec for run in one.runs if run.name.startswith(f"{policy}-"))
-        for one in (own, theirs)
-    )
-    horizon, replicates = 1_000, 8
-    means = []
-    for seed, spec in ((1, ours), (2, published)):
-        settled = {**spec.cells[0], **{k: v for k, v in cell.items() if k in spec.sweep}}
-        settled = {"horizon": horizon, **settled}
-        means.append(played(spec, settled, seed, horizon, replicates, own))
-    for measure in ("contract_regret", "shortfall"):
-        one, other = (standings.interval(each[measure]) for each in means)
-        gap = abs(one["mean"][0] - other["mean"][0])
-        assert gap <= 2 * (one["high"] - one["low"] + other["high"] - other["low"])[0] + 1
-
-
-def played(spec, cell, seed, horizon, replicates, own):
-    """Return contract regret and shortfall of a run with other streams."""
-    quotas = own.runs[0].spec.quotas
-    parameters = filled(spec.parameters_of(cell), {"quotas": quotas, "fractions": quotas})
-    policy, arms = make_policy(spec.policy, parameters), instance_of(spec)
-    where = {"seed": seed, "checkpoints": [horizon], "quotas": quotas}
-    found = fb.run(policy, arms, horizon, replicates, **where)
-    contract = fb.contracts.MinimumPulls(quotas)
-    measures = ("contract_regret", "shortfall")
-    return {name: getattr(contract, name)(found).astype(float) for name in measures}
-
-
 # what is shown
 
 
@@ -293,26 +250,6 @@ def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(
     assert said["later"] == "no: tuned dominates it"
 
 
-def test_banditq_beside_others_is_counted_from_the_pairs(results, tables):
-    pairs = tables["pairs"].query("contract == 'minimum_reward'")
-    markup = page.banditq(page.open_arena(results))
-    found = dict(re.findall(r'<th scope="row">([^<]*)</th>((?:<td>\d+</td>){5})', markup))
-    assert "BanditQ" not in found
-    assert "LFG" not in found  # it knows the means
-    assert {"UCB1", "KL-UCB with guarantees", "furthest behind first"} <= set(found)
-    for label, cells in found.items():
-        counts = []
-        for measure in ("contract_regret", "shortfall"):
-            less = more = 0
-            for one in pairs[pairs["measure"] == measure].itertuples():
-                if {one.policy, one.other} == {"BanditQ", label}:
-                    sign = 1 if one.policy == "BanditQ" else -1
-                    less += max(sign * one.low, sign * one.high) < 0
-                    more += min(sign * one.low, sign * one.high) > 0
-            counts += [less, more]
-        assert [int(one) for one in re.findall(r"\d+", cells)][1:] == counts
-
-
 def test_page_shows_all(results):
     found = page.open_arena(results)
     decision = page.decision(found)
@@ -331,9 +268,3 @@ def test_page_shows_all(results):
 def test_page_says_how_to_make_what_is_missing(tmp_path):
     with pytest.raises(page.NotReady, match="fairbandits replicate arena"):
         page.open_arena(tmp_path)
-
-
-def test_costs_are_of_every_policy(tables):
-    labels = {one.labels[key] for one in FULL.experiments for key in one.labels}
-    assert set(tables["costs"]["label"]) == labels
-    assert (tables["costs"]["nanoseconds"] > 0).all()

@@ -141,13 +141,6 @@ def test_verdicts_without_a_headline_are_refused(rows, folder):
         read(file, LEDGERS)
 
 
-def test_headlines_come_back(rows, folder):
-    again = read(folder / "verdicts.csv", LEDGERS).rows
-    same = ("claim", "reading", "headline", "verdict", "tags", "left_out", "rule")
-    for old, new in zip(rows["verdicts"], again, strict=True):
-        assert {name: new[name] for name in same} == {name: old[name] for name in same}
-
-
 def test_the_committed_findings_are_those_of_the_committed_verdicts():
     table = ROOT / "audit" / VERDICTS_TABLE
     verdicts = read(table, LEDGERS, anyway=True)

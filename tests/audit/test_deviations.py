@@ -5,11 +5,9 @@ import re
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import real
 from fairbandits.audit.ledger import Change, load_ledger
-from fairbandits.cli.main import main
 from fairbandits.report.audit import Audit
 from fairbandits.settings.schemas import (
     ROOT,
@@ -130,15 +128,3 @@ def test_every_version_has_its_entry(paper):
 
 
 # -------------------------------------------------------------------------------------- shown
-
-
-def test_command_line():
-    whole = CliRunner().invoke(main, ["deviations"])
-    assert whole.exit_code == 0
-    assert all(ledger.title in whole.output for ledger in LEDGERS.values())
-    part = CliRunner().invoke(main, ["deviations", "--paper", "fair_ucb"])
-    headings = re.findall(r"^(\d{4}-\d\d-\d\d \d\d:\d\d)  \w+", part.output, re.MULTILINE)
-    assert headings == [change.when for change in LEDGERS["fair_ucb"].changes]
-    wrong = CliRunner().invoke(main, ["deviations", "--paper", "fairucb"])
-    assert wrong.exit_code == 1
-    assert "did you mean 'fair_ucb'" in wrong.output

@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import math
 import random
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -336,23 +335,6 @@ def test_one_judge_that_is_lost_outweighs_one_that_is_open(means, readings, judg
     assert judged(claims, estimators)["t-sum", ""].outcome == NOT_REPRODUCED
 
 
-def test_judged_by_others_under_their_readings(judged):
-    claims = {
-        "t-sum": without_tests(judged_by=["t-a", "t-b", "t-c"], readings=["one", "two"]),
-        "t-a": claim(readings=["one"]),
-        "t-b": claim(readings=["two"]),
-        "t-c": claim(),
-    }
-    estimators = {
-        ("t-a", "mean"): asking(0.5, readings=["one"]),
-        ("t-b", "mean"): asking(1.5, readings=["two"]),
-        ("t-c", "mean"): asking(0.5),
-    }
-    rows = judged(claims, estimators)
-    outcomes = [rows["t-sum", reading].outcome for reading in ("", "one", "two")]
-    assert outcomes == [DEPENDS, REPRODUCED, NOT_REPRODUCED]
-
-
 def test_not_testable(judged):
     row = judged({"t-a": without_tests(untestable="An opinion.")}, {})["t-a", ""]
     assert (row.outcome, row.headline, row.finding) == (NOT_TESTABLE, True, None)
@@ -609,19 +591,6 @@ def test_findings_come_back_as_they_were(tmp_path, written):
     assert list(map(answer_of, again.rows)) == found
     assert judge(ledgers, map(answer_of, again.rows)) == rows
     assert again.scale == "paper"
-
-
-def test_findings_that_are_not_finite_come_back(tmp_path, judged):
-    ledgers = ledgers_of(tmp_path, {"t-a": claim()})
-    ask = asks({("t-a", "mean"): asking(0.5, limit=0.0)})
-    (found,) = answers(ledgers["banditq"], Nothing(tmp_path), ask=ask)
-    odd = replace(found.finding, statistic=math.nan, high=math.inf, p=None)
-    odd = replace(found, finding=odd)
-    write_findings(tmp_path / "f.parquet", ledgers["banditq"], [odd], "smoke")
-    (row,), scale, _ = read(tmp_path / "f.parquet", ledgers, "findings")
-    again = answer_of(row).finding
-    assert math.isnan(again.statistic)
-    assert (again.high, again.p, scale) == (math.inf, None, "smoke")
 
 
 def test_findings_of_each_paper_once(tmp_path, written):

@@ -165,19 +165,6 @@ def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):
     assert json.loads(said("--results", results, "--json"))["exploratory"] is False
 
 
-def test_a_row_says_what_decided_it(results):
-    source = results / "audit" / "verdicts.parquet"
-    content = records.source_of(results / PLACE)["content"]
-    code = read_footer(results / PLACE)["code"]
-    assert read(source, LEDGERS).made.sources == {PLACE: {"content": content, "code": code}}
-    for row in read(source, LEDGERS).rows:
-        assert row["rules"] == records.judging(row["claim"], LEDGERS).digest
-        assert row["audit_code"] == records.audit_code()
-        assert row["seed"] == str(SEED)
-        wanted = (records.hash_of({PLACE: content}), code) if row["data"] else ("", "")
-        assert (row["data_hash"], row["code"]) == wanted
-
-
 def test_other_data_than_the_verdicts(results, made):
     was = hashed(results)
     put(made / "other", results)

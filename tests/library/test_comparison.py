@@ -205,8 +205,6 @@ class Silent:
             r'two policies have the label UCB1; give each its own: compare\(\{"UCB1": \.\.\., ',
         ),
         ({"metrics": "regrets"}, r"metric 'regrets' is unknown; did you mean 'regret'\?"),
-        ({"metrics": ["regret", "loss"]}, "metric 'loss' is unknown; known are regret, violation"),
-        ({"metrics": [3]}, "metric 3 is unknown"),
         ({"metrics": ["regret", "regret"]}, "metrics must have each name once, got 'regret' twice"),
         ({"metrics": []}, "metrics must name at least one of regret, .* got none"),
         (
@@ -217,7 +215,6 @@ class Silent:
         ({"metrics": "target_regret"}, "needs targets: give targets="),
         ({"targets": TARGETS}, "give quotas or targets, not both"),
         ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
-        ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
         ({"quotas": ("1/2", "1/2", 0)}, "quotas must sum to less than 1"),
         (
             {"policies": [fb.UCB1(), fb.LFG((0.1, 0.1))]},
@@ -232,7 +229,6 @@ class Silent:
             "targets cannot be met: an arm with a target has mean 0",
         ),
         ({"quotas": None, "targets": (0.1, 0.1)}, r"targets must have one entry per arm \(3\)"),
-        ({"quotas": None, "targets": (-0.1, 0.1, 0)}, "targets must be finite and at least 0"),
         (
             {"metrics": lambda result: result.regret().mean(axis=0)},
             r"an array of shape \(n_replicates, n_checkpoints\), here \(6, 2\), got \(2,\)",
@@ -240,7 +236,6 @@ class Silent:
         ({"policies": fb.UCB1()}, r"policies must be a list, or a dict by label, .*compare\(\[one"),
         ({"policies": [fb.UCB1]}, "UCB1 is its class; write UCB1"),
         ({"policies": {1: fb.UCB1()}}, "labels of policies must be text, got 1"),
-        ({"policies": [object()]}, "a policy needs a feedback attribute"),
         ({"instance": (0.7, 0.5, 0.4)}, "instance must be an Instance"),
     ],
 )

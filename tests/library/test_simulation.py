@@ -277,15 +277,6 @@ def test_replicates_do_not_depend_on_their_company(policy):
     assert len({together.rewards[k].tobytes() for k in range(6)}) == 6
 
 
-def test_seed_and_stream_change_the_rewards():
-    def rewards(**options):
-        return run(UCB1(), FOUR, ROUNDS, **options).rewards.tobytes()
-
-    distinct = [{}, {"seed": 1}, {"stream": "other"}, {"replicates": [1]}]
-    assert len({rewards(**options) for options in distinct}) == 4
-    assert rewards() == rewards(seed=0, stream="run", replicates=[0])
-
-
 def rewards_by_pull(result):
     """Return, per arm, the accrued reward after each of its pulls."""
     pulls = np.diff(result.plays[0], axis=0, prepend=0)

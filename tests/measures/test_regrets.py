@@ -7,9 +7,8 @@ import pytest
 from numba import config
 
 import naive
-from fairbandits import BanditQ, Instance, Static, run
+from fairbandits import BanditQ, Instance, run
 from fairbandits.measures.rates import realised_regret, reward_rates, target_regret
-from fairbandits.theory.static import static_benchmark
 
 SEED = 20240718
 ROUNDS = 60 if config.DISABLE_JIT else 300
@@ -60,19 +59,6 @@ def test_regret_by_hand():
     np.testing.assert_allclose(target_regret(rounds, plays, means, targets), [0.3, 5 - 6.8])
     rewards = np.array([[0.4, 0], [0.5, 7]])
     np.testing.assert_allclose(realised_regret(rounds, rewards, means, targets), [0.1, -2.5])
-
-
-def test_playing_the_benchmark_has_no_regret():
-    x, _ = static_benchmark(MEANS, TARGETS)
-    rounds = np.array([1, 17, 2_000_000])
-    np.testing.assert_allclose(
-        target_regret(rounds, rounds[:, None] * x, MEANS, TARGETS), 0, atol=1e-8
-    )
-    policy, many = Static(("1/2", "1/3", 0, "1/6", 0)), 10 if config.DISABLE_JIT else 200
-    where = {"seed": SEED, "checkpoints": [LONG], "stream": "x*"}
-    result = run(policy, Instance(MEANS), LONG, many, **where)
-    regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)[:, 0]
-    assert abs(regret.mean()) < 4 * regret.std(ddof=1) / many**0.5
 
 
 def identity_of(result):

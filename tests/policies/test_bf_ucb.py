@@ -29,7 +29,6 @@ from fairbandits import (
 )
 from fairbandits.engine import protocol
 from fairbandits.measures import groups as measures
-from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.policies import merit
 
 SEED, STREAM, REPLICATE = 20250113, "groups", 2
@@ -401,13 +400,6 @@ def test_quotas_above_one_over_m_break_the_guarantee():
     assert worst(policy, sizes, 60, 1) > 0
 
 
-def test_stated_range():
-    assert BFUCB((1, 1), (0.4, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0.5, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0.1, 0.6)).in_stated_range
-
-
 # What each deviation of the released program does.
 
 
@@ -511,22 +503,6 @@ def test_released_regret_by_hand():
     found = measures.released_regret(rounds, rewards, initial, means, sizes, quotas)
     # R* of the groups: (1/4 + 1) / (3/2) = 5/6 and 1/2; of the 8 rounds 2 are the second's
     assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
-
-
-def test_small_measures():
-    plays = np.array([[4, 4, 2], [0, 10, 0]])
-    assert measures.per_group(plays, (2, 1)).tolist() == [[8, 2], [10, 0]]
-    np.testing.assert_allclose(measures.jain_index(plays), [100 / 108, 1 / 3])
-    np.testing.assert_allclose(pseudo_reward(plays, (0.5, 0.25, 1), 1), [3.25, 0.75])
-    normalised = measures.normalised_reward(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
-    assert np.isnan(normalised[0])
-    assert normalised[1] == 0.5
-    deficits = measures.group_deficits(
-        np.array([10, 11]), np.array([[3, 7], [3, 8]]), (1, 1), (0.39, 0.3)
-    )
-    assert deficits.tolist() == [[0, -4], [1, -5]]
-    with pytest.raises(ValueError, match=r"merit must be one of power, exponential, got 'cubic'"):
-        measures.merits((0.5,), "cubic")
 
 
 @pytest.mark.parametrize("best", [0, 1])

@@ -28,7 +28,6 @@ from fairbandits import (
     TFairLearn,
     Thompson,
     Uniform,
-    run,
 )
 from fairbandits.engine import protocol
 from fairbandits.measures.pulls import r_regret, regret
@@ -94,32 +93,6 @@ def test_lfg(setting, rng):
         if "weights" in options:
             options["weights"] = options["weights"][: instance.n_arms]
         assert_same_run(LFG(quotas, **options), twins.LFG(quotas, **options), instance, rounds=100)
-
-
-def test_lfg_arrivals_matter():
-    """In round 1 the queues are the fractions, or nothing; the other terms are equal."""
-    instance, quotas = Instance((0.5, 0.5, 0.5)), ("1/5", "1/2", "1/4")
-    for arrivals, first in (("after", 0), ("before", 1)):
-        assert arms_of(recorded(LFG(quotas, arrivals=arrivals), instance, 5))[0] == first
-
-
-@pytest.mark.parametrize("name", ["ucb1", "lfg"])
-def test_random_ties_happen_and_are_broken_by_the_coin(name):
-    instance, quotas = Instance((0.73,) * 6, "deterministic"), ("1/7",) * 6
-    lowest, other = (
-        assert_same_run(
-            UCB1(ties=ties) if name == "ucb1" else LFG(quotas, ties=ties),
-            twins.UCB1(6, ties=ties) if name == "ucb1" else twins.LFG(quotas, ties=ties),
-            instance,
-        )
-        for ties in ("lowest", "random")
-    )
-    assert lowest[:6] == [0, 1, 2, 3, 4, 5]
-    assert lowest != other
-    assert set(other) == set(range(6))
-    if name == "ucb1":  # which has no ties among arms never pulled
-        assert lowest[:6] == other[:6]
-        assert lowest[6:12] == [0, 1, 2, 3, 4, 5]
 
 
 # Fair-Learn.
@@ -191,16 +164,6 @@ def test_t_fair_learn(setting, rng):
     assert_same_run(policy, twin, instance, max(horizon, instance.n_arms))
 
 
-def test_t_fair_learn_pulls_the_others_only_afterwards():
-    """An arm without quota is not pulled before all quotas are filled."""
-    quotas = ("0", "1/3", "0", "1/4")
-    twin = twins.TFairLearn(quotas, ROUNDS, twins.UCB1(4))
-    arms = assert_same_run(TFairLearn(quotas), twin, Instance((0.9, 0.5, 0.8, 0.4)))
-    assert twin.first_phase() == 88
-    assert sorted(arms[:88]) == [1] * 50 + [3] * 38
-    assert arms[88:90] == [0, 2]
-
-
 @settings
 def test_plug_in(setting, rng):
     """With targets within reach and out of reach."""
@@ -210,13 +173,6 @@ def test_plug_in(setting, rng):
     name = one_of(rng, "ucb1", "thompson", "uniform")
     twin = {"ucb1": twins.UCB1, "thompson": twins.Thompson, "uniform": twins.Uniform}[name](arms)
     assert_same_run(PlugIn(targets, name), twins.PlugIn(targets, twin), instance)
-
-
-def test_plug_in_meets_targets_that_it_can_estimate():
-    arms, targets = Instance((0.3, 0.2, 0.8)), (0.15, 0.06, 0)
-    found = run(PlugIn(targets), arms, 4_000, 3, checkpoints=[4_000])
-    assert (found.violation(targets) < 80).all()
-    assert (np.abs(found.target_regret(targets)) < 160).all()
 
 
 # The policies made to learn from arms and rewards that they did not choose, on extreme coins too.
@@ -313,16 +269,3 @@ def test_regrets(setting, rng):
     np.testing.assert_allclose(found, fair, rtol=1e-12, atol=1e-11)
     last = r_regret(rounds[-1:], np.array(plays)[:, -1:], means, quotas, tolerance)
     assert np.array_equal(last, found[:, -1:])
-
-
-def test_naive_measures_by_hand():
-    """r = 2/5, 1/3 and the arms 0, 2, 1, 1, 0."""
-    measures = twins.violations([0, 2, 1, 1, 0], ["2/5", "1/3", "0"])
-    floors = [[-1, 0, 0], [-1, 0, -1], [0, 0, -1], [0, -1, -1], [0, -1, -1]]
-    assert measures["floor_deficit"] == floors
-    assert measures["floor_deficit_sup"][-1] == [0, 0, 0]
-    assert measures["deficit"][3] == twins.exactly(["3/5", "-2/3", "-1"])
-    assert measures["deficit_sup"][3] == twins.exactly(["3/5", "2/3", "0"])
-    means = (0.9, 0.4, 0.5)
-    assert twins.regret([2, 2, 1], means) == pytest.approx(1.4)
-    assert twins.r_regret(5, [2, 2, 1], means, ["2/5", "1/3", "0"]) == pytest.approx(0.9)

@@ -109,15 +109,6 @@ def test_an_observer_in_plain_python():
         assert result.plays.tobytes() == played(policy).plays.tobytes()
 
 
-def test_a_policy_in_plain_python():
-    result = played(EveryOther(), [Starvation(), PlaysSum()])
-    assert list(result.probes) == ["turn", "starvation", "plays_sum"]
-    assert result.probes["turn"][0, :, 0].tolist() == [1, 1, 0]
-    assert result.probes["starvation"][0].tolist() == [[0, 1, 1], [1, 1, 7], [1, 1, 60]]
-    # pulls of the first arm: 1, 1, 2, 2, 3, 3, 4; of the second one round later
-    assert result.probes["plays_sum"][0, 1].tolist() == [16, 12, 0]
-
-
 def test_observers_are_checked():
     with pytest.raises(TypeError, match=r"an observer needs probes .* got 'starvation'"):
         played(UCB1(), ["starvation"])

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 import zipfile
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,11 @@ from hatchling.builders.wheel import WheelBuilder
 
 import own_policy
 from fairbandits import Instance, run
-from fairbandits.data import provenance
 from fairbandits.policies import make_policy
-from fairbandits.replication import code
 from fairbandits.replication.bundles import bundles_of, simulations
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
-from fairbandits.settings.starting import GROUP, offered
+from fairbandits.settings.schemas import ConfigError
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 ROUND_ROBIN = '''
@@ -148,10 +144,6 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
         simulate_chunk(spec_of(first), 1, [0])
 
 
-def test_a_registered_policy_has_no_file_of_its_own(configured):
-    assert "policy_source" not in spec_of(configured("ucb1")).to_json()
-
-
 # offered by an installed package
 
 
@@ -200,25 +192,6 @@ def test_an_installed_package_offers_a_policy_by_its_name(folder, configured, in
     with (packages / "round_robin.py").open("a") as file:
         file.write("# edited\n")
     assert spec_of(configured("round_robin", {"first": 2})).policy_source != spec.policy_source
-
-
-def published():
-    """Return the specification and the fingerprint of a paper's runs, worked out anew."""
-    for one in (*vars(provenance).values(), *vars(code).values()):
-        if hasattr(one, "cache_clear"):
-            one.cache_clear()
-    settings = read_yaml(ROOT / "config" / "config.yaml") | {"papers": ["fair_ucb"]}
-    config = build_config(settings, "test")
-    return {run.key: (run.spec.to_json(), code.code_of(run.spec)) for run in config.runs}
-
-
-def test_an_installed_package_makes_no_published_run_stale(install):
-    before = published()
-    install("round_robin =", "ucb1 =")
-    assert [one.value for one in entry_points(group=GROUP, name="ucb1")]
-    assert published() == before
-    assert "ucb1" in {spec["policy"] for spec, _ in before.values()}
-    assert "ucb1" not in offered()
 
 
 def test_two_packages_that_offer_one_name_are_refused(folder, configured, install):

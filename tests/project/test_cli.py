@@ -82,18 +82,6 @@ def dataset(experiment, chunks, out):
 # ------------------------------------------------------------------------------------------ help
 
 
-@pytest.mark.parametrize("name", [None, *main.commands])
-def test_every_command_has_help(name):
-    words = [] if name is None else [name]
-    text = succeed(*words, "--help")
-    assert text.startswith("Usage: ")
-    command = main if name is None else main.commands[name]
-    assert command.help.split("\n")[0].rstrip(".") in " ".join(text.split())
-    for parameter in command.params:
-        for option in parameter.opts if parameter.param_type_name == "option" else []:
-            assert option in text
-
-
 @pytest.mark.parametrize(
     ("words", "files"),
     [
@@ -282,23 +270,6 @@ def test_plan_with_something_else_in_a_place(tmp_path, spec, change, text, plan)
 def test_plan_that_is_not_there(tmp_path):
     line = failure("simulate", tmp_path / "plan.json")
     assert line == f"{tmp_path / 'plan.json'} does not exist; the workflow writes it"
-
-
-def test_one_chunk_of_a_plan(tmp_path, spec, plan):
-    outs = [tmp_path / f"{number}.parquet" for number in range(3)]
-    chunks = [chunk(spec, text, out) for text, out in zip(("0-0", "1-1", "1-1"), outs, strict=True)]
-    chunks[2]["name"] = "other"
-    file = plan(seed=SEED, chunks=chunks)
-    succeed("simulate", file, "--run", NAME, "--replicates", "1-1")
-    assert [out.exists() for out in outs] == [False, True, False]
-    succeed("simulate", file, "--run", "other")
-    assert [out.exists() for out in outs] == [False, True, True]
-    line = failure("simulate", file, "--run", "othr")
-    assert line == f"{file} has no run 'othr'; did you mean 'other'?"
-    line = failure("simulate", file, "--run", NAME, "--replicates", "2-2")
-    assert line == f"{file} has no chunk of the replicates 2-2"
-    line = failure("simulate", file, "--replicates", "two")
-    assert line == "--replicates: replicates must be a range such as 0-49, got 'two'"
 
 
 @pytest.mark.parametrize(

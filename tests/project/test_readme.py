@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import fairbandits as fb
-import real
 from fairbandits.figures.draw import draw
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
@@ -16,7 +15,6 @@ from fairbandits.settings.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-FIGURES = (ROOT / "docs" / "figures.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
@@ -79,8 +77,3 @@ def test_links_lead_somewhere():
     missing = [target for target in targets if "//" not in target and not (ROOT / target).exists()]
     assert targets
     assert not missing
-
-
-def test_every_figure_is_shown():
-    for paper, figure in real.config().figures:
-        assert f"../figures/{paper}/{figure}.png" in FIGURES

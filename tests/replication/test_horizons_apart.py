@@ -77,21 +77,11 @@ CHANGES = {
         "experiments.trade_off.policies.full.apart needs fixed means; drawn ones belong to the "
         "replicate",
     ),
-    "no truth": (
-        lambda all_: all_["trade_off"]["policies"]["full"].update(apart="yes"),
-        "experiments.trade_off.policies.full.apart should be a valid boolean, got 'yes'",
-    ),
     "shares of too many": (
         lambda all_: all_["arms_low"]["instances"]["20"].update(
             target_shares=sourced({"share": "1/30", "arms": 21})
         ),
         "experiments.arms_low_20.target_shares must have at most one entry per mean (20), got 21",
-    ),
-    "shares of none": (
-        lambda all_: all_["arms_low"]["instances"]["20"].update(
-            target_shares=sourced({"share": "1/9"})
-        ),
-        "experiments.arms_low_20.target_shares.value: 'arms' is a required property",
     ),
 }
 

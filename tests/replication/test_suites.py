@@ -398,19 +398,6 @@ OF_INSTANCE = (
 REFUSED = [
     # instances
     (
-        {"one": suite({"a": {"horizons": sourced(5)}})},
-        "experiments.one_a: unknown key 'horizons'; did you mean 'horizon'?",
-    ),
-    (
-        {"one": suite({"a": {}}, means=None)},
-        "experiments.one_a: 'means' is a required property",
-    ),
-    (
-        {"one": suite({"a": {"horizon": sourced(0)}})},
-        "experiments.one_a.horizon.value must be a whole number of at least 1",
-    ),
-    ({"one": suite({})}, "experiments.one.instances should have at least 1 item, got {}"),
-    (
         {"one": suite({"a": {"instances": {"b": {}}}})},
         f"{SUITE}: an instance cannot have instances itself",
     ),
@@ -437,45 +424,14 @@ REFUSED = [
     ),
     (with_means(), "experiments.one.means.value must have either evenly or one_best"),
     (
-        with_means(even={}),
-        "experiments.one.means.value: unknown key 'even'; did you mean 'evenly'?",
-    ),
-    (
-        with_means(evenly={"first": 0.9, "last": 0.1}),
-        "experiments.one.means.value.evenly: 'arms' is a required property",
-    ),
-    (
-        with_means(one_best={"best": 0.9, "gap": 0.1, "arms": 1}),
-        "experiments.one.means.value.one_best.arms must be a whole number of at least 2, got 1",
-    ),
-    (
         with_means(evenly={"first": 0.9, "last": 1.5, "arms": 3}),
         "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
-    ),
-    (
-        with_means(one_best={"best": 0.25, "gap": 0.5, "arms": 3}),
-        "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got -0.25",
     ),
     # steps of a sweep, parts of the equal share
     (
         with_steps(first=1, last=1, steps=3),
         f"{STEPS}.value: first and last must differ, got 1 for both",
     ),
-    (
-        with_steps(first=1, last=2, steps=0),
-        f"{STEPS}.value.evenly.steps must be a whole number of at least 1, got 0",
-    ),
-    (with_steps(first=1, last=2), f"{STEPS}.value.evenly: 'steps' is a required property"),
-    (
-        with_steps(first=1, last=2, stps=2),
-        f"{STEPS}.value.evenly: unknown key 'stps'; did you mean 'steps'?",
-    ),
-    (with_share(1), "experiments.one: quotas must sum to less than 1, got 1"),
-    (
-        with_share("half"),
-        "experiments.one.quotas.value.of_equal_share must be a number such as 0.05 or ",
-    ),
-    (with_share([1]), "experiments.one.quotas.value.of_equal_share must be a number"),
     (with_share("-1/2"), "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
     # drawn quotas
     (
@@ -498,10 +454,6 @@ REFUSED = [
             drawn={"means": [0.5, 0.4], "drawn_quotas": {"span": "wider", "denominator": 100}}
         ),
         "experiments.one.drawn_quotas.span wider needs at least 3 arms, got 2",
-    ),
-    (
-        with_drawn(drawn={"drawn_quotas": {"span": "kth"}}),
-        "experiments.one.drawn_quotas.value: 'denominator' is a required property",
     ),
     (
         with_drawn(),
@@ -531,16 +483,6 @@ REFUSED = [
         "experiments.one.target_shares must have at most one entry per mean (3), got 4",
     ),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
-    (with_targets(target_shares=[-0.5, 1]), f"{SHARES} [-0.5, 1]"),
-    (
-        with_targets(target_shares=["half"]),
-        "experiments.one.target_shares.value.0 must be a number such as 0.05 or ",
-    ),
-    (
-        with_targets(),
-        "experiments.one.policies.q.parameters.targets: the experiment has no targets; give them "
-        "there, or here in place of 'instance'",
-    ),
     # records and observers
     (
         {"one": experiment(record=["deficits"])},
@@ -548,12 +490,6 @@ REFUSED = [
         "you mean 'deficit'?",
     ),
     (watched(["starvatio"]), f"{OBSERVE}: observer must be one of banditq_inequalities, "),
-    (
-        watched(["plays_sum", {"plays": {}}]),
-        f"{OBSERVE}: observer must be one of ",
-    ),
-    (watched("starvation"), f"{OBSERVE} should be a valid list, got 'starvation'"),
-    (watched([]), f"{OBSERVE} should have at least 1 item, got []"),
     (
         watched(["starvation", "plays_sum", "starvation"]),
         f"{OBSERVE}: 'starvation' is there twice",
@@ -565,10 +501,6 @@ REFUSED = [
     (
         watched([{"starvation": {"most": sourced(3)}}]),
         f"{OBSERVE}: observer starvation has no parameter 'most'; it takes: none",
-    ),
-    (
-        watched([{"banditq_inequalities": {"means": "instance"}}]),
-        f"{OBSERVE}.0.banditq_inequalities.means should be a valid dictionary, got 'instance'",
     ),
     (
         watched(["banditq_inequalities"]),

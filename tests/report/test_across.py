@@ -5,12 +5,10 @@ import re
 
 import pytest
 import yaml
-from markupsafe import escape
 
 import small
-from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, REPRODUCED
+from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.report import across, audit
-from fairbandits.report.markup import typeset
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\1.html">')
@@ -33,28 +31,6 @@ def with_verdicts(found, **verdicts):
 
 
 # ----------------------------------------------------------------------------- what is shared
-
-
-def test_every_shared_claim_is_beside_its_verdict(found):
-    parts = [getattr(one, "data", one) for one in across.shared(found)]
-    statements = across.load_shared(found.ledgers)
-    assert len(parts) == 3 * len(statements)
-    for (name, one), heading, said, rows in zip(
-        statements.items(), parts[::3], parts[1::3], parts[2::3], strict=True
-    ):
-        assert f'<h3 id="{name}">' in heading
-        assert said == one.statement
-        assert LINK.findall(rows) == list(one.claims)
-        cells = re.findall(r"<tr><th scope=\"row\">.*?</tr>", rows)
-        for key, row in zip(one.claims, cells, strict=True):
-            verdict, *others = re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', row)
-            assert verdict == found.headlines[key]
-            readings = [one["verdict"] for one in found.under_readings(key)[1:]]
-            assert set(others) == (set(readings) if verdict == DEPENDS else set())
-            assert ("under both readings" in row) == (len(readings) == 2 and verdict != DEPENDS)
-            assert typeset(found.claims[key].statement) in row
-            head = found.under_readings(key)[0]
-            assert escape(audit.quantity_of(found, head)) in row
 
 
 @pytest.mark.parametrize(

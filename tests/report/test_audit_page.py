@@ -43,10 +43,6 @@ def plain(markup):
     return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
-def badges(markup):
-    return re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', markup)
-
-
 # --------------------------------------------------------------------------------- opened
 
 
@@ -170,17 +166,6 @@ def drawn(rows):
     tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
     named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
     return evidence.picture(tests, evidence.in_order(tests, rows), named)
-
-
-def test_a_picture_shows_each_case():
-    markup = drawn([row(k, each=f"arm {k}") for k in range(3)])
-    for k in range(3):
-        assert f"<span>arm {k}</span>" in markup
-    assert "<p>Pulls of A minus that of B, in pulls; right of 0: A has more.</p>" in markup
-    said = "3 cases, 0 to 2: pulls of A minus that of B, in pulls; 3 reproduced"
-    assert f'role="img" aria-label="{said}"' in markup
-    assert "● 3 reproduced; shaded: as is claimed; line: limit; bars: 99\u00a0%" in markup
-    assert len(markup) < 2000
 
 
 def test_a_case_without_a_number_says_so():

@@ -47,11 +47,6 @@ def test_claims_stand_beside_what_the_referees_found_and_what_was_done(page):
     assert "| Nobody asked. | `banditq-prop6`. |" in page
 
 
-def test_classes_are_counted(page):
-    assert "| wrong | it is false | 1 | 1 |" in page
-    assert "| sound | it follows | 1 | 0 |" in page
-
-
 def test_a_class_that_is_not_there_is_refused(tmp_path):
     claims = {"banditq-prop6": FOUND["claims"]["banditq-prop6"] | {"class": "wrongg"}}
     file = tmp_path / "referees.yaml"

@@ -51,12 +51,6 @@ def test_a_chain_has_all_its_forms(tmp_path, monkeypatch):
     assert "a < b" not in json.dumps(chain["Quote"])
 
 
-def test_a_page_says_that_small_runs_are_no_results(tmp_path):
-    (file,) = export.write("html", SAID | {"scale": "smoke"}, LEDGERS, tmp_path)
-    assert "these are not results" in file.read_text()
-    assert "a &lt; b" in file.read_text()
-
-
 @pytest.mark.parametrize(
     ("verdict", "tags", "grade", "basis", "word", "confidence"),
     [

@@ -1,7 +1,6 @@
 """The numbers on the pages: computed from results, compared with what was published."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,13 +9,11 @@ import pytest
 import small
 from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import load_dataset
-from fairbandits.report import audit, comparison, landing, pages
+from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
 from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import ConfigError
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
-NONE = audit.Audit({}, [], [], "paper", Path("results"))
 
 
 def curve(*values, law="uniform02", series="arm 1", rounds=None, peaks=None):
@@ -132,43 +129,6 @@ def test_tables_agree_with_the_drawn_curves(paper, name):
 
 
 # from configuration
-
-
-@pytest.mark.slow
-def test_settings_have_every_configured_number_and_its_source(paper):
-    shown = pages.settings(paper)
-    known = {"stated", "derived", "released code", "reconstructed", "chosen"}
-    assert set(shown["provenance"]) <= known
-    assert (shown != "").all(axis=None)
-    for block in paper.content["experiments"].values():
-        for policy in block["policies"].values():
-            for key, entry in policy["parameters"].items():
-                rows = shown[shown["setting"] == f"{policy['label']}: {key}"]
-                assert entry["source"].strip() in set(rows["source"])
-    rounds = shown[shown["setting"] == "rounds T"]
-    assert list(rounds["figures"]) == ["1–6", "7", "8–13"]
-    values = ["2\u202f000\u202f000", "300\u202f000", "3\u202f000\u202f000"]
-    assert list(rounds["value"]) == values
-
-
-@pytest.mark.slow
-def test_a_card_leads_to_its_paper_and_shows_a_figure_that_is_drawn(paper, monkeypatch):
-    markup = landing.cards([paper], NONE)
-    assert markup.count("<img") == markup.count('data-page="banditq"') == 1
-    assert 'data-figure="banditq/fig1.svg"' in markup
-    monkeypatch.setattr(landing, "read_yaml", lambda file: {"card": {"figure": "fig99"}})
-    with pytest.raises(ConfigError, match=r"glossary\.yaml: card: no figure 'fig99'"):
-        landing.cards([paper], NONE)
-
-
-@pytest.mark.slow
-def test_versions_come_from_footers(paper):
-    footer = read_footer(paper.results / "banditq" / "oracle_lfg.parquet")
-    shown = pages.versions([paper])
-    for fact in (footer["seed"], footer["packages"]["numpy"]):
-        assert f"<td>{fact}</td>" in shown
-    assert footer["code"] in shown  # each experiment has its own
-    assert footer["commit"] not in shown
 
 
 @pytest.mark.slow

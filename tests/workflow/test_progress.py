@@ -21,18 +21,6 @@ def progress():
     return made
 
 
-def test_lines_count_jobs_and_figures(progress):
-    assert progress.planned(COUNTS, 0.0) == "4 jobs to do"
-    for number, rule in enumerate(("simulate_a", "a_fig1", "simulate_b", "a_fig2")):
-        progress.started(number, rule, number)
-        line = progress.finished(number, number + 1)
-        assert line.startswith(f"[{number + 1} of 4] figures {(number + 1) // 2} of 2, ")
-        assert line.endswith(f" ({rule}, 1 s)")
-    assert "almost done" in line
-    progress.started(9, "all", 4)
-    assert progress.finished(9, 4) == ""
-
-
 def left(line):
     number, unit = re.search(r"about (\d+) (min|s) left", line).groups()
     return int(number) * (60 if unit == "min" else 1)
