@@ -9,17 +9,15 @@ from click.testing import CliRunner
 import real
 import small
 from fairbandits.audit import run, show
-from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES, TAGS
+from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.records import committed as committed_claims
 from fairbandits.audit.records import csv_of, read, write
 from fairbandits.audit.totals import left_out
 from fairbandits.audit.view import stands_for
 from fairbandits.cli.main import main
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT
 
-CONFIG = real.config()
 LEDGERS = real.ledgers()
 CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
 
@@ -130,32 +128,6 @@ def test_json_follows_its_schema(results, rows):
 @pytest.fixture(scope="module")
 def findings(results):
     return read(results / "audit" / "findings.parquet", LEDGERS, "findings").rows
-
-
-def shape(claim):
-    """Return what an explanation has lines for, as far as it does not depend on the verdict."""
-    parts = (claim.between, claim.alias_of, claim.judged_by, claim.reconstructed, claim.untestable)
-    parts += (claim.note, claim.estimand, claim.readings, claim.figure, left_out(claim))
-    return tuple(map(bool, parts)), any(not test.decides for test in claim.tests)
-
-
-@pytest.mark.parametrize("name", {shape(one): key for key, one in CLAIMS.items()}.values())
-def test_explains_claims_of_every_shape(name, rows, findings):
-    claim = CLAIMS[name]
-    own = [row for row in rows if row["claim"] == name]
-    words = " ".join(show.explanation(claim, LEDGERS, CONFIG, own, findings, 100).split())
-    wanted = [claim.place, claim.untestable, claim.alias_of, *claim.judged_by]
-    wanted += [TAGS[tag] for row in own for tag in row["tags"]]
-    wanted += [f"verdict: {row['verdict']}" for row in own]
-    wanted += [f"test {test.name}: {test.procedure} (rule {test.rule}" for test in claim.tests]
-    for one in wanted:
-        assert plain(" ".join(one.split())) in words
-    assert ("the record as it is judged:" in words) == bool(claim.tests)
-    qualifying = [test for test in stands_for(claim, LEDGERS).tests if not test.decides]
-    assert ("what qualifies it:" in words) == bool(qualifying)
-    assert (f"figures/{claim.paper}/{claim.figure}.svg" in words) == bool(claim.figure)
-    assert ("fairbandits replicate audit" in words) == (not claim.untestable)
-    assert (f"in no total: {left_out(claim)}" in words) == bool(left_out(claim))
 
 
 # --------------------------------------------------------------------------- the committed table

@@ -144,14 +144,6 @@ def test_a_token_counts(copied, old, new):
     assert of_text(TEXT) != of_text(TEXT.replace(old, new))
 
 
-def test_pages_go_by_every_byte(copied):
-    before = provenance.fingerprint_of_text("engine/laws.py", "report/site.js")
-    with (copied / "engine" / "laws.py").open("a") as stream:
-        stream.write("# a note\n")
-    forget()
-    assert provenance.fingerprint_of_text("engine/laws.py", "report/site.js") != before
-
-
 def test_fingerprint_changes_with_names_and_borders(copied):
     folder = copied / "engine"
     (folder / "one.py").write_bytes(b"a = 1\n")

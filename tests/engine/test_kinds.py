@@ -100,14 +100,6 @@ def test_what_takes_too_long_is_compiled_in_the_middle_of_a_run(policy, ways, li
 
 
 @compiled_only
-def test_the_caller_can_force_either(ways):
-    run(UCB1(), TWO, 10_000, checkpoints=[10_000], compiled=False)
-    run(UCB1(), TWO, 2, checkpoints=[2], compiled=True)
-    run(UCB1(), TWO, 10, checkpoints=[10], compiled=False)
-    assert ways == ["interpreted", "compiled", "interpreted"]
-
-
-@compiled_only
 def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
     limits.setattr("fairbandits.replication.simulate.COMPILING", kinds.COMPILING)
     spec = RunSpec(

@@ -1,22 +1,15 @@
 """BF-UCB's experiments, figures and page: drawn groups, shared instances, and their numbers."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
 import real
 import shrunk
 import small
-from fairbandits.data.store import StoreError
 from fairbandits.figures import bf_ucb as figures
-from fairbandits.replication.datasets import collect
 from fairbandits.replication.recorded import Dataset
-from fairbandits.replication.simulate import write_chunk
 from fairbandits.report import pages
 from shrunk import sourced
 
-SEED = 20240729
 HORIZON = 400
 
 
@@ -35,12 +28,6 @@ def config():
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     return pages.open_paper("bf_ucb", folder / "results", folder / "figures")
-
-
-def short(config, key, **changes):
-    """Return a run's spec with few rounds."""
-    rounds = {"horizon": HORIZON, "checkpoints": {"at": [HORIZON // 2, HORIZON]}}
-    return replace(config.run(key).spec, **rounds, **changes)
 
 
 # what is configured
@@ -99,31 +86,6 @@ def test_what_is_refused(tmp_path, name, change, words):
 
 
 # what is simulated
-
-
-def collected(config, tmp_path, name="low_released"):
-    """Return the dataset of a short experiment with two replicates, its facts and its chunks."""
-    one = config.experiment("bf_ucb", name)
-    specs = {each.name: short(config, each.key) for each in one.runs}
-    runs = {each: spec.to_json() for each, spec in specs.items()}
-    facts = one.facts() | {"replicates": 2, "horizon": HORIZON, "runs": runs}
-    files = [tmp_path / each / "0-1.parquet" for each in specs]
-    for file, spec in zip(files, specs.values(), strict=True):
-        write_chunk(spec, SEED, range(2), file)
-    out = tmp_path / f"{name}.parquet"
-    collect(files, facts, SEED, out)
-    return out, facts, files
-
-
-def test_fixed_means_are_guarded(config, tmp_path):
-    _, facts, files = collected(config, tmp_path)
-
-    def change(columns):  # in the range, but not what is fixed
-        return columns | {"mean": np.where(columns["arm"] == 11, 0.7, columns["mean"])}
-
-    shrunk.rewritten(files[0], change)
-    with pytest.raises(StoreError, match="that means are in their range fails first"):
-        collect(files, facts, SEED, tmp_path / "never.parquet")
 
 
 # what the figures show

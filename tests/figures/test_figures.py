@@ -1,7 +1,6 @@
 """Every figure: drawn from a dataset, with the numbers of the dataset, the same bytes each time."""
 
 import html
-import inspect
 import re
 import struct
 from pathlib import Path
@@ -15,14 +14,13 @@ import yaml
 from scipy import stats
 
 import naive
-import real
 import small
 from fairbandits.data.dictionary import column_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.figures.draw import draw, drawn, function_of
-from fairbandits.library.style import COLOURS, LAW_TITLES
+from fairbandits.library.style import LAW_TITLES
 from fairbandits.measures.summary import summarise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,23 +115,6 @@ def no_open_figures():
 
 def test_configured_figures_are_those_that_can_be_drawn():
     assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
-
-
-def test_what_is_said_of_a_figure_is_what_draws_it():
-    for paper, figure in DRAWN:
-        function = function_of(paper, figure)
-        assert function.__doc__.startswith("Draw ")
-        assert PAPERS[paper][figure].template in inspect.cleandoc(function.__doc__)
-        assert PAPERS[paper][figure].quantity
-        assert set(inspect.signature(function).parameters) <= {"datasets", "published"}
-
-
-def test_every_curve_has_a_colour_and_every_law_a_title():
-    for one in real.config().experiments:
-        if not (one.figures or one.companion_to):
-            continue
-        assert COLOURS.keys() >= set(one.labels.values())
-        assert LAW_TITLES.keys() >= set(one.laws)
 
 
 def test_unknown_figure(config, tmp_path):

@@ -6,13 +6,8 @@ import pytest
 import real
 import small
 from fairbandits.figures import ht_ucb as figures
-from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
+from fairbandits.replication.recorded import Dataset, joined, runs_of
 from fairbandits.report import pages
-from fairbandits.settings.spec import RunSpec
-
-SPEC = RunSpec(
-    stream="x", policy="x", parameters={}, law="beta", horizon=20, checkpoints={"at": [20]}
-)
 
 
 @pytest.fixture(scope="module")
@@ -84,22 +79,6 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
     return loss - best
 
 
-def test_joined_runs_have_a_round_for_each_horizon():
-    def part(horizon, weight):
-        values = {"plays": np.full((2, 1, 3), horizon)}
-        cell = {"horizon": horizon, "eta": weight}
-        return RunData("lfg-beta", "lfg", "beta", np.array([horizon]), values, cell, SPEC)
-
-    alone = RunData("x-beta", "x", "beta", np.array([9]), {"plays": np.zeros((2, 1, 3))}, {}, SPEC)
-    parts = [part(20, 1.0), part(10, 1.0), alone, part(10, 2.0), part(20, 2.0)]
-    first, other, second = joined(parts)
-    assert other.rounds.tolist() == [9]
-    assert [first.cell, second.cell] == [{"eta": 1.0}, {"eta": 2.0}]
-    for one in (first, second):
-        assert one.rounds.tolist() == [10, 20]
-        assert one.values["plays"][:, :, 0].tolist() == [[10, 20]] * 2
-
-
 # Figure 3
 
 
@@ -140,22 +119,6 @@ def test_paths_are_those_of_the_dataset(paper):
 
 
 # Figure 4
-
-
-def straight(slope, ends, n=6, spread=0.0):
-    """Return points (n_replicates, n_values, 2) of the line slope * unfairness."""
-    lacking = np.linspace(*ends, 5)
-    values = np.stack([lacking, slope * lacking], axis=1)
-    return np.repeat(values[None], n, axis=0) + spread * np.arange(n)[:, None, None] * [0, 1]
-
-
-def test_all_frontiers_share_a_range():
-    found = {
-        ("HT-UCB", "beta"): (np.arange(5), straight(2, (0, 10))),
-        ("Flearn", "beta"): (np.arange(5), straight(1, (4, 20))[:, ::-1]),
-        ("LFG", "beta"): (np.arange(5), straight(1, (2, 9))),
-    }
-    assert figures.shared_range(found, "beta") == (4, 9)
 
 
 @pytest.mark.slow

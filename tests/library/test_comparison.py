@@ -84,17 +84,6 @@ def test_intervals_are_those_of_scipy(compared):
         assert (row.difference_low, row.difference_high) == pytest.approx(paired, rel=1e-9)
 
 
-def test_frame_has_every_checkpoint(compared):
-    frame = compared.frame
-    assert list(frame.columns) == ["policy", "metric", "round", "mean", "low", "high", "n"]
-    assert len(frame) == 3 * 3 * 2
-    for row in frame.itertuples():
-        result = compared.results[row.policy]
-        values = getattr(result, row.metric)()[:, result.rounds.tolist().index(row.round)]
-        assert row.mean == pytest.approx(np.mean(values), rel=1e-12)
-        assert (row.low, row.high) == pytest.approx(interval_of(values), rel=1e-9)
-
-
 # labels and measures
 
 
@@ -130,25 +119,6 @@ def test_each_measure_is_the_method_of_a_result(metric, given):
     for label, result in found.results.items():
         wanted = getattr(result, metric)(**given)
         assert found.curves[metric, label].tolist() == wanted.tolist()
-
-
-@pytest.mark.parametrize(
-    ("instance", "metrics"),
-    [
-        (fb.instances.fair_ucb(2), ("regret", "violation", "r_regret")),
-        (fb.instances.banditq(), ("regret", "violation", "target_regret")),
-        (fb.instances.ht_ucb_c(5, 0.4), ("regret", "violation", "penalised_regret")),
-    ],
-    ids=["quotas", "targets", "drawn"],
-)
-def test_a_published_instance_brings_what_its_paper_asks_for(instance, metrics):
-    found = fb.compare([fb.UCB1(), fb.Uniform()], instance, 50, replicates=3, metrics=metrics)
-    assert np.isfinite(found.table["mean"]).all()
-    assert found.results["UCB1"].quotas == (instance.quotas or None)
-    given = {"quotas": instance.quotas} if instance.quotas else {"targets": instance.targets}
-    rivals = [fb.UCB1(), fb.Uniform()]
-    again = fb.compare(rivals, instance, 50, replicates=3, metrics=metrics, **given)
-    assert again.table.equals(found.table)
 
 
 # pictures

@@ -202,28 +202,6 @@ def test_numbers_of_replicates_fit_their_column(replicates):
     assert set(last.tolist()) == {2**31 - 1}
 
 
-def test_unsigned_checkpoints_are_checked_too():
-    rising = run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([3, 5], np.uint64))
-    assert rising.rounds.tolist() == [3, 5]
-    with pytest.raises(ValueError, match="checkpoints must be increasing"):
-        run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([5, 3], np.uint64))
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        BanditQ((0.1, 0.1)),
-        BanditQ((0.1,) * 5, feedback="full"),
-        LFG((0.1, 0.1)),
-        LFG((0.1,) * 4, weights=(1, 1)),
-        Static((0.5, 0.5)),
-    ],
-)
-def test_parameters_must_fit_the_number_of_arms(policy):
-    with pytest.raises(ValueError, match=r"must have one entry per arm \(4\), got [25]"):
-        run(policy, FOUR, ROUNDS)
-
-
 # What comes back.
 
 
@@ -275,38 +253,6 @@ def test_replicates_do_not_depend_on_their_company(policy):
     for name in policy.probes:
         assert together.probes[name][[4, 1]].tobytes() == some.probes[name].tobytes()
     assert len({together.rewards[k].tobytes() for k in range(6)}) == 6
-
-
-def rewards_by_pull(result):
-    """Return, per arm, the accrued reward after each of its pulls."""
-    pulls = np.diff(result.plays[0], axis=0, prepend=0)
-    return [result.rewards[0, pulls[:, arm] == 1, arm] for arm in range(pulls.shape[1])]
-
-
-@pytest.mark.parametrize("law", ["uniform02", "beta"])
-def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy(law):
-    instance = Instance(FOUR.means, law)
-    runs = [rewards_by_pull(run(p, instance, ROUNDS, checkpoints=EVERY)) for p in BANDITS]
-    for arm in range(4):
-        longest = max((pulled[arm] for pulled in runs), key=len)
-        assert len({len(pulled[arm]) for pulled in runs}) > 1
-        for pulled in runs:
-            assert pulled[arm].tobytes() == longest[: len(pulled[arm])].tobytes()
-
-
-def test_full_information_pays_the_same_in_every_round():
-    class Watcher(Scripted):
-        def learn(self, t, action, reward):
-            self.seen = [*getattr(self, "seen", []), reward.tolist()]
-
-    uniform, greedy = Watcher([0.25] * 4, "full"), Watcher([0, 0, 1, 0], "full")
-    run(uniform, FOUR, ROUNDS)
-    run(greedy, FOUR, ROUNDS)
-    assert uniform.seen == greedy.seen
-    assert len({tuple(row) for row in uniform.seen}) == ROUNDS
-    result = run(BanditQ(TARGETS, feedback="full"), FOUR, ROUNDS, checkpoints=EVERY)
-    x = np.diff(result.plays[0], axis=0, prepend=0)
-    np.testing.assert_allclose(result.rewards[0], np.cumsum(x * uniform.seen, axis=0), rtol=1e-12)
 
 
 # The names of the package, its examples, and its registry.

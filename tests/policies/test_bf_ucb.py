@@ -505,23 +505,6 @@ def test_released_regret_by_hand():
     assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
 
 
-@pytest.mark.parametrize("best", [0, 1])
-def test_fair_oracle_earns_the_fair_optimum(best, rng):
-    sizes, quotas = (3, 2), ("3/10", "2/5")
-    means = [0.9, 0.8, 0.7, 0.5, 0.6] if best == 0 else [0.2, 0.3, 0.4, 0.5, 0.6]
-    policy = GroupOracle(sizes, quotas, means, schedule="floor")
-    result = recorded(policy, Instance(means))
-    regret = measures.group_regret(
-        result.rounds, result.probes["probability"], means, sizes, quotas
-    )
-    np.testing.assert_allclose(regret, 0, atol=1e-9)
-    strict = recorded(GroupOracle(sizes, quotas, means), Instance(means))
-    regret = measures.group_regret(
-        result.rounds, strict.probes["probability"], means, sizes, quotas
-    )
-    assert (np.abs(regret) <= 1).all()  # served one round earlier
-
-
 # Random instances.
 
 
@@ -545,24 +528,6 @@ def test_drawn_means():
     assert released[[0, 50]].tolist() == [0.65, 0.6]
     others = np.delete(np.arange(60), [0, 50])
     assert np.array_equal(released[others], means.round(3)[others])
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "options", "words"),
-    [
-        ((0, 0, 0), (1, 1), {}, ["low", "per arm (2)", "got 3"]),
-        ((0.5, 0), (1.5, 1), {}, ["in [0, 1]"]),
-        ((0, 0.5), (1, 0.2), {}, ["low must be below high", "0.5, 0.2"]),
-        ((0, 0), (1, 1), {"fixed": [(0, 0.5)]}, ["fixed", "1..2", "got 0"]),
-        ((0, 0), (1, 1), {"fixed": [(1, 1.5)]}, ["in [0, 1]", "1.5"]),
-        ((0, 0), (1, 1), {"decimals": 0}, ["decimals", "at least 1", "got 0"]),
-        ((0, 0), (1, 1), {"decimals": 2, "law": "beta"}, ["in (0, 1)"]),
-    ],
-)
-def test_drawn_means_refuse(low, high, options, words):
-    with pytest.raises(ValueError, match="must") as error:
-        RandomInstance(2, low, high, **options)
-    assert all(word in str(error.value) for word in words)
 
 
 # The released program's own figures.

@@ -149,22 +149,6 @@ def test_the_prophet_has_the_least_regret_of_all(data, arms):
     assert found == naive.least_regret(horizon, means, quotas, penalties)
 
 
-@many
-@given(problems(), st.integers(20, 10**9))
-def test_the_prophets_regret_is_rounding(problem, horizon):
-    means, quotas, penalties = problem
-    plan = Prophet(means, quotas, floats(penalties)).plan(horizon)
-    assert plan.sum() == horizon
-    kinds = naive.kinds(means, penalties)
-    entitled = [tau * horizon for tau in twins.exactly(quotas)]
-    bound = sum(
-        rate
-        for rate, kind, owed in zip(twins.exactly(penalties), kinds, entitled, strict=True)
-        if kind != "non-critical" and owed.denominator > 1
-    )
-    assert 0 <= naive.regret(horizon, plan.tolist(), means, quotas, penalties) <= bound
-
-
 @ten
 def test_the_prophet_plays_its_plan(setting, rng):
     horizon = one_of(rng, 7, 100, 2345)

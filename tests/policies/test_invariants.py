@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 import naive
 from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
-from fairbandits.engine.loops import LOOPS, new_record
-from fairbandits.engine.sources import stream_source
 from fairbandits.policies.learners import ascend, oga
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, sample
 
@@ -98,23 +96,6 @@ def test_plays_add_up_and_rewards_are_those_of_the_law(data, problem, seed):
     assert (rewards >= 0).all()
     assert (rewards <= plays * largest * (1 + 1e-12) + 1e-12).all()
     assert (np.diff(rewards, axis=0) >= 0).all()
-
-
-@few
-@given(st.data(), problems(), SEEDS)
-def test_distributions_are_distributions(data, problem, seed):
-    instance, targets = problem
-    policy = data.draw(policies(targets))
-    state = policy.start(instance.n_arms, ROUNDS)
-    x = getattr(getattr(state, "learner", state), "x", None)
-    assume(x is not None)  # UCB1 and LFG have none
-    means = np.array(instance.means)
-    source = stream_source(instance.law, means, instance.spread, seed, "x", 0)
-    record = new_record(policy.feedback, instance.n_arms, np.array([1]), len(policy.probes))
-    for t in EVERY:
-        assert 0 <= x.min() <= x.max() <= 1 + 1e-12
-        assert x.sum() == pytest.approx(1, abs=1e-9)
-        LOOPS[policy.feedback](state, source, record, t - 1, t)
 
 
 @few

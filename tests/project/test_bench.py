@@ -67,13 +67,6 @@ def test_c_agrees(quick):
     assert "-O3 -ffp-contract=off" in report["compiler"]
 
 
-# Arms in groups. The quick run ends within their initial rounds.
-
-
-# Targets and tables.
-
-
-# Peers.
 
 
 # History.

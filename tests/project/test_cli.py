@@ -132,32 +132,6 @@ def test_unknown_words_name_the_nearest(words, meant):
     assert meant in line
 
 
-def completions(monkeypatch, capsys, *words):
-    """Return what the shell is told of the last of some words."""
-    monkeypatch.setenv("_FAIRBANDITS_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", shlex.join(["fairbandits", *words]))
-    monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    with pytest.raises(SystemExit) as done:
-        main.main(args=[], prog_name="fairbandits")
-    assert done.value.code == 0
-    return [line.partition(",")[2] for line in capsys.readouterr().out.split()]
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["repl"], ["replay", "replicate"]),
-        (["replicate", "--pre"], ["--preview"]),
-        (["claims", "--paper", "fair"], ["fair_ucb"]),
-        (["claims", "--verdict", "inc"], ["inconclusive"]),
-        (["claims", "fairucb-thm2-b"], ["fairucb-thm2-bound"]),
-        (["power", "b"], ["banditq", "bf_ucb"]),
-    ],
-)
-def test_completion_in_the_shell(monkeypatch, capsys, words, found):
-    assert sorted(completions(monkeypatch, capsys, *words)) == found
-
-
 # ------------------------------------------------------------------------------------ replicate
 
 

@@ -6,7 +6,6 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 import yaml
@@ -19,13 +18,10 @@ from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import load_rules
 from fairbandits.cli.main import main
 from fairbandits.engine import kinds
-from fairbandits.settings.schemas import ConfigError
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
 (CLAIMS,) = re.findall(r"^```yaml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 ARMS = fb.instances.fair_ucb(2)
-
-jit_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="it is of what is compiled")
 
 
 @pytest.fixture(autouse=True)
@@ -191,27 +187,7 @@ def test_of_a_constant_the_exact_rule_is_written_out(folder):
     assert "1 reproduced" in judged().stdout
 
 
-def test_a_number_in_quotes_is_told(folder):
-    content = yaml.safe_load(CLAIMS) | {"horizon": "5000"}
-    Path("my_claims.yaml").write_text(yaml.safe_dump(content))
-    with pytest.raises(
-        ConfigError, match=r"horizon must be .*, got '5000'; write 5000 without quotes$"
-    ):
-        load_rules(Path("my_claims.yaml"))
-
-
 # what is compiled
-
-
-@jit_only
-@pytest.mark.slow
-def test_the_policy_of_the_readme_compiles_also_for_a_short_run():
-    policy = names_of(own_policy.CLASS)["FairGreedy"](ARMS.quotas)
-    fast = fb.compiled(policy)
-    one, other = (fb.run(each, ARMS, 100, 3, quotas=ARMS.quotas) for each in (policy, fast))
-    assert one.plays.tolist() == other.plays.tolist()
-    known = [args for loop in kinds._compiled for args in loop]
-    assert "FairGreedyState" in str(known)
 
 
 # what cannot work is said at once

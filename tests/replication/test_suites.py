@@ -117,16 +117,6 @@ def test_instances_are_experiments_of_their_own(configured):
         config.named("fair_ucb", "on")
 
 
-def test_instances_can_share_their_rewards(configured):
-    instances = {"a": {}, "b": {"quotas": sourced([0, 0, 0]), "same_instances_as": "one_a"}}
-    first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
-    # whichever of them stands first
-    instances = {"b": instances["b"], "a": instances["a"]}
-    first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].stream == second.runs[0].stream == "fair_ucb/one_a"
-
-
 # ------------------------------------------------------------------- means and quotas by a rule
 
 
@@ -293,36 +283,10 @@ def banditq(**changes):
 
 # ---------------------------------------------------------------------------- what is recorded
 
-DEFICITS = ("deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup")
-
-
-@pytest.mark.parametrize("kept", [[], ["deficit_sup"], ["floor_deficit", "first_beyond"], None])
-def test_only_what_is_asked_for_is_kept(kept, configured):
-    changes = {} if kept is None else {"record": kept}
-    observed = policy(quotas="instance") | {"observe": ["fair_learn_deficits"]}
-    spec = one(configured({"one": experiment(policies={"fair": observed}, **changes)})).runs[0].spec
-    columns = set(simulate_chunk(spec, SEED, [0])) - {"replicate", "round", "arm"}
-    if kept is None:
-        assert {*DEFICITS, "first_beyond", "crowding_k"} < columns
-    else:
-        assert columns == {"plays", "reward", *kept}
-
 
 def watched(observe, name="fair_learn", **parameters):
     parameters = parameters or {"quotas": "instance"}
     return {"one": experiment(policies={"fair": policy(name, **parameters) | {"observe": observe}})}
-
-
-def test_observers_are_run(configured):
-    audit = watched(["plays_sum", {"starvation": {}}])
-    spec = one(configured(audit)).runs[0].spec
-    assert spec.observe == (["plays_sum", {}], ["starvation", {}])
-    columns = simulate_chunk(spec, SEED, [0, 1])
-    assert list(columns)[-2:] == ["plays_sum", "starvation"]
-    plain = one(configured({"one": experiment()})).runs[0].spec
-    assert plain.observe == ()
-    for name, values in simulate_chunk(plain, SEED, [0, 1]).items():
-        assert values.tobytes() == columns[name].tobytes()
 
 
 @pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])

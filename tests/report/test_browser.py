@@ -218,24 +218,6 @@ def test_a_long_table_has_pages(visit):
     assert page.locator(f"#{last}").is_visible()
 
 
-def test_header_is_one_row_of_menus(visit):
-    page = visit.open("index")
-    items = page.locator(".bd-header .navbar-nav > li")
-    heads = ["Findings", "Papers", "Claims", "Arena", "Library", "Docs"]
-    assert [one.strip() for one in items.all_inner_texts()] == heads
-    spans = items.evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect()).map(box => [box.top, box.bottom])"
-    )
-    assert max(top for top, _ in spans) < min(bottom for _, bottom in spans)
-    page.get_by_role("button", name="Papers").click()
-    page.locator(".bd-header").get_by_role("link", name="Across papers").click()
-    page.wait_for_url("**/across.html")
-    page = visit.open("index", size=NARROW)
-    page.get_by_role("button", name="Site navigation").click()
-    page.get_by_role("dialog").get_by_role("link", name="Across papers").click()
-    page.wait_for_url("**/across.html")
-
-
 def test_a_claim_has_evidence_formulas_and_a_command_to_copy(visit):
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open("claims/banditq-prop2-violation")

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import real
 import small
 from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
@@ -74,27 +73,6 @@ def test_is_committed_clean(source):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.outputs for cell in code] == [[]] * len(code)
     assert [cell.execution_count for cell in code] == [None] * len(code)
-
-
-@pytest.mark.parametrize("paper", small.PAPERS)
-def test_claims_stand_below_their_figures(paper):
-    """Each figure of a page has the claims about it, and claims that a page names are tested."""
-    claims = real.ledgers()[paper].claims
-    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
-    shown, listed = [], []
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-        calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
-        for call in calls:
-            given = [one.value for one in call.args if isinstance(one, ast.Constant)]
-            if ast.unparse(call.func) == "pages.figure":
-                shown.append(given[0])
-            if ast.unparse(call.func) == "audit.about":
-                slug, figure, *names = given
-                assert slug == paper
-                listed.append(figure)
-                assert all(claims[name].tests for name in names)
-    assert sorted(shown) == sorted(PAPERS[paper])
-    assert {claim.figure for claim in claims.values()} & set(shown) <= {*listed, "fig8", "fig11"}
 
 
 # executed

@@ -9,13 +9,11 @@ import real
 from fairbandits.audit.finding import GRADES, OUTCOMES
 from fairbandits.audit.records import read
 from fairbandits.data.store import write_table
-from fairbandits.figures.draw import PAPERS
 from fairbandits.report.numbers import (
     ALL,
     ARENA,
     MARK,
     PAGES,
-    _kind,
     csv_of,
     differing,
     numbers_of,
@@ -87,12 +85,6 @@ def test_numbers_come_from_tables_and_findings(place):
     assert three.text == "1 234.5"
     assert four.text == "+1.0"
     assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
-
-
-def test_the_largest_from_a_round_on_is_searched_for(place):
-    chosen = {"file": "toy/fig1", "round": {"from": 2}, "mean": "last"}
-    (one, two) = place({"most": {"table": chosen}, "when": {"table": chosen, "column": "round"}})
-    assert (one.value, two.value) == (2.5, 9)
 
 
 def test_a_number_without_a_unit_is_refused(place):
@@ -187,18 +179,3 @@ def test_each_defined_number_is_cited():
     cited = {name for name, _ in MARK.findall(text)}
     for paper in (*LEDGERS, ARENA):
         assert read_yaml(ROOT / "papers" / paper / "numbers.yaml").keys() <= cited
-
-
-@pytest.mark.parametrize("paper", LEDGERS)
-def test_numbers_are_of_claims_tests_and_figures_that_there_are(paper):
-    for name, entry in read_yaml(ROOT / "papers" / paper / "numbers.yaml").items():
-        kind = _kind(entry, name)
-        chosen = entry[kind]
-        if kind == "table":
-            slug, figure = chosen["file"].split("/")
-            assert figure in PAPERS[slug]
-            continue
-        claim = LEDGERS[paper].claims[chosen["claim"]]
-        (test,) = (one for one in claim.tests if one.name == chosen["test"])
-        assert chosen.get("reading", "") in ("", *claim.readings)
-        assert bool(test.each) or "each" not in chosen

@@ -1,7 +1,5 @@
 """The numbers on the pages: computed from results, compared with what was published."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,6 @@ from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
-from fairbandits.settings.config import load_config
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
 
@@ -35,23 +32,6 @@ def paper(tmp_path_factory):
 
 
 # what was published
-
-
-@pytest.mark.parametrize("slug", ["banditq"])
-def test_published_values_are_of_figures_that_are_drawn(slug):
-    known = published(slug)
-    config = load_config([pages.CONFIG])
-    blocks = [one for one in (*config.experiments, *config.replays) if one.paper == slug]
-    figures = {name: one for one in blocks for name in one.figures}
-    assert known["paper"] == slug
-    assert known["figures"].keys() == figures.keys()
-    for name, entry in known["figures"].items():
-        assert entry["horizon"] == figures[name].horizon
-        places = [(one["series"], one["quantity"], one.get("round")) for one in entry["values"]]
-        assert len(set(places)) == len(places)
-        for one in entry["values"]:
-            assert one.keys() <= {"series", "quantity", "round", "value"}
-            assert 0 < one.get("round", 1) <= entry["horizon"]
 
 
 # comparison
@@ -129,27 +109,6 @@ def test_tables_agree_with_the_drawn_curves(paper, name):
 
 
 # from configuration
-
-
-@pytest.mark.slow
-def test_published_scale_has_no_banner(paper):
-    assert "smoke scale: not results" in pages.banner([paper])
-    footers = {
-        one.name: paper.footers[one.name] | {"horizon": one.horizon, "replicates": one.replicates}
-        for one in paper.experiments
-    }
-    full = pages.Paper("banditq", paper.results, paper.figures, paper.experiments, footers)
-    assert pages.banner([full]) is None
-    assert "Smoke scale" in pages.figure(paper, "fig1")
-    assert "Smoke scale" not in pages.figure(full, "fig1")
-    more = {
-        name: footer | {"horizon": 10 * footer["horizon"], "scale": "large"}
-        for name, footer in footers.items()
-    }
-    large = dataclasses.replace(full, footers=more)
-    assert "large scale: larger than published" in pages.banner([large])
-    assert "not results" not in pages.banner([large])
-    assert "Large scale: larger than published." in pages.figure(large, "fig1")
 
 
 @pytest.mark.slow

@@ -150,21 +150,6 @@ def test_a_large_picture_is_a_file_of_its_own(made):
     assert "<svg aria-label='s'></svg>" in page
 
 
-def test_reading_pages_show_no_code_and_link_to_what_made_them(made):
-    notebook = made.pages["banditq"]
-    notebook.cells.append(new_code_cell("taught = 1", id="t", execution_count=3))
-    notebook.cells[1].metadata["tags"] = ["hide-input"]
-    notebook.cells[1].source = "not_taught = 1"
-    out = made.build()
-    page = (out / "banditq.html").read_text(encoding="utf-8")
-    assert "taught" in page
-    assert "not_taught" not in page
-    assert '<a href="made_by/banditq.ipynb">notebooks/banditq.ipynb</a>' in page
-    kept = nbformat.read(out / "made_by" / "banditq.ipynb", as_version=4)
-    assert "not_taught = 1" in [cell.source for cell in kept.cells]
-    assert not any(cell.get("outputs") for cell in kept.cells)
-
-
 def test_same_bytes_wherever_it_is_built(site, made):
     assert tree(made.build()) == tree(site)
 

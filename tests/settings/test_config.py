@@ -5,8 +5,6 @@ import json
 import math
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import pytest
 import yaml
 
 from fairbandits.engine.laws import CODES
-from fairbandits.replication.banditq_uai2024 import HORIZONS
 from fairbandits.settings.config import Run, load_config
 from fairbandits.settings.papers import LAWS
 from fairbandits.settings.schemas import ConfigError
@@ -184,26 +181,6 @@ def test_chunks_hold_each_replicate_once(replicates, chunk):
         assert last - first < chunk
         held += range(first, last + 1)
     assert held == list(range(replicates))
-
-
-def test_later_files_override_earlier_ones_key_by_key(tmp_path):
-    (tmp_path / "mine.yaml").write_text("seed: 5\npathvars: {logs: elsewhere}\n")
-    config = load_config([CONFIG, tmp_path / "mine.yaml"])
-    assert config.seed == 5
-    assert config.folders == load_config([CONFIG]).folders | {"logs": "elsewhere"}
-
-
-def test_configuration_starts_neither_numba_nor_pandas():
-    code = (
-        "import sys; from fairbandits.settings.config import ROOT, load_config;"
-        "load_config([ROOT / 'config' / 'config.yaml']);"
-        "print(sorted({'numba', 'numpy', 'pandas', 'pyarrow'} & set(sys.modules)))"
-    )
-    answers = [
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        for _ in range(2)
-    ]
-    assert answers[1].stdout.strip() == "[]"  # once policies could be started, that is remembered
 
 
 # ------------------------------------------------------------------------ what is refused
@@ -427,27 +404,6 @@ def test_looking_up_what_is_not_there(paper_scale, call, key, text):
     with pytest.raises(ConfigError) as error:
         getattr(paper_scale, call)(*key)
     assert message(error).startswith(text)
-
-
-def test_figures_find_their_replay(paper_scale):
-    known = {one.name: one for one in paper_scale.replays}
-    assert {name: (one.figures, one.horizon) for name, one in known.items()} == {
-        "replay_5_bandit": ((), 2_000_000),
-        "replay_1000_full": (("fig8", "fig9", "fig10"), 3_000_000),
-        "replay_1000_bandit": (("fig11", "fig12", "fig13"), 3_000_000),
-    }
-    for one in paper_scale.replays:
-        assert HORIZONS[int(one.name.split("_")[1])] == one.horizon
-
-
-def test_all_figures_are_those_of_experiments_and_of_replays(paper_scale):
-    blocks = (*paper_scale.experiments, *paper_scale.replays)
-    wanted = [(one.paper, name) for one in blocks for name in one.figures]
-    assert sorted(paper_scale.figures) == sorted(wanted)
-    assert len(wanted) == len(set(wanted)) == 27
-    assert [name for paper, name in paper_scale.figures if paper == "banditq"] == [
-        f"fig{number}" for number in range(1, 14)
-    ]
 
 
 @pytest.mark.parametrize(

@@ -35,16 +35,6 @@ def test_what_jobs_took_corrects_what_was_expected(progress, pace):
     assert left(line) == pytest.approx((600 + 8) * pace, rel=0.2)
 
 
-def test_jobs_at_the_same_time_halve_what_is_left(progress):
-    progress.expected |= {"simulate_c": 600.0, "simulate_d": 600.0}
-    counts = dict.fromkeys(("simulate_a", "simulate_b", "simulate_c", "simulate_d"), 1)
-    progress.planned(counts, 0.0)
-    for job, rule in enumerate(("simulate_a", "simulate_b")):
-        progress.started(job, rule, 0.0)
-    progress.finished(0, 600.0)
-    assert left(progress.finished(1, 600.0)) == pytest.approx(600, rel=0.1)
-
-
 def test_lines_say_what_runs_and_for_how_long(progress):
     progress.planned(COUNTS | {"notebook": 1}, 0.0)
     for job, rule in enumerate(("simulate_a", "simulate_b", "all")):
@@ -128,19 +118,3 @@ def test_a_cluster_is_asked_for_what_was_measured(tmp_path):
     assert needs(file, 60.0) == {"mem_mb": 3000, "runtime": 30}
     file.write_text("s\tmax_rss\n1.0\tNA\n")
     assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 10}
-
-
-def test_a_minute_without_a_line_says_what_runs(printed, handler, capsys):
-    printed("", event=LogEvent.RUN_INFO, stats={"notebook": 1, "total": 1})
-    start = handler._said
-    info = {"event": LogEvent.JOB_INFO, "jobid": 3, "rule_name": "notebook"}
-    printed("", **info, wildcards={"page": "index"})
-    handler.unless_said(start + logger.SILENCE - 1)
-    assert capsys.readouterr().err == ""
-    handler.unless_said(start + logger.SILENCE)
-    assert "; running: notebook index (60 s)" in capsys.readouterr().err
-    handler.unless_said(start + logger.SILENCE + 1)  # it was just said
-    assert capsys.readouterr().err == ""
-    printed("it failed", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3)
-    handler.unless_said(start + 10 * logger.SILENCE)
-    assert capsys.readouterr().err == ""
