@@ -155,9 +155,6 @@ def test_missing_datasets_are_named(tmp_path):
         standings.write(config, tmp_path / "arena")
 
 
-# closed forms and papers
-
-
 # what is shown
 
 

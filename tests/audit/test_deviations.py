@@ -125,6 +125,3 @@ def test_every_version_has_its_entry(paper):
     # and none is listed that was never made; claims that others judge now have no versions any more
     versioned = {name for name, record in whole["claims"].items() if "version" in record}
     assert {one for one in entries if one[1] and one[0] in versioned} <= wanted
-
-
-# -------------------------------------------------------------------------------------- shown

@@ -85,9 +85,6 @@ def test_what_is_refused(tmp_path, name, change, words):
     assert words in message
 
 
-# what is simulated
-
-
 # what the figures show
 
 

@@ -248,9 +248,6 @@ def test_oracles_are_their_twins(within, scenario, rng):
         assert_same_run(policy, twin, instance)
 
 
-# All share the initial pulls.
-
-
 # The box (spec 6.3).
 
 

@@ -133,9 +133,6 @@ def test_lemma_1(parts, data):
         assert late.sum(axis=2).max() <= j
 
 
-# Counterexamples.
-
-
 # The published instances.
 
 
@@ -161,9 +158,6 @@ def test_instance_1_ends_with_the_quotas():
     np.testing.assert_allclose(free, [[0], [0], [0.02 * 151]], rtol=0, atol=1e-6)
     cost = regret(plays, means)
     np.testing.assert_allclose(cost, [27_000, 27_000, 27_003.02], rtol=1e-12)
-
-
-# UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
 
 
 # Floats would be wrong (B1.3).

@@ -182,9 +182,6 @@ def test_refusals(call, words):
         assert word in str(caught.value)
 
 
-# ----------------------------------------------------------------------- what they are for
-
-
 # ------------------------------------------------------------------ the published program
 
 CHECKOUT = "FAIRBANDITS_REVENUE_GUARANTEEING"

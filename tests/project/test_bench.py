@@ -67,8 +67,6 @@ def test_c_agrees(quick):
     assert "-O3 -ffp-contract=off" in report["compiler"]
 
 
-
-
 # History.
 
 

@@ -196,9 +196,6 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     assert all(folder.startswith(str(out)) for folder in variant.folders.values())
 
 
-# ------------------------------------------------------------------------- from chunk to figure
-
-
 # ---------------------------------------------------------------------------------- what goes wrong
 
 

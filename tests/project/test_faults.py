@@ -153,9 +153,6 @@ def test_a_full_disk_is_told_with_the_file(tmp_path):
     assert error.value.filename == str(tmp_path / "none")
 
 
-# --------------------------------------------------------------------------------- library calls
-
-
 # ------------------------------------------------------------------------------------- bit flips
 
 

@@ -187,9 +187,6 @@ def test_of_a_constant_the_exact_rule_is_written_out(folder):
     assert "1 reproduced" in judged().stdout
 
 
-# what is compiled
-
-
 # what cannot work is said at once
 
 SHARED = np.random

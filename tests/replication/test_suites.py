@@ -271,9 +271,6 @@ def test_drawn_instances_become_a_dataset(configured, tmp_path):
     assert len({tuple(row) for row in quotas[:, 0].tolist()}) == 3
 
 
-# ---------------------------------------------------------------------- what the instance gives
-
-
 # ------------------------------------------------------------------------------- target shares
 
 
@@ -485,6 +482,3 @@ def test_what_cannot_be_run_is_refused(audit, words, refused):
 def test_experiment_named_as_a_suite_of_the_paper(refused):
     message = refused({"one": experiment()}, {"one": suite({"a": {}})})
     assert message == f"{AUDIT}: experiments.one: there is another experiment one"
-
-
-# --------------------------------------------------------------------------- the real suites

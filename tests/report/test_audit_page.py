@@ -136,9 +136,6 @@ def test_no_finding_is_listed_twice(found, primary):
     assert f"stand on {total} primary claims" in plain(markup)
 
 
-# ---------------------------------------------------------------------------- claim by claim
-
-
 # ------------------------------------------------------------------------------- the picture
 
 
@@ -216,6 +213,3 @@ def test_what_is_shaded_is_where_the_verdicts_are():
             assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
             count += 1
     assert count > 1000
-
-
-# -------------------------------------------------------------------------------- for reading

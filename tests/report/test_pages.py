@@ -31,9 +31,6 @@ def paper(tmp_path_factory):
     return pages.open_paper("banditq", folder / "results", folder / "figures")
 
 
-# what was published
-
-
 # comparison
 
 
