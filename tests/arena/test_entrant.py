@@ -197,27 +197,6 @@ def first_coin(replicate):
     return naive.draw(small.SEED, "arena/arms_starvation", replicate, "coin", 0, 1)
 
 
-def test_probabilities_must_sum_to_1(entered):
-    source = """
-    class Half:
-        feedback = "full"
-
-        def start(self, n_arms, horizon):
-            fresh = Half()
-            fresh.n_arms = n_arms
-            return fresh
-
-        def choose(self, t, coin):
-            return [0.5 if t == 5 else 1 / self.n_arms] * self.n_arms
-
-        def learn(self, t, x, reward):
-            pass
-    """
-    found, _ = entered("Half", "--instances", "fair_ucb_2", source=source)
-    assert "Half failed on fair_ucb_2, replicate 0, round 5: " in found.output
-    assert "must return 3 probabilities that sum to 1" in found.output
-
-
 def test_without_stored_results_it_says_what_makes_them(tmp_path):
     file = tmp_path / "without_results.py"
     file.write_text(GOOD)

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from numba import config, njit
 from scipy import stats
 
 import naive
@@ -71,21 +70,6 @@ def test_reward_equals_naive(law, mu, spread, rng):
         np.testing.assert_allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
     else:
         assert found.tobytes() == expected.astype(float).tobytes()
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_compiled_rewards_equal_interpreted(rng):
-    @njit
-    def compiled(code, first, second, words, out):
-        for k in range(words.size):
-            out[k] = laws.reward_of(code, first, second, words[k])
-
-    drawn = rng.integers(0, streams.MASK, size=500, dtype=np.uint64, endpoint=True)
-    words = np.concatenate([drawn, np.array([0, 1, 2**63, streams.MASK], dtype=np.uint64)])
-    out = np.empty(words.size)
-    for case in CASES:
-        compiled(*parameters(*case), words, out)
-        assert out.tobytes() == rewards(*case, words).astype(float).tobytes(), case
 
 
 # Statistics, on fixed words; a false alarm in ten thousand for each.

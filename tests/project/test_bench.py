@@ -1,70 +1,10 @@
 """The speed benchmark runs, and its implementations of a loop agree."""
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-from bench import cases, history
+from bench import history
 from numba import config
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-needs_c = pytest.mark.skipif(
-    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler"
-)
-
-
-def quick_run(folder, *options, **environment):
-    """Run the benchmark with few rounds; return its numbers and what it printed."""
-    path = folder / "bench.json"
-    done = subprocess.run(
-        [sys.executable, "benchmarks/run.py", "--quick", "--json", str(path), *options],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(path.read_text(encoding="utf-8")), done.stdout
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """Return the numbers and the print of a run of all cases."""
-    return quick_run(tmp_path_factory.mktemp("bench"), "--no-cold")
-
-
-def test_every_case_is_measured(quick):
-    report, printed = quick
-    assert [row["name"] for row in report["cases"]] == [case.name for case in cases.CASES]
-    assert len({case.name for case in cases.CASES}) == len(cases.CASES)
-    for row, case in zip(report["cases"], cases.CASES, strict=True):
-        assert row["name"] in printed
-        ns = row["ns"]
-        assert 0 < ns["ours"]["min"] <= ns["ours"]["median"] <= ns["ours"]["max"]
-        assert ns["eight"]["median"] > 0
-        assert row["difference"]["eight_is_exact"] is True
-        if case.in_python is not None:
-            assert row["python_over_ours"] == ns["python"]["median"] / ns["ours"]["median"]
-
-
-@needs_c
-def test_c_agrees(quick):
-    report, _ = quick
-    for row, case in zip(report["cases"], cases.CASES, strict=True):
-        ns = row["ns"]
-        if case.in_c is not None:
-            assert row["difference"]["c"] <= 1e-6
-            assert row["c_over_ours"] == ns["c"]["median"] / ns["ours"]["median"]
-        if case.lazy:
-            assert row["difference"]["lazy_is_exact"] is True
-            assert row["c_over_lazy"] == ns["c"]["median"] / ns["c_lazy"]["median"]
-    assert "-O3 -ffp-contract=off" in report["compiler"]
 
 
 # History.

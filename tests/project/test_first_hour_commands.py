@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import shrunk
 from fairbandits.cli.main import main
@@ -40,12 +39,6 @@ NEW = """
         rule: at_least
         inputs: {values: total(reward) @ T, against: 1}
 """
-
-
-def said(*words, code=0):
-    result = CliRunner(env={"COLUMNS": "120"}).invoke(main, list(map(str, words)))
-    assert result.exit_code == code, result.output
-    return (result.stderr if code else result.stdout).removeprefix("Error: ").strip()
 
 
 # ------------------------------------------------------------------------------------- set-up
@@ -86,23 +79,6 @@ def test_commands_of_the_pages_can_be_typed():
 # ---------------------------------------------------------------------------- other settings
 
 
-@pytest.mark.parametrize(
-    ("target", "change", "says"),
-    [
-        ("banditq_fig2", "oracle_lfg.banditq.V_exponent", "full_information has horizon, "),
-        ("banditq_fig7", "banditq.V_exponent", "write oracle_lfg.banditq.V_exponent"),
-    ],
-)
-def test_a_setting_that_a_figure_does_not_use(target, change, says, tmp_path):
-    line = said(
-        *("replicate", target, "--set", f"{change}=0.6", "--replicates", "3"),
-        *("--out", tmp_path / "v"),
-        code=1,
-    )
-    assert says in line
-    assert not (tmp_path / "v").exists()
-
-
 @pytest.mark.workflow
 def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
@@ -122,11 +98,6 @@ def test_a_look_ahead_writes_nothing(tmp_path):
 
 
 # ------------------------------------------------------------------------------------- claims
-
-
-def test_a_verdict_that_there_is_not():
-    line = said("claims", "--verdict", "irreproducible", code=1)
-    assert line.startswith("no verdict 'irreproducible'; there are: reproduced, not reproduced, ")
 
 
 # -------------------------------------------------------- a claim of one's own, another margin

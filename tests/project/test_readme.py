@@ -2,16 +2,13 @@
 
 import inspect
 import re
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import fairbandits as fb
-from fairbandits.figures.draw import draw
-from fairbandits.replication.datasets import collect
-from fairbandits.replication.simulate import write_chunk
-from fairbandits.settings.config import load_config
+import small
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -19,30 +16,12 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def small_results(tmp_path_factory):
-    """A folder with the datasets and tables the README reads, at a tiny scale."""
-    folder = tmp_path_factory.mktemp("readme")
-    results = folder / "results" / "banditq"
-    config = load_config([ROOT / "config/config.yaml", ROOT / "config/smoke.yaml"])
-    experiment = config.experiment("banditq", "full_information")
-    short = tuple(replace(run, spec=replace(run.spec, horizon=200)) for run in experiment.runs)
-    experiment = replace(experiment, runs=short)
-    chunks, seed = [], config.seed_of(experiment)
-    for run in experiment.runs:
-        chunks.append(folder / "cache" / run.name / "0-1.parquet")
-        write_chunk(run.spec, seed, range(2), chunks[-1])
-    data = results / "full_information.parquet"
-    collect(chunks, experiment.facts() | {"replicates": 2}, seed, data)
-    for name in ("fig1", "fig2"):
-        images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
-        draw("banditq", name, [data], None, **images, table=results / f"{name}.parquet")
-    return folder
-
-
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_python_examples_run(number, small_results, monkeypatch, capsys):
-    monkeypatch.chdir(small_results)
+def test_python_examples_run(number, tmp_path, tmp_path_factory, monkeypatch, capsys):
+    make = partial(small.write_results, "banditq")
+    folder = small.once(tmp_path_factory, "banditq", make)
+    (tmp_path / "results").symlink_to(folder / "results")
+    monkeypatch.chdir(tmp_path)
     exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()
 

@@ -164,19 +164,6 @@ def test_what_to_do_where_a_package_cannot_be_built(system):
     assert taken(system.bin / "python3") in system.setup(code=1)
 
 
-@pytest.mark.parametrize(
-    ("venv", "pip", "by"), [(True, True, "venv"), (True, False, "venv"), (False, True, "pip")]
-)
-def test_uv_is_installed_by_venv_or_pip(system, venv, pip, by):
-    shutil.rmtree(system.folder / ".tools")
-    system.python("python3", "CPython 3.13.5", venv, pip)
-    lines = system.setup()
-    assert lines[1:3] == [f"Installing uv {VERSION} into .tools", f"{by} has uv"]
-    assert lines[-1].startswith("uv sync --frozen")
-    assert (system.folder / UV).is_file()
-    assert not {*lines[1:3]} & {*system.setup()}
-
-
 def test_what_to_do_where_uv_cannot_be_installed(system):
     shutil.rmtree(system.folder / ".tools")
     advice = "       Debian, Ubuntu: apt install python3 python3-venv"

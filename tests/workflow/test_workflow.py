@@ -384,18 +384,6 @@ def test_a_mistake_in_a_ledger_stops_at_once(fresh):
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize(
-    "file", sorted(ROOT.glob("workflow/rules/*.smk")), ids=lambda path: path.stem
-)
-def test_every_rule_says_what_it_did_and_how_long_it_took(file):
-    text = file.read_text(encoding="utf-8")
-    rules = re.split(r"^ *rule\b", text, flags=re.MULTILINE)[1:]
-    assert rules or file.stem == "common"
-    for rule in rules:
-        for directive in ("log:", "benchmark:"):
-            assert f"    {directive}\n" in rule, f"{file.name}: {rule.split(':')[0]}"
-
-
 def test_the_readme_shows_the_rule_graph(finished):
     project, _ = finished
     project.run("snakemake", "rulegraph", "--cores", "1", "--configfile", *SMOKE)
