@@ -9,7 +9,6 @@ import real
 import small
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.records import (
-    COMMITTED,
     VERDICTS_TABLE,
     apart,
     committed,
@@ -60,12 +59,6 @@ def test_findings_come_back(rows, folder):
             assert new[name] == number(old[name])
         assert new["against"] == {key: number(value) for key, value in old["against"].items()}
     assert any(math.isinf(one["low"]) for one in again if one["low"] is not None)
-
-
-def test_tightness_stands_in_the_table(rows):
-    one = rows["findings"][0] | {"also": {"tightness": 0.123456789, "limit": 3.0}}
-    line = csv_of([one], "findings").splitlines()[1]
-    assert dict(zip(COMMITTED["findings"], line.split(","), strict=True))["tightness"] == "0.123457"
 
 
 def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):

@@ -530,7 +530,6 @@ DAMAGE = {
     "missing": (lambda file: file.unlink(), "does not exist"),
     "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
     "stale": (changed({"codes": {}}), "is stale"),
-    "of another experiment": (changed({"experiment": "other"}), "does not belong here"),
     "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
     "of other settings": (
         changed({"runs": {}}),
@@ -538,7 +537,6 @@ DAMAGE = {
     ),
     "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
     "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
-    "short of rows": (changed(table=lambda table: table.slice(5)), "its rows must be arms 1 to 5"),
 }
 
 

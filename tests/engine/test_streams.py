@@ -101,15 +101,6 @@ def test_compiled_words_equal_interpreted(rng):
         assert compiled(np.uint64(base), np.uint64(gamma), n) == interpreted
 
 
-def test_distinct_addresses_have_distinct_keys():
-    texts = ["", "a", "b", "1", "a/1", "1/a", "run", "run/0", "0/run"]
-    kinds = ["reward", "coin", "instance"]
-    addresses = list(itertools.product(range(3), texts, range(12), kinds, range(12)))
-    keys = {streams.stream_key(*address) for address in addresses}
-    assert len(keys) == len(addresses)
-    assert len({base for base, _ in keys}) == len({gamma for _, gamma in keys}) == len(keys)
-
-
 # Statistics. The addresses are fixed, so these pass or fail for good; the thresholds were set
 # beforehand for a false alarm in a thousand over all the p-values of a test.
 

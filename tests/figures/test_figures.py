@@ -1,7 +1,6 @@
 """Every figure: drawn from a dataset, with the numbers of the dataset, the same bytes each time."""
 
 import html
-import re
 import struct
 from pathlib import Path
 
@@ -115,18 +114,6 @@ def no_open_figures():
 
 def test_configured_figures_are_those_that_can_be_drawn():
     assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
-
-
-def test_unknown_figure(config, tmp_path):
-    files = {kind: tmp_path / kind for kind in ("svg", "png", "table")}
-    data = dataset_of(config, "banditq", "fig1")
-    for paper, figure, text in (
-        ("banditq", "fig0", "banditq has no figure 'fig0'; did you mean 'fig10'?"),
-        ("bandit", "fig1", "there are no figures of 'bandit'; did you mean 'banditq'?"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(text)):
-            draw(paper, figure, [data], None, **files)
-    assert list(tmp_path.iterdir()) == []
 
 
 # --------------------------------------------------------------------------------- what is drawn

@@ -155,17 +155,6 @@ def test_a_notebook_shows_table_and_picture(compared):
 # what is refused
 
 
-class Silent:
-    """Never starts."""
-
-    feedback = "bandit"
-    started = False
-
-    def start(self, n_arms, horizon):
-        Silent.started = True
-        return self
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
@@ -218,9 +207,3 @@ def test_targets_of_drawn_instances_are_checked_for_each_replicate():
     drawn = fb.RandomInstance(3, low=0.2, high=0.9)
     with pytest.raises(ValueError, match=r"targets cannot be met in replicate \d+: .* divide"):
         compare([fb.UCB1()], drawn, quotas=None, targets=(0.3, 0.3, 0.3))
-
-
-def test_nothing_is_run_before_all_is_checked():
-    with pytest.raises(ValueError, match="unknown"):
-        compare([Silent()], metrics="regrets")
-    assert not Silent.started

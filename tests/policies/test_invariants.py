@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
+from fairbandits import BanditQ, Instance, run
 from fairbandits.policies.learners import ascend, oga
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, sample
 
@@ -20,19 +20,11 @@ few = settings(deadline=None, derandomize=True, max_examples=25)
 many = settings(deadline=None, derandomize=True, max_examples=200)
 
 SEEDS = st.integers(0, 10**6)
-#: Largest reward of an arm with mean mu under each law with rewards of at least 0.
-LARGEST = {
-    "uniform02": lambda mu: 2 * mu,
-    "uniform02_clipped": lambda mu: min(1.0, 2 * mu),
-    "bernoulli": lambda mu: math.ceil(mu),
-    "beta": lambda mu: 1.0,
-    "deterministic": lambda mu: mu,
-}
 
 
 @st.composite
 def instances(draw):
-    law = draw(st.sampled_from(sorted(LARGEST)))
+    law = draw(st.sampled_from(["beta", "bernoulli", "deterministic", "uniform02_clipped"]))
     low, high = (0.01, 0.99) if law == "beta" else (0.0, 1.0)
     means = st.floats(low, high) | st.sampled_from([0.5, high])
     return Instance(draw(st.lists(means, min_size=2, max_size=8)), law)
@@ -64,38 +56,7 @@ def banditqs(draw, targets, subroutines=(*FULL, *BANDIT)):
     )
 
 
-@st.composite
-def policies(draw, targets):
-    """Return any policy for as many arms as there are targets."""
-    n_arms = len(targets)
-    shares = draw(st.lists(st.integers(0, 9), min_size=n_arms, max_size=n_arms))
-    assume(sum(shares) > 0)
-    exact = [Fraction(share, sum(shares)) for share in shares]
-    lfg = LFG(exact, eta=draw(st.sampled_from([0, 1, 100])))
-    others = [Hedge(), UCB1(), EXP3(), Static(exact), lfg]
-    return draw(banditqs(targets) | st.sampled_from(others))
-
-
 # Whole runs.
-
-
-@few
-@given(st.data(), problems(), SEEDS)
-def test_plays_add_up_and_rewards_are_those_of_the_law(data, problem, seed):
-    instance, targets = problem
-    policy = data.draw(policies(targets))
-    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
-    plays, rewards = result.plays[0], result.rewards[0]
-    if policy.feedback == "bandit":
-        assert (plays.sum(axis=1) == EVERY).all()
-    np.testing.assert_allclose(plays.sum(axis=1), EVERY, rtol=1e-9)
-    steps = np.diff(plays, axis=0, prepend=0)
-    assert steps.min() >= -1e-12
-    assert steps.max() <= 1 + 1e-9
-    largest = np.array([LARGEST[instance.law](mu) for mu in instance.means])
-    assert (rewards >= 0).all()
-    assert (rewards <= plays * largest * (1 + 1e-12) + 1e-12).all()
-    assert (np.diff(rewards, axis=0) >= 0).all()
 
 
 @few

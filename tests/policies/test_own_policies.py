@@ -117,19 +117,6 @@ def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
     assert columns["plays"].sum() == 2 * 30
 
 
-def test_parameters_are_passed_as_they_are_given(folder, configured):
-    (folder / "turns.py").write_text(ROUND_ROBIN)
-    assert make_policy("turns:InTurn", {"first": 2}).first == 2
-    spec = spec_of(configured("turns:InTurn", {"first": 2, "quotas": "instance"}))
-    columns = simulate_chunk(
-        dataclasses.replace(spec, horizon=31, checkpoints={"at": [31]}), 1, [0]
-    )
-    assert columns["plays"].tolist() == [10, 11, 10]
-    swept = configured("turns:InTurn", sweep={"first": sourced([1, 3])})
-    columns = simulate_chunk(spec_of(swept), 1, [0])
-    assert columns["first"].tolist() == [1, 1, 1, 3, 3, 3]
-
-
 def test_an_edit_of_the_file_is_another_run(folder, configured):
     file = folder / "turns.py"
     file.write_text(ROUND_ROBIN)

@@ -17,8 +17,6 @@ from fairbandits import (
     penalty_rates,
     run,
 )
-from fairbandits.replication.datasets import collect, load_dataset
-from fairbandits.replication.recorded import joined, runs_of
 from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
@@ -147,48 +145,7 @@ def test_each_horizon_is_a_run_of_its_own():
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
 
 
-@pytest.mark.parametrize(
-    ("limit", "kept"),
-    [
-        (60, [60]),
-        (500, [500]),
-        (700, [500, 700]),
-        (16000, [500, 1000, 2000, 4000, 8000, 16000]),
-        (10**9, [500, 1000, 2000, 4000, 8000, 16000]),
-    ],
-)
-def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
-    experiment = experiment_of(REGRET, horizon=limit)
-    assert experiment.horizon == kept[-1]
-    for one in experiment.runs:
-        assert one.spec.checkpoints == {"at": kept}
-        assert one.spec.horizons in ((), tuple(kept))
-
-
 # -------------------------------------------------------------------------------------- datasets
-
-
-def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
-    experiment = experiment_of(REGRET)
-    out = tmp_path / "data.parquet"
-    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
-    rows = load_dataset(out)[0].to_pandas()
-    for (replicate, arm), part in rows.groupby(["replicate", "arm"]):
-        assert set(part["mean"]) == {drawn_naively("ht_ucb/regret_5_02", replicate, 5)[arm - 1]}
-    found = {(one.policy, *one.cell.values()): one for one in joined(runs_of(*load_dataset(out)))}
-    assert list(found) == [
-        ("ht_ucb",),
-        ("lfg", 0.5),
-        ("lfg", 1.0),
-        ("flearn",),
-        ("ucb1",),
-        ("soft",),
-        ("prophet",),
-    ]
-    for one in found.values():
-        assert one.rounds.tolist() == [500, 1000, 1200]
-        assert one.values["mean"].shape == one.values["plays"].shape == (REPLICATES, 3, 5)
-        assert (one.values["plays"].sum(axis=2) == one.rounds).all()
 
 
 # ------------------------------------------------------------------------ refused configurations

@@ -140,16 +140,6 @@ def test_figures_are_in_it_and_shown_from_there(site):
     assert "base64" not in page
 
 
-def test_a_large_picture_is_a_file_of_its_own(made):
-    picture = f'<svg xmlns="http://www.w3.org/2000/svg" aria-label="dots">{"<circle/>" * 200}</svg>'
-    made.pages["banditq"] = executed("A page", picture + "<svg aria-label='s'></svg>" + picture)
-    out = made.build()
-    page = (out / "banditq.html").read_text(encoding="utf-8")
-    assert page.count('<img src="pictures/banditq-') == page.count('alt="dots"') == 2
-    assert (out / "pictures" / "banditq-2.svg").read_text() == picture
-    assert "<svg aria-label='s'></svg>" in page
-
-
 def test_same_bytes_wherever_it_is_built(site, made):
     assert tree(made.build()) == tree(site)
 
