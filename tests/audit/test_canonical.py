@@ -9,10 +9,9 @@ import real
 from fairbandits.settings.canonical import rules_digest, seed_of_digest
 from fairbandits.settings.config import build_config
 from fairbandits.settings.deciding import digests_of
-from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
+from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
-FILES = {paper: paper_file(paper, "claims") for paper in PAPERS}
 LEDGER = """
 paper: toy  # a comment
 title: A paper

@@ -31,7 +31,6 @@ from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import Made, answer_of, read, verdict_row, write, write_findings
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 
-SEED = 20240801
 DATA = ["full_information", "bandit_feedback"]
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import json
 
 import pytest
 import yaml
@@ -20,11 +19,6 @@ def claims():
     return {
         key: claim for ledger in real.ledgers().values() for key, claim in ledger.claims.items()
     }
-
-
-@functools.cache
-def text_of(paper):
-    return json.dumps(yaml.safe_load((ROOT / "papers" / paper / "claims.yaml").read_text("utf-8")))
 
 
 # ------------------------------------------------------------------------------ the real ledgers

@@ -21,7 +21,6 @@ from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
 SEED = 20240911
-REPLICATES = 3
 HORIZON = 1200
 QUOTAS = ("1/25",) * 5
 REGRET = "regret_5_02"

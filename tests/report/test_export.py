@@ -1,6 +1,5 @@
 """Verdicts in the forms that other programs read."""
 
-import csv
 import json
 from types import SimpleNamespace
 
@@ -19,14 +18,6 @@ LEDGERS = {"toy": SimpleNamespace(title="Toy", claims={"one": AUDITED})}
 
 def written(form, tmp_path):
     return export.write(form, SAID, LEDGERS, tmp_path)
-
-
-def test_a_table_has_a_line_for_each_claim_that_counts(tmp_path):
-    (file,) = written("csv", tmp_path)
-    (line,) = csv.DictReader(file.read_text().splitlines())
-    assert line["id"] == "one"
-    assert (line["outcome"], line["confidence"]) == ("Validated", "HighConfidence")
-    assert float(line["low"]) == 0.4
 
 
 def test_a_review_names_claim_and_rating(tmp_path):
