@@ -79,13 +79,6 @@ def test_any_number_of_processes_gives_the_same_numbers(policy, instance):
     assert found.replicates.tolist() == [9, 2, 5, 0, 7]
 
 
-def test_observers_look_on_in_every_process():
-    watched = {"observe": [fb.PlaysSum()], "checkpoints": [ROUNDS]}
-    wanted = fb.run(fb.UCB1(), ARMS, ROUNDS, 4, **watched)
-    assert wanted.probes
-    assert_same(fb.run(fb.UCB1(), ARMS, ROUNDS, 4, n_jobs=2, **watched), wanted)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_counts_the_replicates(capsys, n_jobs):
     fb.run(InTurn(), ARMS, 20, 4, progress=True, n_jobs=n_jobs)

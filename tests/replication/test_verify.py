@@ -277,12 +277,6 @@ def test_many_problems_of_one_kind_are_summarised():
     assert list(summarised(problems[:7], 5)) == [*many[:6], "other words"]  # one more has a line
 
 
-def test_many_kinds_of_problems_are_summarised():
-    problems = [f"{word} is wrong" for word in "abcdefghij"] + ["a is wrong"]
-    more = "... and 2 more of other kinds; --all lists them"
-    assert list(summarised(problems)) == ["a is wrong", *problems[:8], more]
-
-
 def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
     one = replace(config.experiments[0], origin="a" * 16)
     other = replace(config, seed="ledger", experiments=(one,))

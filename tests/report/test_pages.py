@@ -66,23 +66,6 @@ def test_published_number_stands_beside_the_range_of_runs():
     assert ">uniform02<" in html
 
 
-def test_values_are_text_and_what_is_missing_is_empty():
-    drawn = pd.DataFrame({"policy": ["<b>", "LFG"], "eta": [np.nan, 10.0], "panel": ["a&b", "c"]})
-    for column in ("mean", "mean_low", "mean_high", "run_low", "run_high"):
-        drawn[column] = [1.0, -2000.5]
-    drawn["n_replicates"] = 7
-    html = pages.values(drawn, "t", ["policy", "eta"], ["panel"], labels={"c": "C"})
-    assert '<th scope="row">&lt;b&gt;</th><td>1</td>' in html
-    assert '<th scope="row">LFG, η = 10</th><td>−2\u202f000</td>' in html
-    assert "<span>a&amp;b</span>" in html
-    assert "<span>C</span>" in html
-    assert "2 rows of values" in html
-    shown = pd.DataFrame([["a<b", 3, 0.25], ["c", 4, np.nan]], columns=["", "count", "x"])
-    html = pages.frame(shown, "u", digits=1)
-    assert '<th scope="row">a&lt;b</th><td>3</td><td>0.2</td>' in html
-    assert "<td>4</td><td></td>" in html
-
-
 def test_rounds_are_the_nearest_recorded_ones_of_each_run():
     rounds = {"a": [1, 9, 12, 100], "b": [1, 40, 1000]}
     drawn = pd.DataFrame([{"run": run, "round": t} for run, ts in rounds.items() for t in ts])
