@@ -15,7 +15,7 @@ ROUNDS = 600
 SEED = 20240817
 STREAM = "fair"
 
-few = settings(deadline=None, derandomize=True, max_examples=40)
+few = settings(deadline=None, derandomize=True, max_examples=20)
 
 INSTANCE_1 = Instance((0.8, *(0.8 - 0.01 * i for i in range(2, 11))))
 QUOTAS_1 = ("1/20",) * 10
