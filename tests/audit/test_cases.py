@@ -130,17 +130,6 @@ def test_cells_are_stacked_as_points_in_their_order(evidence):
     assert found.data["values"][1][0] == 6000
 
 
-def test_rounds_of_one_cell_are_points_too(evidence):
-    (found,) = asked(
-        evidence,
-        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
-        procedure="mean",
-        inputs={"values": "largest(plays)", "against": "4 * t"},
-    )
-    assert found.data["values"].shape == (4, 3)
-    np.testing.assert_array_equal(found.data["against"], [400, 2000, 4000])
-
-
 def test_a_list_of_expressions_is_points(evidence):
     (found,) = asked(
         evidence,

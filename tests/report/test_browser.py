@@ -35,8 +35,6 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
 CLAIM = "claims/fairucb-thm2-bound"
 CLAIM_ID = "banditq-prop2-violation"
 STATEMENT = plain(real.ledgers()["banditq"].claims[CLAIM_ID].statement)
-#: Pixels of a page, at 1280 of width.
-LONGEST = 15_000
 each_page = pytest.mark.parametrize("name", [*small.PAGES, *GENERATED, CLAIM])
 #: The lower of two contrasts of text with its ground, as WCAG has it.
 CONTRAST = """
@@ -220,33 +218,6 @@ def test_a_long_table_has_pages(visit):
     assert page.locator(f"#{last}").is_visible()
 
 
-def test_pages_are_not_long(visit):
-    """But for the reference of the library."""
-    heights = {}
-    for name in {*small.PAGES, *GENERATED} - {"library"}:
-        page = visit.open(name)
-        heights[name] = page.evaluate("document.documentElement.scrollHeight")
-    assert {name: height for name, height in heights.items() if height > LONGEST} == {}
-
-
-def test_header_is_one_row_of_menus(visit):
-    page = visit.open("index")
-    items = page.locator(".bd-header .navbar-nav > li")
-    heads = ["Findings", "Papers", "Claims", "Arena", "Library", "Docs"]
-    assert [one.strip() for one in items.all_inner_texts()] == heads
-    spans = items.evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect()).map(box => [box.top, box.bottom])"
-    )
-    assert max(top for top, _ in spans) < min(bottom for _, bottom in spans)
-    page.get_by_role("button", name="Papers").click()
-    page.locator(".bd-header").get_by_role("link", name="Across papers").click()
-    page.wait_for_url("**/across.html")
-    page = visit.open("index", size=NARROW)
-    page.get_by_role("button", name="Site navigation").click()
-    page.get_by_role("dialog").get_by_role("link", name="Across papers").click()
-    page.wait_for_url("**/across.html")
-
-
 def test_a_claim_has_evidence_formulas_and_a_command_to_copy(visit):
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open("claims/banditq-prop2-violation")
@@ -283,14 +254,14 @@ def test_formulas_of_all_claims_are_set(visit):
 
 
 @pytest.mark.parametrize(
-    ("words", "found", "shown"),
+    ("words", "found", "shown", "served"),
     [
-        ("queue", "BanditQ", "queue"),
-        (CLAIM_ID, CLAIM_ID, STATEMENT),
-        ("full information violation order", CLAIM_ID, STATEMENT),
+        ("queue", "BanditQ", "queue", True),
+        (CLAIM_ID, CLAIM_ID, STATEMENT, False),
+        ("full information violation order", CLAIM_ID, STATEMENT, True),
     ],
+    ids=["word", "id, from disk", "words"],
 )
-@pytest.mark.parametrize("served", [True, False], ids=["served", "from disk"])
 def test_search_finds_and_shows_what(visit, site_folder, words, found, shown, served):
     place = visit.url if served else site_folder.as_uri()
     visit.page.goto(f"{place}/search.html?q={quote(words)}")
@@ -304,8 +275,9 @@ def test_search_finds_and_shows_what(visit, site_folder, words, found, shown, se
 
 
 @each_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize(
+    ("theme", "size"), [("light", WIDE), ("dark", NARROW)], ids=["light", "dark, narrow"]
+)
 def test_layout_holds(visit, name, theme, size):
     page = visit.open(name, theme, size)
     assert page.evaluate("document.documentElement.dataset.theme") == theme
