@@ -27,7 +27,7 @@ STEPS = {
     "collect": ("fairbandits.replication.datasets",),
     "figure": ("fairbandits.figures.draw",),
     "notebook": (
-        *("fairbandits.report.build", "IPython.core.interactiveshell"),
+        *("fairbandits.report.build", "papermill.parameterize", "IPython.core.interactiveshell"),
         *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),
         *("fairbandits.audit.run", "scipy.stats"),
     ),

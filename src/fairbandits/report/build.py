@@ -56,9 +56,11 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     """Execute a notebook in its own folder, in this process, and write it with its outputs.
 
-    `parameters` are folders, relative to the working directory; what the notebook shows names them
-    as given, whatever the project's place.
+    Papermill puts the parameters in, as a cell of its own. They are folders, relative to the
+    working directory; what the notebook shows names them as given, whatever the project's place.
     """
+    from papermill.parameterize import parameterize_notebook
+
     notebook = _read(source)
     cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
     known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
@@ -67,7 +69,13 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
             has = ", ".join(known) or "none"
             raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
-    _run(notebook, source, folders)
+    notebook.metadata.setdefault("papermill", {})
+    notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
+    for cell in notebook.cells:
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = "injected-parameters"  # papermill draws one
+            cell.metadata["tags"].append("hide-input")
+    _run(notebook, source)
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)
     # a folder comes before the one it is in
@@ -93,8 +101,8 @@ def _is_parameters(cell: NotebookNode) -> bool:
     return "parameters" in cell.metadata.get("tags", [])
 
 
-def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> None:
-    """Run a notebook's cells, and give them their outputs; `folders` are its parameters."""
+def _run(notebook: NotebookNode, source: Path) -> None:
+    """Run a notebook's cells, and give them their outputs."""
     import matplotlib as mpl
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
@@ -124,8 +132,6 @@ def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> No
                         f"failed: {type(error).__name__}: {error}"
                     )
                 cell.execution_count, cell.outputs = count, list(_outputs(captured))
-                if _is_parameters(cell):
-                    shell.push(dict(folders))
         finally:
             shell.restore_sys_module_state()
             InteractiveShell.clear_instance()
