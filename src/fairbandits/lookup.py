@@ -20,11 +20,5 @@ def found(module: str, home_of: dict[str, str], name: str, modules: Iterable[str
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return "did you mean ...?" for an unknown name, or nothing without a near one."""
     spelt = {one.lower().replace("_", ""): one for one in known}
-    word = name.lower().replace("_", "")
-
-    def distance(one: str) -> tuple[float, int, str]:
-        likeness = difflib.SequenceMatcher(None, one, word).ratio()
-        return -likeness, len(one), one
-
-    close = sorted(difflib.get_close_matches(word, spelt, n=5), key=distance)
+    close = difflib.get_close_matches(name.lower().replace("_", ""), spelt, n=1)
     return f"; did you mean {spelt[close[0]]!r}?" if close else ""
