@@ -16,7 +16,7 @@ from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report import markup
 from fairbandits.report.markup import Html, link, render
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, scale_of
+from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
@@ -259,9 +259,8 @@ def consequential(audit: Audit) -> Html:
     return render(
         "consequential.html",
         audit=audit,
-        titles=listed([ledger.short_title for ledger in audit.ledgers.values()]),
-        primary=len(primary),
-        outcomes=listed(show.tally(primary).outcomes),
+        primary=primary,
+        outcomes=show.tally(primary).outcomes,
         rows=[row for outcome in shown for row in _not_reproduced(audit, outcome)],
     )
 
@@ -296,7 +295,6 @@ def summary(audit: Audit, paper: str) -> Html | None:
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=counted,
-        outcomes=listed(counted.outcomes),
         story={
             title: [said for verdict, said in primary if verdict in verdicts]
             for title, verdicts in STORY.items()
