@@ -45,11 +45,6 @@ class Audit:
     scale: str  # "paper" or a key of settings.marks.SCALES
     results: Path
 
-    @property
-    def seed(self) -> str:
-        """The seed, where one was chosen; empty where seeds follow from the ledgers."""
-        return chosen_seed(self.rows)
-
     @cached_property
     def claims(self) -> dict[str, Claim]:
         """All claims by their ids."""
@@ -132,7 +127,8 @@ def banner(audit: Audit) -> Html | None:
     if audit.scale != "paper":
         more = "A claim whose test asks for more replicates than there are has failed."
         return other_scale(audit.scale, Html("<p>{}</p>").format(more))
-    said = exploratory_words(audit.seed) if audit.seed else ""
+    seed = chosen_seed(audit.rows)  # empty where seeds follow from the ledgers
+    said = exploratory_words(seed) if seed else ""
     return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
 
 
