@@ -15,7 +15,7 @@ from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, link, render
+from fairbandits.report.markup import Html, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -201,16 +201,6 @@ def role(row: Row) -> str:
     return ", ".join(roles) or "other"
 
 
-def figure_link(row: Row, page: str = "audit") -> str:
-    """Return a link to the figure that a claim is about."""
-    name, paper = row["figure"], row["paper"]
-    short = name.removeprefix("fig")
-    if not name:
-        return ""
-    here = Html('<a href="#{}">{}</a>').format(name, short)
-    return here if page == paper else link(f"{paper}#{name}", short)
-
-
 def _group(row: Row) -> str:
     """Return the tally's group of a claim; empty for a claim outside all totals."""
     return "" if row["left_out"] else GROUPS[not row["primary"]]
@@ -237,12 +227,7 @@ def tally(audit: Audit) -> Html:
 
 def links(audit: Audit) -> Html | None:
     """Return links to the table of all claims and to the table of robustness."""
-    if not audit.ledgers:
-        return None
-    return Html(
-        "<p>{}: a table to sort and to filter, and a page for each claim with its evidence. "
-        "{}: each verdict under every reading, and what rests on reconstructed numbers.</p>"
-    ).format(link("claims", "All claims"), link("robustness", "Robustness"))
+    return render("links.html") if audit.ledgers else None
 
 
 def consequential(audit: Audit) -> Html:
@@ -340,7 +325,6 @@ def deviations(audit: Audit, paper: str) -> Html:
 # What templates show of a claim.
 markup.FUNCTIONS |= {
     "badge": badge,
-    "figure_link": figure_link,
     "headline": headline,
     "numbers": numbers,
     "role": role,
