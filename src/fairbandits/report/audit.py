@@ -190,7 +190,7 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     under = words.readings_in_words(rows)
     shown = badge(rows[0]["verdict"], rows[0]["grade"])
     if under and (always or rows[0]["verdict"] == finding.DEPENDS):
-        shown += " " + markup.small(under)
+        shown += Html(" <small>{}</small>").format(under)
     return shown
 
 
@@ -313,7 +313,7 @@ def objections(audit: Audit, key: str) -> list[str]:
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
-    return markup.joined(function(audit, paper) for paper in audit.ledgers)
+    return Html().join(function(audit, paper) for paper in audit.ledgers)
 
 
 def deviations(audit: Audit, paper: str) -> Html:
