@@ -259,6 +259,27 @@ def test_commands_from_simulation_to_figure(tmp_path, plan):
     assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
 
 
+GRAPH = """flowchart TB
+id0[collect_a_1]
+id1[simulate_a_1]
+id2[simulate_a_2]
+style id0 fill:#D95757
+id1 --> id0
+id2 --> id0
+"""
+
+
+def test_rules_of_a_kind_are_one_in_the_graph(tmp_path):
+    (tmp_path / "graph.mmd").write_text(GRAPH)
+    assert succeed("rulegraph", tmp_path / "graph.mmd").splitlines() == [
+        "digraph rules {",
+        "    rankdir=LR",
+        '    node [shape=box, style=rounded, fontname="sans-serif"]',
+        '    "simulate_*" -> "collect_*"',
+        "}",
+    ]
+
+
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
