@@ -30,7 +30,7 @@ IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
 TEMPLATES = tuple(
-    sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*.html"))
+    sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*"))
 )
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
 PAGE_PARTS = (

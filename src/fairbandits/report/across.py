@@ -12,8 +12,8 @@ from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.audit.words import readings_in_words, under_readings
 from fairbandits.report import markup
-from fairbandits.report.audit import Audit, headline, number_of
-from fairbandits.report.markup import Html, link_to_claim, render, typeset
+from fairbandits.report.audit import Audit, number_of
+from fairbandits.report.markup import Html, render
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
@@ -158,17 +158,8 @@ def taken_along(audit: Audit, paper: str) -> Html:
     broken = [key for key in own if outcome(audit, key) in BROKEN]
     lines = [(key, over) for key in broken if (over := carried(key, above))]
     judged = any(key in audit.headlines for key in own)
-    without = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
-    given = {"ledger": audit.ledgers[paper], "lines": lines, "without": without}
+    given = {"ledger": audit.ledgers[paper], "lines": lines, "judged": judged}
     return render("taken_along.html", audit=audit, **given)
 
 
-def named(audit: Audit, claim: str) -> Html:
-    """Return a link to a claim, with its verdict and its statement."""
-    verdict = headline(audit, claim) if claim in audit.headlines else NOT_JUDGED
-    return markup.joined(
-        [link_to_claim(claim), verdict, typeset(audit.claims[claim].statement)], " "
-    )
-
-
-markup.FUNCTIONS |= {"named": named, "outcome": outcome}
+markup.FUNCTIONS["outcome"] = outcome

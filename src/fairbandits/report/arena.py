@@ -16,8 +16,8 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
 from fairbandits.report import entrant, picture
-from fairbandits.report.markup import Cell, Html, data_table, folded, render
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown, span
+from fairbandits.report.markup import Cell, Html, data_table, folded, render, render_text
+from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
@@ -71,28 +71,17 @@ def banner(page: Shown) -> Html | None:
 
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
-    return render(
-        "arena_decision.html",
-        found=[(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()],
-        per_thousand=PER_THOUSAND,
-        thousandths=thousandths,
-        number=number,
-        span=span,
-    )
+    found = [(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()]
+    given = {"per_thousand": PER_THOUSAND, "thousandths": thousandths}
+    return render("arena_decision.html", found=found, **given)
 
 
 def rule(page: Shown) -> Markdown:
     """Return the rule behind the decision table, in words."""
     rows = page.tables["standings"]
-    end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
-    said = render(
-        "arena_rule.md",
-        end=end,
-        always=always,
-        rounds=number(rows["horizon"].max()),
-        replicates=rows["replicates"].max(),
-    )
-    return Markdown(str(said))
+    end, always = (number(1 / part) for _, part in KEPT.values())
+    size = {"rounds": rows["horizon"].max(), "replicates": rows["replicates"].max()}
+    return Markdown(render_text("arena_rule.md", end=end, always=always, **size))
 
 
 def overview(page: Shown) -> Html:
@@ -114,12 +103,9 @@ def each_contract(page: Shown) -> Iterator[Html]:
             lines=list(lines.itertuples()),
             keeps=keeps,
             best=best,
-            worse=listed(
-                [f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in worse]
-            ),
+            worse=[f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in worse],
             control=CONTROL,
             per_thousand=PER_THOUSAND,
-            number=number,
         )
         by_instance = rows.groupby("instance")
         panels = [
@@ -224,19 +210,14 @@ def _measured(row: Any, name: str) -> Cell:
 def cost(page: Shown) -> Html:
     """Return the time of a round of each policy, on the machine that made the tables."""
     rows = page.tables["costs"].sort_values("nanoseconds").drop_duplicates("label")
-    lines = [
-        [row.label, Cell(number(row.nanoseconds), float(row.nanoseconds))]
-        for row in rows.itertuples()
-    ]
+    times = zip(rows["label"], rows["nanoseconds"].tolist(), strict=True)
+    lines = [[label, Cell(number(time), time)] for label, time in times]
     html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
     return folded("Time of a round of each policy, on the machine that made these tables", html)
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
-    """Run a user's class on one instance, and return its standing among the stored policies.
-
-    The notebook's form of `fairbandits arena`; `results` is the folder of the results.
-    """
+    """Run a user's class on one instance, and return its standing among the stored policies."""
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
     arena = load_arena(config)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
-from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
 from fairbandits.report.edition import rows_of
@@ -86,7 +86,7 @@ def _filled(text: str, texts: Mapping[str, str]) -> str:
 def _paper(ledger: Ledger, outcomes: list[str], heads: Mapping[str, Row]) -> dict[str, Any]:
     glossary = read_yaml(paper_file(ledger.paper, "glossary"))
     figure = glossary["card"]["figure"]
-    counting = [one for one in ledger.claims.values() if not left_out(one)]
+    counting = [(one, heads[one.id]) for one in ledger.claims.values() if not left_out(one)]
     return {
         "title": ledger.title,
         "setting": glossary["setting"],
@@ -94,23 +94,10 @@ def _paper(ledger: Ledger, outcomes: list[str], heads: Mapping[str, Row]) -> dic
         "caption": f"Figure {figure.removeprefix('fig')}, redrawn at the published scale.",
         "counts": "Verdicts: " + ", ".join(outcomes) + ".",
         "lists": {
-            heading: [
-                _line(one, heads[one.id]) for one in counting if heads[one.id]["verdict"] == verdict
-            ]
+            heading: [(one, row) for one, row in counting if row["verdict"] == verdict]
             for verdict, heading in LISTED.items()
         },
     }
-
-
-def _line(claim: Claim, row: Row) -> dict[str, Any]:
-    """Return what is said of a claim: its words, its number with interval and n, and its note."""
-    number = ""
-    if row["statistic"] and row["grade"] != "exact":
-        limits = f" [{row['low']}, {row['high']}]" if row["low"] and row["high"] else ""
-        number = f"{float(row['statistic']):.4g}{limits}, n = {row['n']}"
-    said = {"statement": claim.statement, "why": claim.note}
-    said = {name: " ".join(text.split()) for name, text in said.items()}
-    return {"id": claim.id, "number": number} | said
 
 
 def _provenance(ledgers: Mapping[str, Ledger]) -> str:

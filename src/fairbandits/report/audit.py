@@ -15,8 +15,8 @@ from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, link, render
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, scale_of
+from fairbandits.report.markup import Html, render
+from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
@@ -44,11 +44,6 @@ class Audit:
     findings: list[dict[str, Any]]  # one for each question behind a verdict
     scale: str  # "paper" or a key of settings.marks.SCALES
     results: Path
-
-    @property
-    def seed(self) -> str:
-        """The seed, where one was chosen; empty where seeds follow from the ledgers."""
-        return chosen_seed(self.rows)
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
@@ -132,7 +127,8 @@ def banner(audit: Audit) -> Html | None:
     if audit.scale != "paper":
         more = "A claim whose test asks for more replicates than there are has failed."
         return other_scale(audit.scale, Html("<p>{}</p>").format(more))
-    said = exploratory_words(audit.seed) if audit.seed else ""
+    seed = chosen_seed(audit.rows)  # empty where seeds follow from the ledgers
+    said = exploratory_words(seed) if seed else ""
     return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
 
 
@@ -194,7 +190,7 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     under = words.readings_in_words(rows)
     shown = badge(rows[0]["verdict"], rows[0]["grade"])
     if under and (always or rows[0]["verdict"] == finding.DEPENDS):
-        shown += " " + markup.small(under)
+        shown += Html(" <small>{}</small>").format(under)
     return shown
 
 
@@ -203,16 +199,6 @@ def role(row: Row) -> str:
     roles = [name for name in ("primary", "exploratory") if row[name]]
     roles += [row["about"]] * (row["about"] != "text")
     return ", ".join(roles) or "other"
-
-
-def figure_link(row: Row, page: str = "audit") -> str:
-    """Return a link to the figure that a claim is about."""
-    name, paper = row["figure"], row["paper"]
-    short = name.removeprefix("fig")
-    if not name:
-        return ""
-    here = Html('<a href="#{}">{}</a>').format(name, short)
-    return here if page == paper else link(f"{paper}#{name}", short)
 
 
 def _group(row: Row) -> str:
@@ -241,12 +227,7 @@ def tally(audit: Audit) -> Html:
 
 def links(audit: Audit) -> Html | None:
     """Return links to the table of all claims and to the table of robustness."""
-    if not audit.ledgers:
-        return None
-    return Html(
-        "<p>{}: a table to sort and to filter, and a page for each claim with its evidence. "
-        "{}: each verdict under every reading, and what rests on reconstructed numbers.</p>"
-    ).format(link("claims", "All claims"), link("robustness", "Robustness"))
+    return render("links.html") if audit.ledgers else None
 
 
 def consequential(audit: Audit) -> Html:
@@ -259,9 +240,8 @@ def consequential(audit: Audit) -> Html:
     return render(
         "consequential.html",
         audit=audit,
-        titles=listed([ledger.short_title for ledger in audit.ledgers.values()]),
-        primary=len(primary),
-        outcomes=listed(show.tally(primary).outcomes),
+        primary=primary,
+        outcomes=show.tally(primary).outcomes,
         rows=[row for outcome in shown for row in _not_reproduced(audit, outcome)],
     )
 
@@ -296,7 +276,6 @@ def summary(audit: Audit, paper: str) -> Html | None:
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=counted,
-        outcomes=listed(counted.outcomes),
         story={
             title: [said for verdict, said in primary if verdict in verdicts]
             for title, verdicts in STORY.items()
@@ -334,7 +313,7 @@ def objections(audit: Audit, key: str) -> list[str]:
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
-    return markup.joined(function(audit, paper) for paper in audit.ledgers)
+    return Html().join(function(audit, paper) for paper in audit.ledgers)
 
 
 def deviations(audit: Audit, paper: str) -> Html:
@@ -346,7 +325,6 @@ def deviations(audit: Audit, paper: str) -> Html:
 # What templates show of a claim.
 markup.FUNCTIONS |= {
     "badge": badge,
-    "figure_link": figure_link,
     "headline": headline,
     "numbers": numbers,
     "role": role,

@@ -142,7 +142,8 @@ class Claims:
             depends=depends,
             qualified=words.qualifying(tested, found, significant),
             meaning=of_inconsistency.get(head["verdict"], ""),
-            tags=tags(audit.in_words(claim.id)),
+            in_words=audit.in_words(claim.id),
+            TAGS=TAGS,
             cases=f"all {len(cases)} cases" if len(cases) > 1 else "the case",
             picture=evidence.picture(tested.tests, cases, named),
             table=_cases(tested, cases),
@@ -206,16 +207,6 @@ def _files(folder: str, place: str) -> dict[str, str]:
     first, *others = written_out([place])
     names = {first: first} | {Path(file).stem: file for file in others}
     return {name: f"{folder}/{file}" for name, file in names.items()}
-
-
-def tags(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the meanings of a claim's tags and, for tags of some readings only, those readings."""
-    head, *others = rows
-    meanings = {tag: TAGS[tag] for tag in head["tags"]}
-    for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
-        under = [row["reading"] for row in others if tag in row["tags"]]
-        meanings.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
-    return meanings
 
 
 def against(row: Row) -> str:

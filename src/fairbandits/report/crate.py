@@ -42,11 +42,21 @@ PROFILES = {
 SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
 #: A run's outputs.
 MADE = ("results/", "figures/", "audit/", "results.lock", "arena.lock")
-FORMATS = {f".{kind}": f"text/{kind}" for kind in ("csv", "css", "html")}
-FORMATS |= {".js": "text/javascript", ".md": "text/markdown", ".py": "text/x-python"}
-FORMATS |= {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
-FORMATS |= {".yaml": "application/yaml", ".yml": "application/yaml"}
-FORMATS |= {".ipynb": "application/x-ipynb+json", ".parquet": "application/vnd.apache.parquet"}
+FORMATS = {
+    ".csv": "text/csv",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".ipynb": "application/x-ipynb+json",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
 DONE = "http://schema.org/CompletedActionStatus"
 OF_WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 

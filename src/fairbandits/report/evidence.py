@@ -17,7 +17,7 @@ from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPR
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.words import against, number
-from fairbandits.report.markup import Html, joined, render
+from fairbandits.report.markup import Html, render
 
 Row = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Qua
     """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
     panels = ((test, [row for row in found if row["test"] == test.name]) for test in tests)
     how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
-    return joined(
+    return Html().join(
         _panel(test, rows, named[test.name], **how)
         for test, rows in panels
         if any(map(_drawable, rows))

@@ -38,7 +38,8 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         "landing.html",
         audit=audit,
         image=base64.b64encode(image.getvalue()).decode("ascii"),
-        says=overview.in_words(totals),
+        what=overview.WHAT,
+        totals=totals,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
 

@@ -61,11 +61,6 @@ def render_text(template: str, **given: Any) -> str:
     return _templates(escape=False).get_template(template).render(given)
 
 
-def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Return texts and HTML one after the other; `between` is HTML."""
-    return Html(between).join(parts)
-
-
 def typeset(text: str) -> Html:
     r"""Return prose as HTML with typeset formulas.
 
@@ -74,17 +69,12 @@ def typeset(text: str) -> Html:
     """
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
     parts = FORMULA.split(" ".join(text.split()))
-    return joined(formula.format(one) if place % 2 else one for place, one in enumerate(parts))
+    return Html().join(formula.format(one) if k % 2 else one for k, one in enumerate(parts))
 
 
 def folded(summary: str, html: str) -> Html:
     """Return HTML that unfolds when its summary is clicked."""
     return Html('<details class="fb-wrap"><summary>{}</summary>{}</details>').format(summary, html)
-
-
-def small(text: str) -> Html:
-    """Return small print."""
-    return Html("<small>{}</small>").format(text)
 
 
 def link(place: str, html: str) -> Html:

@@ -43,7 +43,8 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
         colour = "white" if dark else "black"
         axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    axis.set_yticks(at, [f"{title}\n{_printed(one)}" for title, one in totals.items()])
+    printed = (f"{one.printed} of {one.claims} on printed words" for one in totals.values())
+    axis.set_yticks(at, ["\n".join(lines) for lines in zip(totals, printed, strict=True)])
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
@@ -56,20 +57,3 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     """Return how many claims have a verdict by evidence of a grade, or of none."""
     grades = one.grades.get(verdict, {}) if verdict in GRADED else {}
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
-
-
-def _printed(one: Totals) -> str:
-    return f"{one.printed} of {one.claims} on printed words"
-
-
-def in_words(totals: Mapping[str, Totals]) -> str:
-    """Return the picture in words.
-
-    >>> in_words({"BanditQ": Totals({"reproduced": 59, "not reproduced": 3}, 60, {})})
-    'Number of claims that the audited text makes. BanditQ: 59 reproduced, 3 not reproduced; 60 of \
-62 on printed words.'
-    """
-    papers = [
-        f"{title}: {', '.join(one.outcomes)}; {_printed(one)}." for title, one in totals.items()
-    ]
-    return " ".join([f"{WHAT.capitalize()}.", *papers])

@@ -16,7 +16,7 @@ import pandas as pd
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.replication.datasets import Rows, expect, expect_experiment, load_dataset, shrunk
-from fairbandits.report.markup import Html, data_table, folded, render, table
+from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -74,6 +74,9 @@ def listed(words: Sequence[str]) -> str:
     'a, b and c'
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+FUNCTIONS |= {"listed": listed, "number": number, "span": span}
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ def banner(papers: Iterable[Paper]) -> Html | None:
     if not runs:
         return None
     scale = scale_of(footer for paper in papers for footer in paper.footers.values())
-    return other_scale(scale, render("shrunk.html", runs=runs, number=number))
+    return other_scale(scale, render("shrunk.html", runs=runs))
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
