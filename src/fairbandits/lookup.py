@@ -3,7 +3,6 @@
 import difflib
 import importlib
 from collections.abc import Iterable
-from os.path import commonprefix
 
 
 def found(module: str, home_of: dict[str, str], name: str, modules: Iterable[str]):
@@ -23,9 +22,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     spelt = {one.lower().replace("_", ""): one for one in known}
     word = name.lower().replace("_", "")
 
-    def distance(one: str) -> tuple[float, int, int, str]:
+    def distance(one: str) -> tuple[float, bool, int, str]:
         likeness = difflib.SequenceMatcher(None, one, word).ratio()
-        return -likeness, -len(commonprefix([one, word])), len(one), one
+        return -likeness, not one.startswith(word), len(one), one
 
     close = sorted(difflib.get_close_matches(word, spelt, n=5), key=distance)
     return f"; did you mean {spelt[close[0]]!r}?" if close else ""
