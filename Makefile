@@ -7,6 +7,8 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 BIN := .venv/bin
 # A file's tests share what they set up, and run in one process.
 PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
+# Where tests of kernels are; the others run kernels to have something to show.
+INTERPRETED := $(addprefix tests/,engine policies library measures replication)
 STAMP := .venv/.setup-done
 
 # The project's own environment comes first for every command, and the caller's stays out of it.
@@ -65,7 +67,7 @@ archive: verify ## write a finished run as one file for a repository, build/fair
 
 test: setup ## run the tests but for `faults`, then those of kernels again with the kernels interpreted
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not campaign and not slurm"
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) \
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) $(INTERPRETED) \
 	  -m "kernels and not workflow and not slow and not campaign and not slurm"
 
 test-fast: setup ## run the tests that take no time, for daily work

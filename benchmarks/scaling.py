@@ -325,9 +325,8 @@ def _limits(tasks: Sequence[Task]) -> str:
         ", ".join(f"{task.name} ({task.seconds:.0f} s)" for task in some) for some in longest
     )
     return (
-        f"all that simulates is {work:.0f} s of processor time, {work / 64:.0f} s on each of 64 "
-        "cores. "
-        f"The longest jobs of it are {simulates}; of the others {others}."
+        f"all simulations take {work:.0f} s of processor time, {work / 64:.0f} s on each of 64 "
+        f"cores. The longest jobs are {simulates}. The longest of the others are {others}."
     )
 
 

@@ -14,10 +14,10 @@ OUTCOMES: dict[str, Counter] = defaultdict(Counter)
 INTRODUCTION = """\
 # Faults
 
-What can go wrong, what happens then, and the tests that keep it so. Written by `make faults`,
-which runs these tests (some take minutes); `tests/faults.yaml` has the words. A *try* is one fault
-that was made: a flipped bit, a killed run, a wrong value; most tests are one, or one for each of
-their parameters. A test that was not run has a dash.
+What can go wrong, what happens then, and the tests that show it. `make faults` runs these tests
+(some take minutes) and writes this page; `tests/faults.yaml` has the words. A *try* is one injected
+fault, such as a flipped bit, a killed run or a wrong value. Most tests have one try, or one for
+each of their parameters. A dash marks a test that was not run.
 """
 
 

@@ -9,6 +9,7 @@ numbered from 0, rounds from 1. A full-information learner has a distribution ``
 import math
 from functools import cache
 from hashlib import blake2b
+from statistics import NormalDist
 
 from numpy.random import RandomState
 
@@ -16,11 +17,9 @@ WORD = 2**64
 GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 ALG1_STEP = 1 / math.sqrt(2)  # step constant of BanditQ Alg. 1; 1.0 is that of Theorem 1
 
-# The five-arm instance: four-digit means of the released code, three-digit means of the paper.
+# The five-arm instance, with the four-digit means of the released code.
 CODE4 = [0.3352, 0.2031, 0.2411, 0.7816, 0.6177]
 CODE4_TARGETS = [0.3352 / 2, 0.2031 / 3, 0.0, 0.0, 0.0]
-PAPER3 = [0.335, 0.203, 0.241, 0.781, 0.617]
-PAPER3_TARGETS = [0.167, 0.067, 0.0, 0.0, 0.0]
 
 
 # ------------------------------------------------------------------------------ streams
@@ -73,98 +72,10 @@ def draw(seed, stream, replicate, kind, index, n):
 
 # -------------------------------------------------------------------------- reward laws
 
-# Wichura (1988), Algorithm AS 241, PPND16; numerator and denominator, constant term first.
-CENTRE = (
-    (
-        3.3871328727963666080e0,
-        1.3314166789178437745e2,
-        1.9715909503065514427e3,
-        1.3731693765509461125e4,
-        4.5921953931549871457e4,
-        6.7265770927008700853e4,
-        3.3430575583588128105e4,
-        2.5090809287301226727e3,
-    ),
-    (
-        1.0,
-        4.2313330701600911252e1,
-        6.8718700749205790830e2,
-        5.3941960214247511077e3,
-        2.1213794301586595867e4,
-        3.9307895800092710610e4,
-        2.8729085735721942674e4,
-        5.2264952788528545610e3,
-    ),
-)
-MIDDLE = (
-    (
-        1.42343711074968357734e0,
-        4.63033784615654529590e0,
-        5.76949722146069140550e0,
-        3.64784832476320460504e0,
-        1.27045825245236838258e0,
-        2.41780725177450611770e-1,
-        2.27238449892691845833e-2,
-        7.74545014278341407640e-4,
-    ),
-    (
-        1.0,
-        2.05319162663775882187e0,
-        1.67638483018380384940e0,
-        6.89767334985100004550e-1,
-        1.48103976427480074590e-1,
-        1.51986665636164571966e-2,
-        5.47593808499534494600e-4,
-        1.05075007164441684324e-9,
-    ),
-)
-TAIL = (
-    (
-        6.65790464350110377720e0,
-        5.46378491116411436990e0,
-        1.78482653991729133580e0,
-        2.96560571828504891230e-1,
-        2.65321895265761230930e-2,
-        1.24266094738807843860e-3,
-        2.71155556874348757815e-5,
-        2.01033439929228813265e-7,
-    ),
-    (
-        1.0,
-        5.99832206555887937690e-1,
-        1.36929880922735805310e-1,
-        1.48753612908506148525e-2,
-        7.86869131145613259100e-4,
-        1.84631831751005468180e-5,
-        1.42151175831644588870e-7,
-        2.04426310338993978564e-15,
-    ),
-)
-
-
-def horner(coefficients, r):
-    """Evaluate a polynomial given from the constant term up."""
-    value = 0.0
-    for coefficient in reversed(coefficients):
-        value = value * r + coefficient
-    return value
-
 
 def ndtri(p):
-    """Return the standard normal quantile of 0 < p < 1 (AS 241, PPND16)."""
-    q = p - 0.5
-    if abs(q) <= 0.425:
-        top, bottom = CENTRE
-        r = 0.180625 - q * q
-        return q * horner(top, r) / horner(bottom, r)
-    r = math.sqrt(-math.log(min(p, 1.0 - p)))
-    if r <= 5.0:
-        top, bottom = MIDDLE
-        r -= 1.6
-    else:
-        top, bottom = TAIL
-        r -= 5.0
-    return math.copysign(horner(top, r) / horner(bottom, r), q)
+    """Return the standard normal quantile of 0 < p < 1 (Python's own; Wichura's AS 241)."""
+    return NormalDist().inv_cdf(p)
 
 
 def standard_gamma(a, w, j):
@@ -280,16 +191,9 @@ def project_simplex(y):
 
 
 def solve_opt(z, tol=1e-10):
-    """Maximise sum(log q) + <q, z> over the simplex (A1.4, OPT; BanditQ Alg. 3).
+    """Return the largest sum(log q) + <q, z> over the simplex, and its q (A1.4, OPT; Alg. 3).
 
-    Newton's method on 1 + sum 1 / (z_i + e) = 0 from e = -max(z) - 1.
-
-    Returns
-    -------
-    v : float
-        Largest value.
-    q : list of float
-        The distribution that attains it, -1 / (z_i + e).
+    Newton's method on 1 + sum 1 / (z_i + e) = 0 from e = -max(z) - 1; q_i is -1 / (z_i + e).
     """
     e = -max(z) - 1
     while True:
@@ -354,7 +258,6 @@ class AdaHedge:
         return math.log(len(self.x)) / self.gap if self.gap > 0 else math.inf
 
     def advance(self, g):
-        """Add the round's mixability gap, then reweight."""
         eta = self.rate()
         hedge_loss = -dot(self.x, g)
         _, before = mix(eta, self.losses)
@@ -476,7 +379,6 @@ class LogBarrierFTRL:
         return [(1 - self.gamma) * pi + self.gamma / arms for pi in self.p]
 
     def advance(self, arm, g):
-        """Use the surrogate reward ``g`` of the pulled arm."""
         p, eta, arms = self.p, self.eta, len(self.p)
         self.rounds += 1
         played = self.x[arm]
@@ -520,7 +422,6 @@ class Exp3P:
         return [(1 - self.gamma) * weight + self.gamma / arms for weight in weights]
 
     def advance(self, arm, g):
-        """Use the surrogate reward ``g`` of the pulled arm."""
         arms = len(self.gains)
         p = self.x
         bound = cover(self.bound, abs(g))
@@ -578,7 +479,6 @@ class BanditQFull:
 
     @property
     def x(self):
-        """Distribution of the round to come."""
         return self.subroutine.x
 
     def advance(self, rewards):
@@ -610,11 +510,9 @@ class BanditQBandit:
 
     @property
     def x(self):
-        """Distribution of the arm to come."""
         return self.subroutine.x
 
     def choose(self, u):
-        """Draw the arm from the coin ``u``."""
         return sample(self.x, u)
 
     def advance(self, arm, reward):
@@ -640,7 +538,6 @@ class UCB1:
 
     @property
     def x(self):
-        """Point mass on the arm to come."""
         return one_hot(self.choose(), len(self.pulls))
 
     def choose(self, _u=None):
@@ -655,7 +552,6 @@ class UCB1:
         )
 
     def advance(self, arm, reward):
-        """Record the pull."""
         self.pulls[arm] += 1
         self.sums[arm] += reward
         self.t += 1
@@ -677,7 +573,6 @@ class Exp3:
         return [(1 - self.gamma) * share + self.gamma / arms for share in shares]
 
     def choose(self, u):
-        """Draw the arm from the coin ``u``."""
         return sample(self.x, u)
 
     def advance(self, arm, reward):
@@ -693,7 +588,6 @@ class StaticOracle:
         self.x = list(x)
 
     def choose(self, u):
-        """Draw the arm from the coin ``u``."""
         return sample(self.x, u)
 
     def advance(self, arm, reward):
@@ -704,20 +598,10 @@ class StaticOracle:
 
 
 def play_bandit(policy, arms, horizon, reward_at, coin):
-    """Play a bandit policy and return one record per round.
+    """Play a bandit policy and return one record per round, after the round's update.
 
-    Parameters
-    ----------
-    reward_at : callable (t, n, arm) -> float
-        Reward of round t if it is the n-th pull of ``arm``.
-    coin : callable (t) -> float
-        The policy's number in [0, 1) for round t.
-
-    Returns
-    -------
-    history : list of dict
-        t, x, arm, reward, accrued (per arm, up to and with the round), pulls; for BanditQ also
-        queue and idle, after the round's update.
+    ``reward_at(t, n, arm)`` is the reward of round t if it is the n-th pull of the arm, ``coin(t)``
+    the policy's number in [0, 1).
     """
     pulls, accrued, history = [0] * arms, [0.0] * arms, []
     for t in range(1, horizon + 1):
@@ -743,18 +627,9 @@ def play_bandit(policy, arms, horizon, reward_at, coin):
 
 
 def play_full(learner, arms, horizon, reward_at):
-    """Play a full-information learner and return one record per round.
+    """Play a full-information learner and return one record per round, after the round's update.
 
-    Parameters
-    ----------
-    reward_at : callable (t, arm) -> float
-        Reward of ``arm`` in round t.
-
-    Returns
-    -------
-    history : list of dict
-        t, x (played in round t), rewards, reward <x, r>, accrued; for BanditQ also queue and
-        idle, after the round's update.
+    ``reward_at(t, arm)`` is the reward of an arm in round t.
     """
     accrued, history = [0.0] * arms, []
     for t in range(1, horizon + 1):
@@ -803,38 +678,6 @@ def run_full(learner, means, law, horizon, seed, stream, replicate, **par):
     return play_full(learner, len(means), horizon, reward_at)
 
 
-def banditq_full(
-    means,
-    targets,
-    horizon,
-    V,
-    reward_at,
-    surrogate_index="post",
-    step_c=ALG1_STEP,
-    subroutine="oga",
-):
-    """Play BanditQ with full information on rewards ``reward_at(t, arm)`` (Alg. 1; A1.2)."""
-    learner = BanditQFull(targets, V, surrogate_index, step_c, subroutine)
-    return play_full(learner, len(means), horizon, reward_at)
-
-
-def banditq_bandit(
-    means,
-    targets,
-    horizon,
-    V,
-    reward_at,
-    coin,
-    gamma_rule=1,
-    surrogate_index="post",
-    tol=1e-10,
-    subroutine="ftrl",
-):
-    """Play BanditQ with bandit feedback on ``reward_at(t, n, arm)`` and ``coin(t)`` (A1.4)."""
-    policy = BanditQBandit(targets, V, horizon, gamma_rule, surrogate_index, tol, subroutine)
-    return play_bandit(policy, len(means), horizon, reward_at, coin)
-
-
 # --------------------------------------------------------------------- benchmark and regret
 
 
@@ -853,13 +696,7 @@ def feasible(means, targets, slack=1e-9):
 
 
 def static_benchmark(means, targets):
-    """Return (x*, b*): the best distribution that meets the targets, and its mean reward (A1.1).
-
-    Raises
-    ------
-    ValueError
-        If no distribution meets the targets.
-    """
+    """Return (x*, b*): the best distribution that meets the targets, and its mean reward (A1.1)."""
     if not feasible(means, targets):
         raise ValueError(f"targets need a load of {load(means, targets)}, which exceeds 1")
     best = first_argmax(list(means))
@@ -869,16 +706,6 @@ def static_benchmark(means, targets):
             x[i] = target / means[i]
     x[best] = max(0.0, 1 - sum(x))
     return x, dot(x, means)
-
-
-def regret_realised(history, benchmark):
-    """Return b* t - sum of the rewards drawn, for every t (bandit figure; A1.1)."""
-    return earned_regret(history, benchmark)
-
-
-def regret_fullinfo(history, benchmark):
-    """Return b* t - sum of <x(s), r(s)>, for every t (full-information figure, Eq. 3; A1.1)."""
-    return earned_regret(history, benchmark)
 
 
 def earned_regret(history, benchmark):
@@ -938,34 +765,6 @@ def replay_source(arms=5):
 def replay_targets(means):
     """Return the released program's targets: half and a third of the first two means (A2.1)."""
     return [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
-
-
-def replay_banditq_full(rounds, arms=5, horizon=2_000_000):
-    """Replay the first rounds of the released full-information program (A2.1).
-
-    V = sqrt(horizon) whatever ``rounds`` is, so that a prefix can be compared; the program's
-    horizon is 3 000 000 with 1000 arms. Returns the queues of arms 0 and 1 and the learner.
-    """
-    source, means = replay_source(arms)
-    learner = BanditQFull(replay_targets(means), math.sqrt(horizon))
-    for _ in range(rounds):
-        draws = source.random_sample(arms)
-        learner.advance([2 * mu * float(u) for mu, u in zip(means, draws, strict=True)])
-    return learner.queues.length[:2], learner
-
-
-def replay_banditq_bandit(rounds, arms=5, horizon=2_000_000):
-    """Replay the first rounds of the released bandit program (A2.1); see replay_banditq_full.
-
-    Each round takes one number for the arm, then one for every arm's reward.
-    """
-    source, means = replay_source(arms)
-    policy = BanditQBandit(replay_targets(means), math.sqrt(horizon), tol=1e-5)
-    for _ in range(rounds):
-        arm = policy.choose(float(source.random_sample()))
-        draws = source.random_sample(arms)
-        policy.advance(arm, 2 * means[arm] * float(draws[arm]))
-    return policy.queues.length[:2], policy
 
 
 def replay_first_draws_1000(count):

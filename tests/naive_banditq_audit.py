@@ -143,11 +143,9 @@ class Scaled:
 
     @property
     def x(self):
-        """Distribution of the round to come."""
         return self.learner.x
 
     def advance(self, *gain):
-        """Pass on (all gains) or (arm, its gain), scaled."""
         *arm, g = gain
         scaled = [self.factor * one for one in g] if isinstance(g, list) else self.factor * g
         self.learner.advance(*arm, scaled)
@@ -165,7 +163,6 @@ class QueueUCB:
 
     @property
     def x(self):
-        """Point mass on the arm to come."""
         return naive.one_hot(self.choose(), len(self.seen))
 
     def choose(self, _u=None):

@@ -102,7 +102,6 @@ class Means:
         self.released = released
 
     def advance(self, arm, reward, initial):
-        """Record a pull."""
         self.pulls[arm] += 1
         self.sums[arm] += reward
         if initial or not self.released:
@@ -142,7 +141,6 @@ class Grouped:
         return naive.first_argmax(owed) if max(owed) > 0 else NOBODY
 
     def advance(self, arm, reward):
-        """Record the round."""
         self.t += 1
         self.known.advance(arm, reward, self.t <= self.initial)
         self.served[self.group] += 1
@@ -268,7 +266,6 @@ class BFUCB(Grouped):
         return naive.first_argmax([phi(self.maximiser(g), self.f) for g in range(len(self.groups))])
 
     def choose(self, coin):
-        """Return the arm of the round."""
         self.late = False
         if self.t < self.initial:
             return self.first_rounds(coin)
@@ -314,7 +311,6 @@ class GroupUCB(Grouped):
         return math.sqrt(2 * math.log(4 * t * candidates) / self.delta)
 
     def choose(self, coin):
-        """Return the arm of the round."""
         self.late = False
         if self.t < self.initial:
             arm = self.first.choose(coin)
@@ -337,7 +333,6 @@ class GroupUCB(Grouped):
         return arm
 
     def advance(self, arm, reward):
-        """Record the round."""
         super().advance(arm, reward)
         if self.t <= self.initial:
             self.first.advance(arm, reward)
@@ -385,7 +380,6 @@ class FairXUCB(Grouped):
         return math.sqrt(2 * math.log(4 * n * self.arms / self.delta))
 
     def choose(self, coin):
-        """Return the arm of the round."""
         if self.t < self.initial:
             arm = self.first.choose(coin)
             self.group = self.first.group
@@ -413,7 +407,6 @@ class FairXUCB(Grouped):
         return arm
 
     def advance(self, arm, reward):
-        """Record the round."""
         super().advance(arm, reward)
         if self.t <= self.initial:
             self.first.advance(arm, reward)
@@ -443,7 +436,6 @@ class GroupOracle(Grouped):
         return naive.first_argmax(short) if max(short) > 0 else NOBODY
 
     def choose(self, coin):
-        """Return the arm of the round."""
         due = self.due()
         self.pi = [0.0] * self.arms
         if self.within == "best":

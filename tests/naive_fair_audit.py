@@ -92,7 +92,6 @@ class Mixture:
         self.learner = learner
 
     def choose(self, coin):
-        """Return the arm of the round."""
         u = naive.unit(naive.inner(coin, 2**32))
         for arm in range(len(self.quotas)):
             if u < float(sum(self.quotas[: arm + 1])):
@@ -100,7 +99,6 @@ class Mixture:
         return self.learner.choose(coin)
 
     def advance(self, arm, reward):
-        """Tell the learner."""
         self.learner.advance(arm, reward)
 
 
@@ -116,5 +114,4 @@ class Resampled:
         return self.learner.choose(coin)
 
     def advance(self, arm, reward):
-        """Throw the coin and show it."""
         self.learner.advance(arm, 1.0 if self.u < reward else 0.0)

@@ -59,7 +59,6 @@ class Sampled:
         return [total / n for total, n in zip(self.sums, self.pulls, strict=True)]
 
     def advance(self, arm, reward):
-        """Record a pull, whoever decided it."""
         self.pulls[arm] += 1
         self.sums[arm] += self.learnt(reward)
 
@@ -102,7 +101,6 @@ class Thompson(Sampled):
         return min(1.0, max(0.0, reward))
 
     def choose(self, coin):
-        """Return the arm of largest sample from the posterior."""
         samples = []
         a, b = self.prior
         for arm, (n, total) in enumerate(zip(self.pulls, self.sums, strict=True)):
@@ -135,7 +133,6 @@ class Exp3(naive.Exp3):
     """EXP3 on words; a forced pull is weighted by the probability that EXP3 gave it."""
 
     def choose(self, coin):
-        """Draw the arm."""
         return super().choose(naive.unit(coin))
 
 
@@ -146,7 +143,6 @@ class Uniform:
         self.arms = arms
 
     def choose(self, coin):
-        """Draw the arm."""
         return math.floor(naive.unit(coin) * self.arms)
 
     def advance(self, arm, reward):
@@ -160,7 +156,6 @@ class Constant:
         self.arm = arm - 1 if arm > 0 else arms + arm
 
     def choose(self, _coin):
-        """Return that arm."""
         return self.arm
 
     def advance(self, arm, reward):
@@ -188,7 +183,6 @@ class Quotas:
         return [r * past - self.count(arm) for arm, r in enumerate(self.quotas)]
 
     def advance(self, arm, reward):
-        """Record the pull."""
         self.history.append(arm)
 
 
@@ -196,7 +190,6 @@ class SmallestDeficit(Quotas):
     """The arm that is owed least: the learner that does most harm (B1.3)."""
 
     def choose(self, _coin):
-        """Return the lowest arm of smallest deficit."""
         deficits = self.deficits()
         return deficits.index(min(deficits))
 
@@ -249,7 +242,6 @@ class LFG(Quotas):
         return pick_largest(indices, self.ties, coin)
 
     def advance(self, arm, reward):
-        """Record the pull and its reward."""
         super().advance(arm, reward)
         self.sample.advance(arm, reward)
 
@@ -268,7 +260,6 @@ class FairLearn(Quotas):
         self.first_rounds = first_rounds
 
     def choose(self, coin):
-        """Return the arm of the round."""
         past = len(self.history)
         if self.first_rounds == "round_robin" and past < self.arms:
             return past
@@ -278,7 +269,6 @@ class FairLearn(Quotas):
         return self.learner.choose(coin)
 
     def advance(self, arm, reward):
-        """Record the pull; tell the learner."""
         super().advance(arm, reward)
         self.learner.advance(arm, reward)
 
@@ -308,7 +298,6 @@ class PlugIn:
         return [quota / load for quota in quotas] if load > 1 else quotas
 
     def choose(self, coin):
-        """Return the arm of the round."""
         past = len(self.history)
         arms = len(self.targets)
         if past < arms:
@@ -324,7 +313,6 @@ class PlugIn:
         return self.learner.choose(coin)
 
     def advance(self, arm, reward):
-        """Record the pull; tell the learner."""
         self.history.append((arm, reward))
         self.learner.advance(arm, reward)
 
@@ -343,7 +331,6 @@ class TFairLearn(Quotas):
         return sum(math.ceil(r * self.horizon) for r in self.quotas)
 
     def choose(self, coin):
-        """Return the arm of the round."""
         if len(self.history) >= self.first_phase():
             return self.learner.choose(coin)
         unsatisfied = [
@@ -355,7 +342,6 @@ class TFairLearn(Quotas):
         return min(unsatisfied, key=self.count)  # the first of several
 
     def advance(self, arm, reward):
-        """Record the pull; tell the learner."""
         super().advance(arm, reward)
         self.learner.advance(arm, reward)
 
@@ -448,17 +434,6 @@ def violations(arms, quotas):
             [max(column) for column in zip(*rows[: t + 1], strict=True)] for t in range(len(rows))
         ]
     return measures
-
-
-def first_violation(arms, quotas, tolerance):
-    """Return (round, violating arms) of the first floor violation above the tolerance, or None."""
-    quotas = exactly(quotas)
-    for t in range(1, len(arms) + 1):
-        owed = [math.floor(r * t) - arms[:t].count(arm) for arm, r in enumerate(quotas)]
-        late = [arm for arm, value in enumerate(owed) if value > exact(tolerance)]
-        if late:
-            return t, late
-    return None
 
 
 def regret(pulls, means):

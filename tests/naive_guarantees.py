@@ -53,7 +53,6 @@ class Seen:
 
     @property
     def x(self):
-        """What a record asks for; nothing here compares it."""
         return [0.0] * len(self.targets)
 
     @property
@@ -87,7 +86,6 @@ class Seen:
         return naive.first_argmax([self.index(arm) for arm in self.arms])
 
     def advance(self, arm, reward):
-        """Keep the reward."""
         self.rewards[arm].append(reward)
 
 
@@ -98,7 +96,6 @@ class KLUCB(Seen):
         super().__init__([0.0] * arms, constant)
 
     def choose(self, _u):
-        """Return the arm."""
         return self.rewards.index([]) if [] in self.rewards else self.optimist()
 
 
@@ -122,7 +119,6 @@ class GuaranteeKLUCB(Seen):
         return found
 
     def choose(self, u):
-        """Return the arm."""
         if [] in self.rewards:
             return self.rewards.index([])
         shares = self.shares(self.estimate)
@@ -140,7 +136,6 @@ class GuaranteeBaseline(Seen):
     """The arm furthest below its guarantee, else KL-UCB."""
 
     def choose(self, _u):
-        """Return the arm."""
         ahead = [
             sum(got) - target * self.past if target else math.inf
             for got, target in zip(self.rewards, self.targets, strict=True)
@@ -218,7 +213,6 @@ class GuaranteeETC(Seen):
         return sum(t / estimate(arm) for arm, t in enumerate(self.targets) if t)
 
     def choose(self, _u):
-        """Return the arm."""
         for self.phase in (0, 1):
             for arm in self.arms:
                 if len(self.phases[self.phase][arm]) < self.wanted(arm, self.phase):
@@ -239,7 +233,6 @@ class GuaranteeETC(Seen):
         return self.rewards.index([]) if [] in self.rewards else self.optimist()
 
     def advance(self, arm, reward):
-        """Keep the reward with its phase."""
         super().advance(arm, reward)
         self.phases[self.phase][arm].append(reward)
 
@@ -264,11 +257,9 @@ class GuaranteeKnapsack(Seen):
         return [(1 - self.gamma) * one / sum(raw) + self.gamma / n for one in raw]
 
     def choose(self, u):
-        """Return the arm."""
         return naive.sample(self.distribution(), u)
 
     def advance(self, arm, reward):
-        """Let the prices learn, then the arms."""
         n, T, shares = len(self.gains), self.horizon, self.distribution()
         gain = reward
         if self.debts:
@@ -304,7 +295,6 @@ class RewardFairUCB(Seen):
         return self.cut(arm, max(0.0, sum(got) / len(got) + math.sqrt(self.width / len(got))))
 
     def choose(self, u):
-        """Return the arm."""
         if self.past < self.turns:
             return self.past % len(self.targets)
         bounds = [self.bound(arm) for arm in self.arms]

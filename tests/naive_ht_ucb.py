@@ -29,7 +29,6 @@ class History:
         return self.R[k] / self.N[k] + math.sqrt(2 * math.log(ell) / self.N[k])
 
     def advance(self, arm, reward):
-        """Record the pull."""
         self.N[arm] += 1
         self.R[arm] += reward
         self.n += 1

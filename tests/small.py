@@ -136,8 +136,9 @@ def write_arena(folder: Path) -> None:
     limits["checkpoints"] = {"linear": 5, "log": 2}
     settings = shrunk.settings([], SEED, results, **limits)
     config = arena_config(settings, "test")
-    for one in config.experiments:
-        shrunk.dataset_of(one, results, config.seed_of(one))
+    with short_runs_interpreted():
+        for one in config.experiments:
+            shrunk.dataset_of(one, results, config.seed_of(one))
     standings.write(config, results / "arena")
 
 

@@ -22,7 +22,7 @@ def ledger_test(claim, test):
 
 def written(claim, test, name):
     """Return an input of a ledger's test, as it is written there."""
-    return ledger_test(claim, test).plan.inputs[name]
+    return ledger_test(claim, test).inputs[name]
 
 
 def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=None, **spec):
@@ -42,7 +42,7 @@ def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=N
         f"{name}-bernoulli", name, spec["law"], np.asarray(rounds), arrays, at, RunSpec(**spec)
     )
     experiment = {"name": "made", "suite": "", "instance": ""} | (experiment or {})
-    return Cell(None, Recorded(SimpleNamespace(**experiment), footer, [run]), run)
+    return Cell(Recorded(SimpleNamespace(**experiment), footer, [run]), run)
 
 
 def evaluated(text, cell, **known):

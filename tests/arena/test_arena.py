@@ -1,6 +1,5 @@
 """The arena at a small scale: its configuration, its tables and what they must agree with."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +8,9 @@ import pytest
 import yaml
 
 import fairbandits as fb
-import real
 import shrunk
 import small
-from fairbandits.arena import decisions, picture, scores, standings
+from fairbandits.arena import decisions, standings
 from fairbandits.arena.roles import TOLD, Role, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
@@ -21,7 +19,6 @@ from fairbandits.replication.simulate import instance_of
 from fairbandits.report import arena as page
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 from fairbandits.settings.spec import depends_on_instance, filled
-from fairbandits.theory.fluid import fluid_pulls
 
 FULL = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.yaml")
 
@@ -41,13 +38,20 @@ def tables(results):
 # as configured
 
 
+def test_there_are_a_dozen_instances_each_with_a_reason():
+    arena = load_arena(FULL)
+    assert len(arena.names) == len(set(arena.names)) >= 12
+    assert all(len(arena.reasons[name]) > 30 for name in arena.names)
+    assert {(one.horizon, one.replicates) for one in FULL.experiments} == {(100_000, 100)}
+
+
 def test_targets_are_quotas_times_means_everywhere():
     """So that one run serves both contracts of arms."""
     asked = 0
     for run in FULL.runs:
         if depends_on_instance(run.spec.parameters, "targets"):
-            shares = scores.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
-            assert shares == scores.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
+            shares = standings.shares_of(run.spec.target_shares, [1.0] * run.spec.n_arms)
+            assert shares == standings.shares_of(run.spec.quotas, [1.0] * run.spec.n_arms)
             asked += 1
     assert asked > 20
 
@@ -88,7 +92,7 @@ def test_standings_have_every_policy_that_applies(tables):
     for terms in arena.terms:
         for one in arena.instances(terms.name):
             own = rows[(rows["contract"] == terms.name) & (rows["instance"] == one.instance)]
-            applies = {one.labels[key] for key in one.labels if terms.roles[key].applies}
+            applies = {one.labels[key] for key in one.labels if terms.roles[key].translation}
             assert set(own["label"]) == applies
             assert own.groupby("label")["usual"].sum().eq(1).all()
     assert rows["price"].ge(-1e-12).all()
@@ -111,32 +115,12 @@ def test_who_knows_all_has_no_regret(tables):
     assert (own["shortfall"] <= 1).all()
 
 
-def test_pairs_are_of_the_same_rewards(tables):
-    pairs = tables["pairs"]
-    assert ((pairs["low"] <= pairs["difference"]) & (pairs["difference"] <= pairs["high"])).all()
-    rows = tables["standings"]
-    own = rows[(rows["contract"] == "minimum_pulls") & rows["usual"]]
-    means = own[own["instance"] == "fair_ucb_2"].set_index("label")["contract_regret"]
-    one = pairs[(pairs["contract"] == "minimum_pulls") & (pairs["instance"] == "fair_ucb_2")]
-    for row in one[one["measure"] == "contract_regret"].itertuples():
-        assert row.difference == pytest.approx(means[row.policy] - means[row.other])
-
-
-def test_ranks_are_shared_out(tables):
-    rows = tables["standings"]
-    usual = rows[rows["usual"]]
-    for _, own in usual.groupby(["contract", "instance"]):
-        n = len(own)
-        assert own["contract_regret_rank"].sum() == pytest.approx(n * (n + 1) / 2)
-    assert rows[~rows["usual"]]["contract_regret_rank"].isna().all()
-
-
 def score(name, regret, shortfall, kind="own", worst=None):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float)[:, None] for key, one in values.items()}
     role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return scores.Score(name, name, "", True, role, np.array([10_000]), values)
+    return standings.Score(name, name, "", True, role, np.array([10_000]), values)
 
 
 def test_who_dominates_whom():
@@ -160,60 +144,6 @@ def test_missing_datasets_are_named(tmp_path):
         standings.write(config, tmp_path / "arena")
 
 
-# closed forms and papers
-
-
-def test_fluid_law_of_ucb1():
-    """UCB1's regret in the arena's cell is that of its fluid law, within a third."""
-    arms = fb.Instance((0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), "gaussian", 1 / 8)
-    found = fb.run(fb.UCB1(), arms, 20_000, 3, checkpoints=[20_000])
-    law = fluid_pulls(arms.means, (0,) * 8, 0, 20_000)
-    contract = fb.contracts.MinimumPulls((0,) * 8)
-    wanted = float(law @ (max(arms.means) - np.array(arms.means)))
-    assert contract.contract_regret(found)[:, -1] == pytest.approx(wanted, rel=1 / 3)
-
-
-REPEATED = [
-    ("fair_ucb_2", "fair_ucb", "fairness", "fair_ucb", {"tolerance": 0}),
-    ("fair_ucb_2", "fair_ucb", "fairness", "lfg", {"eta": 100}),
-    ("fair_ucb_1", "fair_ucb", "r_regret", "fair_ucb", {}),
-    ("ht_ucb_d", "ht_ucb", "paths_1", "ht_ucb", {"penalties": 0.3}),
-]
-
-
-@pytest.mark.parametrize(("instance", "paper", "experiment", "policy", "cell"), REPEATED)
-def test_cells_that_repeat_a_paper_agree_with_it(instance, paper, experiment, policy, cell):
-    """The same policy on the same arms, on other streams: their intervals overlap."""
-    own = next(one for one in FULL.experiments if one.instance == instance)
-    theirs = real.config().experiment(paper, experiment)
-    ours, published = (
-        next(run.spec for run in one.runs if run.name.startswith(f"{policy}-"))
-        for one in (own, theirs)
-    )
-    horizon, replicates = 1_000, 8
-    means = []
-    for seed, spec in ((1, ours), (2, published)):
-        settled = {**spec.cells[0], **{k: v for k, v in cell.items() if k in spec.sweep}}
-        settled = {"horizon": horizon, **settled}
-        means.append(played(spec, settled, seed, horizon, replicates, own))
-    for measure in ("contract_regret", "shortfall"):
-        one, other = (standings.interval(each[measure]) for each in means)
-        gap = abs(one["mean"][0] - other["mean"][0])
-        assert gap <= 2 * (one["high"] - one["low"] + other["high"] - other["low"])[0] + 1
-
-
-def played(spec, cell, seed, horizon, replicates, own):
-    """Return contract regret and shortfall of a run with other streams."""
-    quotas = own.runs[0].spec.quotas
-    parameters = filled(spec.parameters_of(cell), {"quotas": quotas, "fractions": quotas})
-    policy, arms = make_policy(spec.policy, parameters), instance_of(spec)
-    where = {"seed": seed, "checkpoints": [horizon], "quotas": quotas}
-    found = fb.run(policy, arms, horizon, replicates, **where)
-    contract = fb.contracts.MinimumPulls(quotas)
-    measures = ("contract_regret", "shortfall")
-    return {name: getattr(contract, name)(found).astype(float) for name in measures}
-
-
 # what is shown
 
 
@@ -227,14 +157,15 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             parameters = run.spec.parameters_of(run.spec.cells[0])
             means = run.spec.means
             given = {"quotas": run.spec.quotas, "fractions": run.spec.quotas, "means": means}
-            given |= {"targets": tuple(scores.shares_of(run.spec.quotas, means))}
+            given |= {"targets": tuple(standings.shares_of(run.spec.quotas, means))}
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
-            short, long = (
-                fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
-                for rounds in (horizon, 10 * horizon)
-            )
+            with small.short_runs_interpreted():
+                short, long = (
+                    fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
+                    for rounds in (horizon, 10 * horizon)
+                )
             found[name] = found.get(name, False) or (short.plays != long.plays).any()
     assert {name for name, other in found.items() if other} == set(arena.needs_horizon)
 
@@ -306,79 +237,6 @@ def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(
     assert said["later"] == "no: tuned dominates it"
 
 
-def test_banditq_beside_others_is_counted_from_the_pairs(results, tables):
-    pairs = tables["pairs"].query("contract == 'minimum_reward'")
-    markup = page.banditq(page.open_arena(results))
-    found = dict(re.findall(r'<th scope="row">([^<]*)</th>((?:<td>\d+</td>){5})', markup))
-    assert "BanditQ" not in found
-    assert "LFG" not in found  # it knows the means
-    assert {"UCB1", "KL-UCB with guarantees", "furthest behind first"} <= set(found)
-    for label, cells in found.items():
-        counts = []
-        for measure in ("contract_regret", "shortfall"):
-            less = more = 0
-            for one in pairs[pairs["measure"] == measure].itertuples():
-                if {one.policy, one.other} == {"BanditQ", label}:
-                    sign = 1 if one.policy == "BanditQ" else -1
-                    less += max(sign * one.low, sign * one.high) < 0
-                    more += min(sign * one.low, sign * one.high) > 0
-            counts += [less, more]
-        assert [int(one) for one in re.findall(r"\d+", cells)][1:] == counts
-
-
-def test_page_shows_all(results):
-    found = page.open_arena(results)
-    decision = page.decision(found)
-    for terms in found.arena.terms:
-        title = terms.title[0].upper() + terms.title[1:]
-        assert f"<span>{title}. " in decision
-    assert page.overview(found).count("<svg") == 4
-    assert "UCB1 (ignores it)" in page.overview(found)
-    markup = "".join(page.each_contract(found))
-    assert markup.count("<svg") >= 26
-    assert markup.count("Pareto-optimal on") == 4
-    for shown in (page.instances, page.all_standings, page.cost):
-        assert len(shown(found)) > 200
-
-
 def test_page_says_how_to_make_what_is_missing(tmp_path):
     with pytest.raises(page.NotReady, match="fairbandits replicate arena"):
         page.open_arena(tmp_path)
-
-
-def test_panel_is_drawn_whatever_the_size():
-    for scale in (0.0, 1e-3, 1.0, 1e6):
-        rows = standings.standings(
-            [
-                score("one", [scale, scale, 2 * scale], [0, 0, 0]),
-                score("two", [-scale] * 3, [scale] * 3),
-            ]
-        )
-        look = picture.looks_under(["one", "two"], rows)
-        drawn = picture.panel("A & B", rows, look, "pulls", ["two"])
-        assert "A &amp; B" in drawn
-        assert "nan" not in drawn
-
-
-def test_who_ignores_the_contract_is_grey_and_named_so(small_standings):
-    terms = load_arena(FULL).terms[0]
-    look = picture.looks_under(small_standings["label"].unique(), small_standings)
-    assert {label for label, (colour, _) in look.items() if colour == picture.IGNORES} == {"unfair"}
-    drawn = picture.overview(terms, small_standings, look)
-    assert "unfair (ignores it)" in drawn
-    assert "always (" not in drawn
-    assert "knowing" not in drawn
-    front = re.search(r'<path d="M([^"]*)" class="f"/>', drawn)
-    assert front is None  # "tuned" is the best of those that try
-
-
-def test_looks_differ():
-    labels = [one.labels[key] for one in FULL.experiments for key in one.labels]
-    look = picture.looks(labels)
-    assert len(set(look.values())) == len(look) == len(set(labels))
-
-
-def test_costs_are_of_every_policy(tables):
-    labels = {one.labels[key] for one in FULL.experiments for key in one.labels}
-    assert set(tables["costs"]["label"]) == labels
-    assert (tables["costs"]["nanoseconds"] > 0).all()

@@ -7,7 +7,7 @@ import pytest
 import real
 from fairbandits.audit.expressions import parse
 from fairbandits.audit.measures import OF_THE_LIBRARY, function, functions, measures
-from fairbandits.audit.procedures import PROCEDURES, STATISTICS, judged_against
+from fairbandits.audit.procedures import judged_against
 from fairbandits.data.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
 from fairbandits.settings.schemas import ROOT
 
@@ -20,16 +20,12 @@ TESTS = {
 }
 
 
-def test_every_procedure_says_what_its_statistic_is():
-    assert STATISTICS.keys() == PROCEDURES.keys()
-
-
 def test_every_word_is_used():
     """By a ledger, or it is a measure of the library; a recorded column is a word by itself."""
     used = set()
     for test in TESTS.values():
-        selections = [one.where for one in test.plan.companions.values() if one.where]
-        for one in (*test.plan.expressions, *map(parse, selections)):
+        selections = [one.where for one in test.companions.values() if one.where]
+        for one in (*test.expressions, *map(parse, selections)):
             used |= {name for name, _ in one.names()} | set(one.calls())
     words = {**measures(), **functions()}
     recorded = {name for name, one in measures().items() if one.columns == (name,)}
@@ -62,8 +58,8 @@ def test_the_fingerprint_has_all_that_verdicts_depend_on():
         for file in (PACKAGE / "audit").rglob("*.py")
         if file.parent.name != "judging"
     }
-    # what checks a ledger, lists its words or tries other settings makes no recorded verdict
-    assert every - used == {f"audit/{name}.py" for name in ("checking", "vocabulary", "whatif")}
+    # what lists the words of ledgers or tries other settings makes no recorded verdict
+    assert every - used == {f"audit/{name}.py" for name in ("vocabulary", "whatif")}
     assert {"theory/static.py", "measures/pulls.py", "replication/banditq_uai2024.py"} <= used
     assert {"data/store.py", "replication/datasets.py", "replication/recorded.py"} <= used
     assert not {"policies/bf_ucb.py", "policies/wrapping.py", "figures/draw.py"} & used

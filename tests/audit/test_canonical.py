@@ -1,20 +1,17 @@
 """What of a ledger decides: its digest, and the seed that follows from it."""
 
-import copy
 import hashlib
 
 import pytest
 import yaml
 
 import real
-from fairbandits.arena.settings import arena_config
-from fairbandits.settings.canonical import UNJUDGED_SEED, canonical, rules_digest, seed_of_digest
+from fairbandits.settings.canonical import rules_digest, seed_of_digest
 from fairbandits.settings.config import build_config
 from fairbandits.settings.deciding import digests_of
-from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, paper_file, read_yaml
+from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
-FILES = {paper: paper_file(paper, "claims") for paper in PAPERS}
 LEDGER = """
 paper: toy  # a comment
 title: A paper
@@ -110,16 +107,6 @@ def test_rules_decide(old, new):
     assert digest(old, new) != digest()
 
 
-def test_the_canonical_form_leaves_the_content_alone():
-    given = content()
-    before = copy.deepcopy(given)
-    found = canonical(given)
-    assert given == before
-    assert found["claims"]["toy-open"] == {
-        **{"kind": "opinion", "primary": False, "untestable": True, "statement": "It is open."}
-    }
-
-
 def test_what_is_no_plain_value_is_refused():
     wrong = content()
     wrong["rules"]["small"]["settings"]["margin"] = {1, 2}
@@ -188,14 +175,6 @@ def test_runs_that_share_streams_share_seeds():
     assert {len(some) for some in seeds.values()} == {1}
 
 
-def test_a_number_is_exploratory():
-    config = build_config(settings(7), "test")
-    assert config.exploratory
-    assert {config.seed_of(one) for one in config.experiments} == {7}
-    assert {config.ledger_of(one) for one in config.experiments} == {None}
-    assert config.rules
-
-
 def test_a_salt_changes_every_seed():
     salted = build_config(settings("ledger") | {"salt": "any words"}, "test")
     other = build_config(settings("ledger") | {"salt": "other words"}, "test")
@@ -204,11 +183,6 @@ def test_a_salt_changes_every_seed():
         assert salted.seed_of(one) == seed_of_digest(str(one.origin), one.paper, "any words")
     for paper in PAPERS:
         assert salted.seed_of_judging(paper) != real.config().seed_of_judging(paper)
-
-
-def test_runs_that_nothing_judges_have_one_seed():
-    arena = arena_config(settings("ledger"), "test")
-    assert {arena.seed_of(one) for one in arena.experiments} == {UNJUDGED_SEED}
 
 
 def test_another_word_is_refused():

@@ -8,8 +8,8 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
+from fairbandits.audit.claims import Plan, Selection, check_plan
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.plans import Plan, Selection, check_plan
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
@@ -96,7 +96,6 @@ def test_a_case_for_each_combination_of_coordinates(evidence):
         "T = 100, coin, arm 1",
     ]
     assert len(found) == 8
-    assert found[1].coordinates == (("T", "100"), ("law", "beta"), ("arm", "3"))
     np.testing.assert_array_equal(found[1].data["values"], 300 + np.arange(4))
     assert found[1].data["against"] == 50.0
     assert evidence.columns["suite"] == ["plays"]
@@ -129,17 +128,6 @@ def test_cells_are_stacked_as_points_in_their_order(evidence):
     np.testing.assert_array_equal(found.data["horizons"], [100, 1000])
     assert [len(one) for one in found.data["values"]] == [4, 4]
     assert found.data["values"][1][0] == 6000
-
-
-def test_rounds_of_one_cell_are_points_too(evidence):
-    (found,) = asked(
-        evidence,
-        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
-        procedure="mean",
-        inputs={"values": "largest(plays)", "against": "4 * t"},
-    )
-    assert found.data["values"].shape == (4, 3)
-    np.testing.assert_array_equal(found.data["against"], [400, 2000, 4000])
 
 
 def test_a_list_of_expressions_is_points(evidence):

@@ -10,16 +10,15 @@ import claims_output
 import real
 import small
 from fairbandits.audit import run, show
-from fairbandits.audit.finding import DEPENDS, FAILED, GRADES, NOT_REPRODUCED, OUTCOMES, TAGS
-from fairbandits.audit.records import committed as committed_claims
-from fairbandits.audit.records import csv_of, read, write
+from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
+from fairbandits.audit.records import read, write
+from fairbandits.audit.tables import committed as committed_claims
+from fairbandits.audit.tables import csv_of
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.view import stands_for
+from fairbandits.audit.words import stands_for
 from fairbandits.cli.main import main
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT
 
-CONFIG = real.config()
 LEDGERS = real.ledgers()
 CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
 
@@ -85,16 +84,6 @@ def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
     assert lines[-1].endswith("verdicts.parquet. Smoke scale: these are not results.")
 
 
-@pytest.mark.parametrize("columns", [20, 100, 160])
-def test_lists_fit_the_terminal(columns, results):
-    lines = said("claims", "--results", results, columns=columns).splitlines()
-    table = [line for line in lines if line.startswith("  ")]
-    least = max(map(len, CLAIMS)) + len("  " * 3 + DEPENDS + max(GRADES, key=len))
-    assert max(map(len, table)) <= max(columns, least)
-    assert ("statement" in table[0]) == (columns >= 160)
-    assert ("number" in table[0]) == (columns >= 100)
-
-
 @pytest.mark.parametrize("typed", ["not reproduced", "not-reproduced", "Not_Reproduced"])
 def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     text = said("claims", "--results", results, "--paper", "fair_ucb", "--verdict", typed)
@@ -142,54 +131,6 @@ def findings(results):
     return read(results / "audit" / "findings.parquet", LEDGERS, "findings").rows
 
 
-def shape(claim):
-    """Return what an explanation has lines for, as far as it does not depend on the verdict."""
-    parts = (claim.between, claim.alias_of, claim.judged_by, claim.reconstructed, claim.untestable)
-    parts += (claim.note, claim.estimand, claim.readings, claim.figure, left_out(claim))
-    return tuple(map(bool, parts)), any(not test.decides for test in claim.tests)
-
-
-@pytest.mark.parametrize("name", {shape(one): key for key, one in CLAIMS.items()}.values())
-def test_explains_claims_of_every_shape(name, rows, findings):
-    claim = CLAIMS[name]
-    own = [row for row in rows if row["claim"] == name]
-    words = " ".join(show.explanation(claim, LEDGERS, CONFIG, own, findings, 100).split())
-    wanted = [claim.place, claim.untestable, claim.alias_of, *claim.judged_by]
-    wanted += [TAGS[tag] for row in own for tag in row["tags"]]
-    wanted += [f"verdict: {row['verdict']}" for row in own]
-    wanted += [f"test {test.name}: {test.procedure} (rule {test.rule}" for test in claim.tests]
-    for one in wanted:
-        assert plain(" ".join(one.split())) in words
-    assert ("the record as it is judged:" in words) == bool(claim.tests)
-    qualifying = [test for test in stands_for(claim, LEDGERS).tests if not test.decides]
-    assert ("what qualifies it:" in words) == bool(qualifying)
-    assert (f"figures/{claim.paper}/{claim.figure}.svg" in words) == bool(claim.figure)
-    assert ("fairbandits replicate audit" in words) == (not claim.untestable)
-    assert (f"in no total: {left_out(claim)}" in words) == bool(left_out(claim))
-
-
-def test_a_verdict_that_depends_on_the_reading_gives_both(results, rows):
-    name = next(row["claim"] for row in rows if row["verdict"] == DEPENDS and row["headline"])
-    lines = [line.strip() for line in said("claims", name, "--results", results).splitlines()]
-    place = lines.index(f"verdict: {DEPENDS}")
-    assert lines[place + 1].startswith("readings")
-    for row in rows:
-        if row["claim"] == name and row["reading"]:
-            assert f"verdict: {row['verdict']} under {row['reading']}" in lines
-
-
-def test_explains_each_question(results):
-    claim = next(
-        one
-        for one in CLAIMS.values()
-        if len(one.readings) > 1 and any(test.each for test in one.tests)
-    )
-    lines = said("claims", claim.id, "--results", results, columns=200).splitlines()
-    for reading in claim.readings:
-        for each in ("one thing", "another"):
-            assert any(line.startswith(f"  {reading} ") and f"  {each} " in line for line in lines)
-
-
 # --------------------------------------------------------------------------- the committed table
 
 
@@ -222,15 +163,6 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
             assert any(f"  {outcome}" in line for outcome in OUTCOMES for line in lines[2:])
 
 
-def test_without_findings_the_table_of_verdicts_speaks_alone(committed, tmp_path):
-    (tmp_path / "audit" / "findings.csv").unlink()
-    text = said("claims", "fairucb-thm2-bound", *committed)
-    assert "What each question found is at hand once" in text
-    content = json.loads(said("claims", *committed, "--json"))
-    claims_output.check(content)
-    assert {one["qualified_by"] for one in content["claims"]} == {None}
-
-
 def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
     (tmp_path / "audit" / "verdicts.csv").unlink()
     line = refused("claims", *committed)
@@ -261,11 +193,6 @@ def test_names_the_nearest(words, message, results):
     assert refused("claims", *words, "--results", results) == message
 
 
-def test_one_claim_or_a_choice(results):
-    line = refused("claims", "banditq-eq14", "--paper", "banditq", "--results", results, code=2)
-    assert line == "give CLAIM, or --paper and --verdict"
-
-
 # -------------------------------------------------------------------------------- the other steps
 
 
@@ -280,13 +207,6 @@ def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path):
     assert len(reasons) == len(set(reasons)) > 0
     assert any(" more claims: " in line for line in lines)
     assert not out.exists()
-
-
-def test_audit_of_some_claims_is_printed(tmp_path):
-    text = said("audit", "fair_ucb", "--results", tmp_path, "--only", "fairucb-sublog")
-    assert text.startswith("fairucb-sublog")
-    assert "failed" in text
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -389,20 +309,6 @@ def test_what_is_wrong_with_a_ledger_is_said(old, new, words, changed):
     (line,) = result.stderr.splitlines()
     assert words in line
     assert "fair_ucb/claims.yaml" in line
-
-
-def test_a_ledger_elsewhere_is_checked(changed):
-    file = changed("# Every claim", "# Each claim")
-    line = said("check-claims", file).strip()
-    assert line.startswith(f"{file}: {len(LEDGERS['fair_ucb'].claims)} claims, ")
-
-
-def test_one_bad_ledger_does_not_hide_another(changed):
-    bad = changed("ratio: [0.98, 1.02]", "ratio: wide")
-    result = invoke("check-claims", bad, ROOT / "papers" / "banditq" / "claims.yaml")
-    assert result.exit_code == 1
-    assert result.stdout.startswith("papers/banditq/claims.yaml: ")
-    assert "must be a list of numbers" in result.stderr
 
 
 def test_the_page_of_words_is_current():

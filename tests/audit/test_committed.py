@@ -8,17 +8,9 @@ import pytest
 import real
 import small
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.records import (
-    COMMITTED,
-    VERDICTS_TABLE,
-    apart,
-    committed,
-    csv_of,
-    read,
-    stale,
-    write_committed,
-)
+from fairbandits.audit.records import read, stale, write_committed
 from fairbandits.audit.staleness import of_other_findings
+from fairbandits.audit.tables import VERDICTS_TABLE, apart, committed, csv_of
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ROOT
 
@@ -60,12 +52,6 @@ def test_findings_come_back(rows, folder):
             assert new[name] == number(old[name])
         assert new["against"] == {key: number(value) for key, value in old["against"].items()}
     assert any(math.isinf(one["low"]) for one in again if one["low"] is not None)
-
-
-def test_tightness_stands_in_the_table(rows):
-    one = rows["findings"][0] | {"also": {"tightness": 0.123456789, "limit": 3.0}}
-    line = csv_of([one], "findings").splitlines()[1]
-    assert dict(zip(COMMITTED["findings"], line.split(","), strict=True))["tightness"] == "0.123457"
 
 
 def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
@@ -139,13 +125,6 @@ def test_verdicts_without_a_headline_are_refused(rows, folder):
     file.write_text("".join(one for one in lines if not one.startswith(f"{claim},,")))
     with pytest.raises(StoreError, match=f"than the ledgers: {claim} is not in it"):
         read(file, LEDGERS)
-
-
-def test_headlines_come_back(rows, folder):
-    again = read(folder / "verdicts.csv", LEDGERS).rows
-    same = ("claim", "reading", "headline", "verdict", "tags", "left_out", "rule")
-    for old, new in zip(rows["verdicts"], again, strict=True):
-        assert {name: new[name] for name in same} == {name: old[name] for name in same}
 
 
 def test_the_committed_findings_are_those_of_the_committed_verdicts():

@@ -37,7 +37,7 @@ def test_a_primary_claim_has_a_control_or_says_why_not(key):
     bare = [
         test.name
         for test in CLAIMS[key].tests
-        if test.decides and test.plan.reads_runs and test.procedure not in ("exact", "curve")
-        if test.plan.control is None and not test.uncontrolled
+        if test.decides and test.reads_runs and test.procedure not in ("exact", "curve")
+        if test.control is None and not test.uncontrolled
     ]
     assert bare == []

@@ -5,12 +5,10 @@ import re
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import real
-from fairbandits.audit.ledger import ALL_CLAIMS, Change, load_ledger
-from fairbandits.cli.main import main
-from fairbandits.report.audit import Audit, deviations
+from fairbandits.audit.ledger import Change, load_ledger
+from fairbandits.report.audit import Audit
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -127,47 +125,3 @@ def test_every_version_has_its_entry(paper):
     # and none is listed that was never made; claims that others judge now have no versions any more
     versioned = {name for name, record in whole["claims"].items() if "version" in record}
     assert {one for one in entries if one[1] and one[0] in versioned} <= wanted
-
-
-# -------------------------------------------------------------------------------------- shown
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_page_shows_every_change_in_order(paper):
-    ledger = LEDGERS[paper]
-    html = deviations(audit(ledger), paper)
-    assert html.count("<tr>") == 1 + len(ledger.changes)
-    dates = re.findall(r'<th scope="row">(\S+ \S+) <br>', html)
-    assert dates == [change.when for change in ledger.changes] == sorted(dates)
-    linked = set(re.findall(r'data-page="claims/([^"]+)"', html))
-    assert linked == {
-        name for change in ledger.changes for name in change.where if name in ledger.claims
-    }
-    assert ALL_CLAIMS in html
-
-
-def test_page_of_a_paper_without_changes(load):
-    html = deviations(audit(load(lambda changes: changes.clear())), "banditq")
-    assert "<table" not in html
-    assert "Nothing was changed" in html
-
-
-def test_page_says_where_there_was_no_verdict_and_escapes(load):
-    ledger = load(lambda changes: changes[0].update(before="a < b", version=2))
-    html = deviations(audit(ledger), "banditq")
-    assert "<em>before</em> no verdict yet<br><em>after</em> no verdict yet</td>" in html
-    assert "<em>from</em> a &lt; b<br><em>to</em> 0.5</td>" in html
-    assert "margin, version 2" in html
-    assert "formerly <code>lfg_matched</code>" in html
-
-
-def test_command_line():
-    whole = CliRunner().invoke(main, ["deviations"])
-    assert whole.exit_code == 0
-    assert all(ledger.title in whole.output for ledger in LEDGERS.values())
-    part = CliRunner().invoke(main, ["deviations", "--paper", "fair_ucb"])
-    headings = re.findall(r"^(\d{4}-\d\d-\d\d \d\d:\d\d)  \w+", part.output, re.MULTILINE)
-    assert headings == [change.when for change in LEDGERS["fair_ucb"].changes]
-    wrong = CliRunner().invoke(main, ["deviations", "--paper", "fairucb"])
-    assert wrong.exit_code == 1
-    assert "did you mean 'fair_ucb'" in wrong.output

@@ -20,16 +20,14 @@ def of_procedure(name, **settings):
     return next(
         test
         for test in TESTS
-        if test.procedure == name
-        and test.plan.reads_runs
-        and settings.items() <= test.settings.items()
+        if test.procedure == name and test.reads_runs and settings.items() <= test.settings.items()
     )
 
 
 BOUND = of_procedure("mean", claim="at most")
 LARGER = of_procedure("mean", claim="at least")
 GROWTH = of_procedure("slope")
-GIVEN = next(test for test in TESTS if test.is_exact and not test.plan.is_algebra)
+GIVEN = next(test for test in TESTS if test.is_exact and not test.is_algebra)
 
 
 def found(verdict=REPRODUCED, *tags, value=1.0, **also):

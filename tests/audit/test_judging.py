@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 import own_policy
-from fairbandits.audit.judging import data, history, run
+from fairbandits.audit.judging import data, run
 from fairbandits.audit.judging.rules import load_rules
 from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_table
@@ -161,7 +161,7 @@ def test_a_look_leaves_its_trace(folder):
     assert "1 before these in this folder. Verdicts by them were seen" in second.stderr
     assert "so that new data are drawn:" in second.stderr
     assert change in second.stderr
-    known = history.read_history(folder / "my_claims")
+    known = run.read_history(folder / "my_claims")
     assert known[0].digest == first["rules"] != known[1].digest
     assert all(one.judged for one in known)
     report = (folder / "my_claims" / known[1].key / "report.md").read_text()
@@ -336,7 +336,7 @@ def test_a_claim_that_fails_shows_nothing(folder):
     result = CliRunner().invoke(main, ["judge", "my_claims.yaml", "--cores", "1"])
     assert result.exit_code == 1
     assert "1 claim failed, so that no verdict is written or shown" in result.output
-    (own,) = history.read_history(folder / "my_claims")
+    (own,) = run.read_history(folder / "my_claims")
     assert not own.judged
     assert not (folder / "my_claims" / own.key / "verdicts.csv").exists()
 
@@ -344,7 +344,7 @@ def test_a_claim_that_fails_shows_nothing(folder):
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(StoreError, match=r"is not empty, and has no history\.json"):
-        history.read_history(tmp_path)
+        run.read_history(tmp_path)
     (tmp_path / "history.json").write_text("[{}]")
     with pytest.raises(StoreError, match="cannot be read"):
-        history.read_history(tmp_path)
+        run.read_history(tmp_path)

@@ -8,11 +8,11 @@ import yaml
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit import cells, run, show
+from fairbandits.audit import cells, run
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
+from fairbandits.audit.grades import replicates_needed
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.power import CEILING, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
 
@@ -104,25 +104,6 @@ def test_the_number_found_decides(needed, ledgers):
     judge = PROCEDURES["mean"]
     (test, _) = ledgers["banditq"].claims["t-mean"].tests
     assert judge(spread(0.98, n), 1.0, **test.settings).verdict == REPRODUCED
-
-
-def test_as_a_table(needed):
-    lines = show.power_table(needed).splitlines()
-    assert " ".join(lines[0].split()) == "claim test reading each verdict n n that decides"
-    assert [line.split()[0] for line in lines[1:]] == ["t-mean"] * 3 + ["t-exact"]
-    assert lines[1].endswith(f"{needed[0].replicates:.0f}")
-    assert lines[2].endswith("  none: the estimate is the limit itself")
-    assert "failed" in lines[3]
-    assert lines[4].endswith("  none: it does not average replicates")
-    assert show.power_table(reversed(needed)).splitlines()[-1] == lines[4]  # what is open is first
-    place = lines[0].index("verdict")
-    assert all(line[place - 2 : place] == "  " for line in lines)
-
-
-def test_numbers_beyond_reason_are_not_printed(needed):
-    for count, said in ((3e30, f"  over {CEILING}"), (123.0, "  123")):
-        line = show.power_table([needed[0]._replace(replicates=count)]).splitlines()[1]
-        assert line.endswith(said)
 
 
 def test_without_datasets_each_claim_says_so(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.power import replicates_needed
+from fairbandits.audit.grades import replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.selection import held_out
 

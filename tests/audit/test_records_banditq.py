@@ -280,13 +280,6 @@ def test_released_benchmark_forgets_the_rest_when_the_best_arm_is_protected():
     assert np.squeeze(excess.evaluate(configured(full_information=arms))) == pytest.approx(0.3)
 
 
-def test_diameter_shrinks_with_the_load():
-    means = np.array([0.5, 0.25, 1])
-    for targets, wanted in (([0, 0, 0], 1), ([0.2, 0.05, 0], 0.4)):
-        found = feasibility.diameter(means, np.array(targets))
-        assert found == pytest.approx(wanted * math.sqrt(2))
-
-
 def test_numbers_that_were_read_off():
     scope = configured()
     for text, wanted in (

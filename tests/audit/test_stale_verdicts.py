@@ -12,7 +12,7 @@ import claims_output
 import real
 import shrunk
 import small
-from fairbandits.audit import records, run, staleness
+from fairbandits.audit import records, run, staleness, tables
 from fairbandits.audit.records import Made, Table, read, write_committed, write_findings
 from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
@@ -165,19 +165,6 @@ def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):
     assert json.loads(said("--results", results, "--json"))["exploratory"] is False
 
 
-def test_a_row_says_what_decided_it(results):
-    source = results / "audit" / "verdicts.parquet"
-    content = records.source_of(results / PLACE)["content"]
-    code = read_footer(results / PLACE)["code"]
-    assert read(source, LEDGERS).made.sources == {PLACE: {"content": content, "code": code}}
-    for row in read(source, LEDGERS).rows:
-        assert row["rules"] == records.judging(row["claim"], LEDGERS).digest
-        assert row["audit_code"] == records.audit_code()
-        assert row["seed"] == str(SEED)
-        wanted = (records.hash_of({PLACE: content}), code) if row["data"] else ("", "")
-        assert (row["data_hash"], row["code"]) == wanted
-
-
 def test_other_data_than_the_verdicts(results, made):
     was = hashed(results)
     put(made / "other", results)
@@ -257,7 +244,7 @@ def committed(results, tmp_path):
     source = results / "audit" / "verdicts.parquet"
     rows = read(source, LEDGERS).rows
     findings = read(source.with_name("findings.parquet"), LEDGERS, "findings").rows
-    kept = records.committed(LEDGERS)
+    kept = tables.committed(LEDGERS)
     both = ([one for one in some if one["claim"] in kept] for some in (rows, findings))
     write_committed(tmp_path / "audit", *both, "paper")
     source.unlink()
@@ -272,17 +259,6 @@ def test_the_committed_table_of_the_data_on_disk(committed, results):
     assert lines[-1].endswith("audit/verdicts.csv.")
     (results / PLACE).unlink()
     assert said(*committed).splitlines() == lines
-
-
-def test_the_committed_table_of_other_data(committed, results, made, tmp_path):
-    was = hashed(results)
-    put(made / "other", results)
-    stale_and_anyway(
-        f"{tmp_path}/audit/verdicts.csv is stale: {PLACE} in {results} has other content than its "
-        f"verdicts were made from (hash {was}, now {hashed(results)})",
-        *committed,
-        *("--paper", "banditq"),
-    )
 
 
 def test_the_committed_table_of_other_rules(committed, ledgers):
@@ -358,7 +334,7 @@ def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
     verdicts = read(ROOT / "audit" / "verdicts.csv", real.ledgers())
     row = next(row for row in verdicts.rows if any("{" in place for place in row["data"]))
-    places = records.written_out(row["data"])
+    places = tables.written_out(row["data"])
     last = next(one for one in CONFIG.experiments if one.dataset == places[-1])
     alone = verdicts._replace(rows=[row])
     other = other_lock(last.runs[0].key)

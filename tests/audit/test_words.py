@@ -16,9 +16,17 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
 )
-from fairbandits.audit.records import committed
-from fairbandits.audit.view import interval, number
-from fairbandits.audit.words import against, endless, limits, qualifying, readings_in_words, record
+from fairbandits.audit.tables import committed
+from fairbandits.audit.words import (
+    against,
+    endless,
+    interval,
+    limits,
+    number,
+    qualifying,
+    readings_in_words,
+    record,
+)
 
 LEDGERS = real.ledgers()
 CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}

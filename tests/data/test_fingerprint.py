@@ -56,11 +56,10 @@ def test_fingerprint_changes_with_every_file(copied):
     seen = {fresh(*provenance.COMPILED)}
     for path in files:
         whole = path.read_text(encoding="utf-8")
-        for changed in (whole + "A\n", whole + "A = 1\n", whole + "(A)\n", "A = 1\n"):
-            path.write_text(changed, encoding="utf-8")
-            seen.add(fresh(*provenance.COMPILED))
+        path.write_text(whole + "A\n", encoding="utf-8")
+        seen.add(fresh(*provenance.COMPILED))
         path.write_text(whole, encoding="utf-8")
-    assert len(seen) == 1 + 4 * len(files)
+    assert len(seen) == 1 + len(files)
 
 
 TEXT = '''"""A module."""
@@ -145,14 +144,6 @@ def test_a_token_counts(copied, old, new):
     assert of_text(TEXT) != of_text(TEXT.replace(old, new))
 
 
-def test_pages_go_by_every_byte(copied):
-    before = provenance.fingerprint_of_text("engine/laws.py", "report/site.js")
-    with (copied / "engine" / "laws.py").open("a") as stream:
-        stream.write("# a note\n")
-    forget()
-    assert provenance.fingerprint_of_text("engine/laws.py", "report/site.js") != before
-
-
 def test_fingerprint_changes_with_names_and_borders(copied):
     folder = copied / "engine"
     (folder / "one.py").write_bytes(b"a = 1\n")
@@ -205,17 +196,6 @@ def test_cache_folder_carries_the_fingerprint():
     name = f"numba-{numba.__version__}-{provenance.fingerprint(*provenance.COMPILED)}"
     assert os.path.basename(numba.config.CACHE_DIR) == name
     assert os.path.isdir(numba.config.CACHE_DIR)
-
-
-def test_cache_root_follows_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "a"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "b"))
-    assert provenance.cache_root() == tmp_path / "a"
-    monkeypatch.delenv("FAIRBANDITS_CACHE_DIR")
-    assert provenance.cache_root() == tmp_path / "b" / "fairbandits"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path / "c"))
-    assert provenance.cache_root() == tmp_path / "c" / ".cache" / "fairbandits"
 
 
 def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Parquet files: what they say of themselves, that they are whole, that anyone can read them."""
 
 import json
-import subprocess
 
 import duckdb
 import numpy as np
@@ -11,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairbandits.data import provenance
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import (
     KEY,
@@ -97,24 +95,6 @@ def test_same_table_gives_same_bytes(file, table, tmp_path):
         {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3},
     )
     assert (tmp_path / "again.parquet").read_bytes() == file.read_bytes()
-
-
-def test_commit_is_unknown_without_a_checkout_or_git(tmp_path, monkeypatch):
-    commit = provenance.git_commit.__wrapped__
-    monkeypatch.setattr(provenance, "CHECKOUT", tmp_path)
-    assert commit() == "unknown"
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@localhost"]
-    for words in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message=first"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    assert len(commit()) == 40
-    monkeypatch.setattr(
-        provenance, "CHECKOUT", tmp_path / "lib"
-    )  # in a repository that is not ours
-    (tmp_path / "lib").mkdir()
-    assert commit() == "unknown"
-    monkeypatch.setattr(provenance, "CHECKOUT", tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))  # no git at all
-    assert commit() == "unknown"
 
 
 # ------------------------------------------------------------------------- whole or not at all

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numba
 import numpy as np
@@ -13,8 +12,6 @@ import pytest
 from fairbandits import EXP3, UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
-from fairbandits.replication.simulate import write_chunks
-from fairbandits.settings.spec import RunSpec
 
 TWO = Instance((0.9, 0.1))
 POLICIES = [UCB1(), FairLearn(["1/4", "1/4"], 0, "ucb1"), EXP3()]
@@ -97,35 +94,6 @@ def test_what_takes_too_long_is_compiled_in_the_middle_of_a_run(policy, ways, li
     assert len(kinds._compiled) == 1  # after the first piece of the first replicate
     for name, values in apart.columns().items():
         assert together.columns()[name].tobytes() == values.tobytes(), name
-
-
-@compiled_only
-def test_the_caller_can_force_either(ways):
-    run(UCB1(), TWO, 10_000, checkpoints=[10_000], compiled=False)
-    run(UCB1(), TWO, 2, checkpoints=[2], compiled=True)
-    run(UCB1(), TWO, 10, checkpoints=[10], compiled=False)
-    assert ways == ["interpreted", "compiled", "interpreted"]
-
-
-@compiled_only
-def test_a_process_compiles_what_all_its_chunks_need(ways, limits, tmp_path):
-    limits.setattr("fairbandits.replication.simulate.COMPILING", kinds.COMPILING)
-    spec = RunSpec(
-        stream="a/test",
-        horizon=100,
-        law="bernoulli",
-        means=(0.9, 0.1),
-        checkpoints={"at": [100]},
-        policy="ucb1",
-        parameters={},
-    )
-    few = replace(spec, policy="exp3")
-    chunks = [
-        {"run": one, "replicates": range(3), "out": tmp_path / f"{number}.parquet"}
-        for number, one in enumerate([few, spec, spec, spec, spec])
-    ]
-    assert list(write_chunks(chunks, 1)) == [one["out"] for one in chunks]
-    assert ways == ["interpreted", *["compiled"] * 4]
 
 
 @compiled_only

@@ -20,9 +20,8 @@ from fairbandits import (
     run,
 )
 from fairbandits.engine import streams, width
-from fairbandits.engine.lanes import block_of, lane_of
-from fairbandits.engine.loops import LOOPS, new_record
-from fairbandits.engine.sources import stream_source
+from fairbandits.engine.lanes import block_of
+from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
 from fairbandits.engine.width import (
@@ -109,24 +108,6 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
     run(BanditQ((0.1, 0, 0)), instance_of("bernoulli", 3), replicates=LANES, **options)
     assert played
     assert Rows not in played
-
-
-def test_lanes_can_differ(rng):
-    """Each lane has the targets of its own."""
-    instance = instance_of("uniform02", 4)
-    policies = [BanditQ(rng.uniform(0.01, 0.2, 4), "full") for _ in range(LANES)]
-    means, checkpoints = np.array(instance.means), np.array([30, 60])
-    sources = [stream_source("uniform02", means, 0.0, 3, "s", one) for one in range(LANES)]
-    record = new_record("full", 4, checkpoints, 4)
-    several = block_of([record] * LANES)
-    state = block_of([policy.start(4, 60) for policy in policies])
-    LOOPS["full"](state, block_of(sources), several, 0, 60)
-    options = {"seed": 3, "stream": "s", "checkpoints": checkpoints}
-    for lane, policy in enumerate(policies):
-        own = run(policy, instance, 60, [lane], **options)
-        assert lane_of(several, lane, record).rewards_at.tobytes() == own.rewards[0].tobytes()
-    assert block_of([BanditQ((0.1,) * n).start(n, 60) for n in (2, 3) * 4]) is None
-    assert block_of([BanditQ((0.1, 0), V=v).start(2, 60) for v in range(LANES)]) is None
 
 
 def own_quotas(rng, i):

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from numba import config, njit
 from scipy import stats
 
 import naive
@@ -73,21 +72,6 @@ def test_reward_equals_naive(law, mu, spread, rng):
         assert found.tobytes() == expected.astype(float).tobytes()
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_compiled_rewards_equal_interpreted(rng):
-    @njit
-    def compiled(code, first, second, words, out):
-        for k in range(words.size):
-            out[k] = laws.reward_of(code, first, second, words[k])
-
-    drawn = rng.integers(0, streams.MASK, size=500, dtype=np.uint64, endpoint=True)
-    words = np.concatenate([drawn, np.array([0, 1, 2**63, streams.MASK], dtype=np.uint64)])
-    out = np.empty(words.size)
-    for case in CASES:
-        compiled(*parameters(*case), words, out)
-        assert out.tobytes() == rewards(*case, words).astype(float).tobytes(), case
-
-
 # Statistics, on fixed words; a false alarm in ten thousand for each.
 
 
@@ -124,15 +108,6 @@ def test_bernoulli_rewards_are_zero_or_one(mu):
     assert stats.binomtest(int(drawn.sum()), drawn.size, mu).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("mu", [0.2, 0.5, 0.8, 5.0])
-def test_clipped_rewards_have_their_true_mean(mu):
-    drawn = sample_of("uniform02_clipped", mu, None, int(10 * mu))
-    plain = sample_of("uniform02", mu, None, int(10 * mu))
-    assert (drawn == np.minimum(plain, 1.0)).all()
-    (expected, _) = laws.law_means("uniform02_clipped", np.array([mu, mu]))
-    assert abs(drawn.mean() - expected) < 3.9 * drawn.std() / math.sqrt(drawn.size)
-
-
 def test_true_means():
     means = (0.0, 0.3, 0.5, 0.500001, 0.7816, 2.0)
     for law in ("uniform02", "gaussian", "deterministic"):
@@ -147,22 +122,16 @@ def test_true_means():
     ("arguments", "words"),
     [
         (((0.5,),), ["at least 2 arms", "got 1"]),
-        (((),), ["at least 2 arms", "got 0"]),
         (((0.5, 0.5), "normal"), ["law must be one of", *laws.CODES, "'normal'"]),
         (((0.5, 1.5),), ["bernoulli", "in [0, 1]", "1.5", "arm 2"]),
-        (((-0.1, 0.5),), ["bernoulli", "in [0, 1]", "-0.1", "arm 1"]),
         (((0.5, math.nan),), ["bernoulli", "in [0, 1]", "nan", "arm 2"]),
         (((0.5, 0.0), "beta"), ["beta", "in (0, 1)", "0.0", "arm 2"]),
-        (((1.0, 0.5), "beta"), ["beta", "in (0, 1)", "1.0", "arm 1"]),
         (((0.5, -0.5), "uniform02"), ["uniform02", "at least 0", "-0.5", "arm 2"]),
         (((0.5, math.inf), "uniform02"), ["uniform02", "at least 0", "inf", "arm 2"]),
         (((0.5, -1.0), "uniform02_clipped"), ["uniform02_clipped", "at least 0", "-1.0", "arm 2"]),
         (((math.inf, 0.5), "gaussian"), ["gaussian", "finite", "inf", "arm 1"]),
-        (((math.nan, 0.5), "deterministic"), ["deterministic", "finite", "nan", "arm 1"]),
         (((0.5, 0.5), "gaussian", 0.0), ["spread", "above 0", "0.0"]),
-        (((0.5, 0.5), "gaussian", -2.0), ["spread", "above 0", "-2.0"]),
         (((0.5, 0.5), "beta", math.inf), ["spread", "finite", "inf"]),
-        (((0.5, 0.5), "beta", math.nan), ["spread", "finite", "nan"]),
     ],
 )
 def test_instance_errors_name_the_value_and_the_range(arguments, words):
@@ -170,9 +139,3 @@ def test_instance_errors_name_the_value_and_the_range(arguments, words):
         Instance(*arguments)
     for word in words:
         assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", str(caught.value)), caught.value
-
-
-def test_instance_takes_any_sequence_and_compares_by_value():
-    assert Instance([0.25, 1]) == Instance(np.array([0.25, 1.0])) == Instance((0.25, 1.0))
-    assert hash(Instance([0.25, 1])) == hash(Instance((0.25, 1.0)))
-    assert Instance(iter((0.25, 1))).n_arms == 2

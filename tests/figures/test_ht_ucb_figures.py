@@ -6,13 +6,8 @@ import pytest
 import real
 import small
 from fairbandits.figures import ht_ucb as figures
-from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
+from fairbandits.replication.recorded import Dataset, joined, runs_of
 from fairbandits.report import pages
-from fairbandits.settings.spec import RunSpec
-
-SPEC = RunSpec(
-    stream="x", policy="x", parameters={}, law="beta", horizon=20, checkpoints={"at": [20]}
-)
 
 
 @pytest.fixture(scope="module")
@@ -29,24 +24,6 @@ def paper(tmp_path_factory):
 # Figure 1
 
 
-@pytest.mark.parametrize(
-    ("name", "arms", "gaps"),
-    [
-        ("non_critical_1", [9, 8, 7, 6], [0.35, 0.25, 0.15, 0.05]),
-        ("non_critical_2", [9, 8, 7, 6], [0.44, 0.34, 0.24, 0.14]),
-        ("non_critical_3", [9, 8, 7, 6], [0.1, 0.075, 0.05, 0.025]),
-        ("critical_1", [5, 4, 3, 2], [0.3, 0.08, 0.06, 0.04]),
-        ("critical_2", [5, 4, 3, 2], [0.13, 0.12, 0.11, 0.1]),
-        ("critical_3", [5, 4, 3, 2], [0.4, 0.3, 0.2, 0.1]),
-    ],
-)
-def test_arms_of_each_case(config, name, arms, gaps):
-    case = figures.inverse_gaps(config.experiment("ht_ucb", name).facts())
-    assert (case.arms + 1).tolist() == arms
-    np.testing.assert_allclose(case.inverse, 1 / np.square(gaps), rtol=1e-12)
-    assert case.raised == name.startswith("non")
-
-
 def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
     from matplotlib import pyplot as plt
 
@@ -59,15 +36,6 @@ def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
         plt.close(drawing)
         expected = figures.fluid_law(footer)[case.arms]
         np.testing.assert_allclose(np.interp(case.inverse, x, y), expected, rtol=5e-3)
-
-
-def test_published_replicates_are_the_first():
-    values = np.arange(12.0).reshape(6, 2)
-    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 2})] == [6, 2]
-    assert [len(one) for one in figures.readings_of(values, {"published_replicates": 6})] == [6]
-    (_, some) = figures.readings_of(values, {"published_replicates": 2})
-    assert np.array_equal(some, values[:2])
-    assert [len(one) for one in figures.readings_of(values, {})] == [6]
 
 
 # Figure 2
@@ -111,22 +79,6 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
     return loss - best
 
 
-def test_joined_runs_have_a_round_for_each_horizon():
-    def part(horizon, weight):
-        values = {"plays": np.full((2, 1, 3), horizon)}
-        cell = {"horizon": horizon, "eta": weight}
-        return RunData("lfg-beta", "lfg", "beta", np.array([horizon]), values, cell, SPEC)
-
-    alone = RunData("x-beta", "x", "beta", np.array([9]), {"plays": np.zeros((2, 1, 3))}, {}, SPEC)
-    parts = [part(20, 1.0), part(10, 1.0), alone, part(10, 2.0), part(20, 2.0)]
-    first, other, second = joined(parts)
-    assert other.rounds.tolist() == [9]
-    assert [first.cell, second.cell] == [{"eta": 1.0}, {"eta": 2.0}]
-    for one in (first, second):
-        assert one.rounds.tolist() == [10, 20]
-        assert one.values["plays"][:, :, 0].tolist() == [[10, 20]] * 2
-
-
 # Figure 3
 
 
@@ -167,22 +119,6 @@ def test_paths_are_those_of_the_dataset(paper):
 
 
 # Figure 4
-
-
-def straight(slope, ends, n=6, spread=0.0):
-    """Return points (n_replicates, n_values, 2) of the line slope * unfairness."""
-    lacking = np.linspace(*ends, 5)
-    values = np.stack([lacking, slope * lacking], axis=1)
-    return np.repeat(values[None], n, axis=0) + spread * np.arange(n)[:, None, None] * [0, 1]
-
-
-def test_all_frontiers_share_a_range():
-    found = {
-        ("HT-UCB", "beta"): (np.arange(5), straight(2, (0, 10))),
-        ("Flearn", "beta"): (np.arange(5), straight(1, (4, 20))[:, ::-1]),
-        ("LFG", "beta"): (np.arange(5), straight(1, (2, 9))),
-    }
-    assert figures.shared_range(found, "beta") == (4, 9)
 
 
 @pytest.mark.slow

@@ -79,29 +79,6 @@ def test_any_number_of_processes_gives_the_same_numbers(policy, instance):
     assert found.replicates.tolist() == [9, 2, 5, 0, 7]
 
 
-@pytest.mark.parametrize("others", [{"n_jobs": 16}, {"progress": True}])
-@pytest.mark.parametrize("replicates", [2, 53])
-def test_replicates_are_cut_into_pieces(replicates, others):
-    policy = InTurn()
-    found = fb.run(policy, ARMS, 10, replicates, **others)
-    assert_same(found, fb.run(policy, ARMS, 10, replicates))
-
-
-def test_a_class_need_not_be_importable():
-    class Local(InTurn):
-        pass
-
-    found = fb.run(Local(), ARMS, 20, 3, n_jobs=2)
-    assert_same(fb.join([found]), fb.run(found.policy, ARMS, 20, 3))
-
-
-def test_observers_look_on_in_every_process():
-    watched = {"observe": [fb.PlaysSum()], "checkpoints": [ROUNDS]}
-    wanted = fb.run(fb.UCB1(), ARMS, ROUNDS, 4, **watched)
-    assert wanted.probes
-    assert_same(fb.run(fb.UCB1(), ARMS, ROUNDS, 4, n_jobs=2, **watched), wanted)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_counts_the_replicates(capsys, n_jobs):
     fb.run(InTurn(), ARMS, 20, 4, progress=True, n_jobs=n_jobs)
@@ -112,11 +89,6 @@ def test_progress_counts_the_replicates(capsys, n_jobs):
         assert re.fullmatch(rf"InTurn: {done} of 4 replicates, about \d+ s left", line)
     assert captured.err.endswith("\n")
     assert captured.out == ""
-
-
-def test_without_progress_nothing_is_said(capfd):
-    fb.run(InTurn(), ARMS, 20, 4, n_jobs=2)
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("n_jobs", [0, -1, 1.0, True, "2", None])

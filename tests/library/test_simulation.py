@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import fairbandits
-import naive
 from fairbandits import (
     BFUCB,
     EXP3,
@@ -83,25 +82,6 @@ class PlainUCB1:
         out[1] = self.seen[-1]
 
 
-class PlainAscent:
-    """Online gradient ascent on the rewards, under full information."""
-
-    feedback = "full"
-
-    def start(self, n_arms, horizon):
-        state = PlainAscent()
-        state.x, state.squares = np.full(n_arms, 1 / n_arms), 0.0
-        return state
-
-    def choose(self, t, coin):
-        return self.x
-
-    def learn(self, t, action, reward):
-        self.squares += sum(gain * gain for gain in reward)
-        rate = math.sqrt(0.5 / self.squares)
-        self.x = naive.project_simplex((self.x + rate * reward).tolist())
-
-
 class Scripted:
     """Returns what it is told to, whatever that is."""
 
@@ -137,15 +117,6 @@ def test_plain_ucb1_plays_like_ucb1(scale):
     for values in plain.probes.values():
         assert (values == np.arange(1, ROUNDS + 1)[:, None]).all()
     assert policy.seen == list(EVERY)
-
-
-def test_plain_ascent_plays_like_banditq_without_targets():
-    options = {"seed": 3, "checkpoints": EVERY}
-    plain = run(PlainAscent(), FOUR, ROUNDS, 2, **options)
-    ours = run(BanditQ((0,) * 4, feedback="full", V=1), FOUR, ROUNDS, 2, **options)
-    np.testing.assert_allclose(plain.plays, ours.plays, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(plain.rewards, ours.rewards, rtol=0, atol=1e-11)
-    assert plain.plays.dtype == ours.plays.dtype == np.float64
 
 
 @pytest.mark.parametrize("answer", [-1, 4, 10**6, 1.0, None, "2", np.float64(1.0), [1]])
@@ -231,28 +202,6 @@ def test_numbers_of_replicates_fit_their_column(replicates):
     assert set(last.tolist()) == {2**31 - 1}
 
 
-def test_unsigned_checkpoints_are_checked_too():
-    rising = run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([3, 5], np.uint64))
-    assert rising.rounds.tolist() == [3, 5]
-    with pytest.raises(ValueError, match="checkpoints must be increasing"):
-        run(UCB1(), FOUR, ROUNDS, checkpoints=np.array([5, 3], np.uint64))
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        BanditQ((0.1, 0.1)),
-        BanditQ((0.1,) * 5, feedback="full"),
-        LFG((0.1, 0.1)),
-        LFG((0.1,) * 4, weights=(1, 1)),
-        Static((0.5, 0.5)),
-    ],
-)
-def test_parameters_must_fit_the_number_of_arms(policy):
-    with pytest.raises(ValueError, match=r"must have one entry per arm \(4\), got [25]"):
-        run(policy, FOUR, ROUNDS)
-
-
 # What comes back.
 
 
@@ -306,47 +255,6 @@ def test_replicates_do_not_depend_on_their_company(policy):
     assert len({together.rewards[k].tobytes() for k in range(6)}) == 6
 
 
-def test_seed_and_stream_change_the_rewards():
-    def rewards(**options):
-        return run(UCB1(), FOUR, ROUNDS, **options).rewards.tobytes()
-
-    distinct = [{}, {"seed": 1}, {"stream": "other"}, {"replicates": [1]}]
-    assert len({rewards(**options) for options in distinct}) == 4
-    assert rewards() == rewards(seed=0, stream="run", replicates=[0])
-
-
-def rewards_by_pull(result):
-    """Return, per arm, the accrued reward after each of its pulls."""
-    pulls = np.diff(result.plays[0], axis=0, prepend=0)
-    return [result.rewards[0, pulls[:, arm] == 1, arm] for arm in range(pulls.shape[1])]
-
-
-@pytest.mark.parametrize("law", ["uniform02", "beta"])
-def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy(law):
-    instance = Instance(FOUR.means, law)
-    runs = [rewards_by_pull(run(p, instance, ROUNDS, checkpoints=EVERY)) for p in BANDITS]
-    for arm in range(4):
-        longest = max((pulled[arm] for pulled in runs), key=len)
-        assert len({len(pulled[arm]) for pulled in runs}) > 1
-        for pulled in runs:
-            assert pulled[arm].tobytes() == longest[: len(pulled[arm])].tobytes()
-
-
-def test_full_information_pays_the_same_in_every_round():
-    class Watcher(Scripted):
-        def learn(self, t, action, reward):
-            self.seen = [*getattr(self, "seen", []), reward.tolist()]
-
-    uniform, greedy = Watcher([0.25] * 4, "full"), Watcher([0, 0, 1, 0], "full")
-    run(uniform, FOUR, ROUNDS)
-    run(greedy, FOUR, ROUNDS)
-    assert uniform.seen == greedy.seen
-    assert len({tuple(row) for row in uniform.seen}) == ROUNDS
-    result = run(BanditQ(TARGETS, feedback="full"), FOUR, ROUNDS, checkpoints=EVERY)
-    x = np.diff(result.plays[0], axis=0, prepend=0)
-    np.testing.assert_allclose(result.rewards[0], np.cumsum(x * uniform.seen, axis=0), rtol=1e-12)
-
-
 # The names of the package, its examples, and its registry.
 
 
@@ -395,39 +303,9 @@ class OfNamedTuple:
         return Counted([])
 
 
-class Keeping:
-    """A user's policy for full information that keeps what it is given."""
-
-    feedback = "full"
-
-    def start(self, n_arms, horizon):
-        fresh = Keeping()
-        fresh.kept = self.kept = []
-        return fresh
-
-    def choose(self, t, coin):
-        return [t % 2, 1 - t % 2]
-
-    def learn(self, t, action, reward):
-        self.kept.append((action, reward))
-
-
 def test_a_state_that_is_a_named_tuple_runs_in_the_interpreter():
     result = run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
     assert result.plays.tolist() == [[[10, 0]]]
-
-
-def test_what_a_policy_is_given_stays_as_it_was():
-    policy = Keeping()
-    run(policy, Instance((0.2, 0.4), law="uniform02"), horizon=5)
-    actions, rewards = (np.array(part) for part in zip(*policy.kept, strict=True))
-    assert actions.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [1, 0]]
-    assert len(np.unique(rewards)) == 10
-
-
-def test_beta_needs_some_spread():
-    with pytest.raises(ValueError, match=r"spread of beta must be at least 0.1, got 0.01"):
-        Instance((0.5, 0.5), law="beta", spread=0.01)
 
 
 # What would be silently wrong.
@@ -474,13 +352,6 @@ def test_a_method_that_would_not_be_called_is_refused(compiled):
 
     with pytest.raises(TypeError, match="Seeing has a method watch that would never be called"):
         run(UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
-
-
-def test_a_derived_policy_without_methods_of_its_own_is_played():
-    class Mine(UCB1):
-        pass
-
-    assert_same(run(Mine(), TWO, 50), run(UCB1(), TWO, 50))
 
 
 @pytest.mark.parametrize("name", [*fairbandits.library.simulation.TAKEN, "deficit"])

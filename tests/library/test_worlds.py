@@ -34,14 +34,6 @@ def test_the_nth_pull_of_an_arm_pays_every_policy_the_same():
             np.testing.assert_allclose(a[:shared], b[:shared])
 
 
-def test_a_function_pays_as_the_law_does():
-    world = fb.World(coins, (0.7, 0.4))
-    assert world.n_arms == 2
-    assert not world.moves
-    arms, gains = rewards_of(fb.EpsilonGreedy(1.0), world)
-    assert abs(gains[arms == 0].mean() - 0.7) < 0.1
-
-
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_table_in_turn_pays_its_rows(tmp_path, suffix):
     table = pd.DataFrame(np.random.default_rng(1).random((HORIZON, 2)), columns=["a", "b"])

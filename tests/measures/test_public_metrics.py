@@ -56,30 +56,6 @@ def test_measures_of_the_round_have_one_shape(plays, rng, drawn):
             np.testing.assert_allclose(values[r], alone[name], rtol=1e-12, atol=1e-12)
 
 
-def test_measures_of_arms_have_their_axis(plays):
-    shape = (N_REPLICATES, ROUNDS.size, N_ARMS)
-    assert fb.metrics.unfairness_levels(ROUNDS, plays, QUOTAS).shape == shape
-    assert fb.metrics.reward_rates(ROUNDS, plays).shape == shape
-    assert fb.metrics.per_group(plays, (2, 1)).shape == (*shape[:2], 2)
-    lacks = fb.metrics.group_deficits(ROUNDS, plays, (2, 1), ("1/2", "1/5"))
-    assert lacks.tolist() == [
-        [[t // 2 - a - b, t // 5 - c] for t, (a, b, c) in zip(ROUNDS.tolist(), one, strict=True)]
-        for one in plays.tolist()
-    ]
-
-
-def test_distances_of_groups_go_by_the_means_of_their_replicate(rng):
-    share = rng.dirichlet([1, 1, 1], (N_REPLICATES, ROUNDS.size))
-    means = rng.uniform(0.4, 0.9, (N_REPLICATES, N_ARMS))
-    found = fb.metrics.policy_distance(share, means, (2, 1))
-    assert found.shape == (N_REPLICATES, ROUNDS.size, 2)
-    for one, mu, values in zip(share, means, found, strict=True):
-        np.testing.assert_allclose(values, fb.metrics.policy_distance(one, mu, (2, 1)))
-        fair = np.array([*(mu[:2] / mu[:2].sum()), 1.0])
-        apart = np.abs(one - fair)
-        np.testing.assert_allclose(values, np.stack([apart[:, :2].sum(1), apart[:, 2]], axis=1))
-
-
 def test_violation_of_pulls_is_that_of_a_result():
     result = fb.run(fb.UCB1(), fb.Instance((0.7, 0.5, 0.4)), 60, 3, quotas=QUOTAS)
     found = fb.metrics.violation(result.rounds, result.plays, QUOTAS)
@@ -98,15 +74,6 @@ def test_all_names_are_there_and_documented():
         assert inspect.ismodule(getattr(fb.metrics, module))
     with pytest.raises(AttributeError, match=r"'fairbandits.measures' has no attribute 'bounds'"):
         fb.metrics.bounds  # noqa: B018
-
-
-def test_means_must_fit(plays):
-    with pytest.raises(ValueError, match="means must have one entry per arm"):
-        fb.metrics.regret(plays, [0.5, 0.4])
-    with pytest.raises(ValueError, match=r"means must have shape \(n_arms,\), or \(n_replicates"):
-        fb.metrics.regret(plays, [[0.5, 0.4, 0.3]] * 3)
-    with pytest.raises(ValueError, match=r"means must have shape \(n_arms,\), or \(n_replicates"):
-        fb.metrics.regret(plays[0], [[0.5, 0.4, 0.3]] * 3)
 
 
 IMPORTING = """

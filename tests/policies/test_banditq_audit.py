@@ -314,17 +314,6 @@ def test_surrogates_are_those_of_banditq(policy):
         started(policy, SurrogateGains(), 2, 10)
 
 
-def test_own_reward_of_a_learner_in_a_learner():
-    """Where an arm's rewards are all the same, it is the learner by itself."""
-    inside = {"quotas": ["1/5", 0], "learner": "ucb1", "learner_parameters": {"scale": 1.6}}
-    policy = OwnReward("fair_learn", inside)
-    assert hash(policy) == hash(OwnReward("fair_learn", dict(reversed(inside.items()))))
-    direct = FairLearn(("1/5", 0), learner_parameters={"scale": 1.6})
-    instance = Instance((0.5, 0.9), "deterministic")
-    plays = [run(one, instance, 60, checkpoints=[60]).plays for one in (policy, direct)]
-    assert (plays[0] == plays[1]).all()
-
-
 # ------------------------------------------------------------------------- other policies
 
 

@@ -29,14 +29,12 @@ from fairbandits import (
 )
 from fairbandits.engine import protocol
 from fairbandits.measures import groups as measures
-from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.policies import merit
 
 SEED, STREAM, REPLICATE = 20250113, "groups", 2
 ROUNDS = 150 if config.DISABLE_JIT else 400
 
 few = settings(deadline=None, derandomize=True, max_examples=30)
-many = settings(deadline=None, derandomize=True, max_examples=200)
 
 #: Sizes, quotas, means, law. Rewards of two values make ties that rounding alone decides.
 SCENARIOS = {
@@ -171,7 +169,7 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None):
 def test_bf_ucb_is_its_twin(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     reference = None if scenario == "sure" else means
-    for name in rng.permutation(list(SWITCHES))[:6]:
+    for name in rng.permutation(list(SWITCHES))[:3]:
         twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=reference, **SWITCHES[name])
         policy = BFUCB(sizes, quotas, **SWITCHES[name])
         assert_same_run(policy, twin, instance, reference=reference)
@@ -179,23 +177,13 @@ def test_bf_ucb_is_its_twin(scenario, rng):
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_each_switch_is_its_twins(name, rng):
-    """With a merit function of its own, and the released version by its name."""
-    sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
-    ours, theirs = MERITS[one_of(rng, *MERITS)]
-    given = {"version": "released"} if name == "all_released" else SWITCHES[name]
-    twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name], **theirs)
-    assert_same_run(BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
-
-
-@pytest.mark.parametrize("box", ["upper", "exact", "uncut"])
-@pytest.mark.parametrize("name", MERITS)
-def test_merit_functions_are_the_twins(name, box, rng):
-    sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
-    ours, theirs = MERITS[name]
-    policy = BFUCB(sizes, quotas, None, box=box, **ours)
-    delta = 1 / math.sqrt(ROUNDS)
-    twin = twins.BFUCB(sizes, quotas, ROUNDS, delta, box=box, reference=means, **theirs)
-    assert_same_run(policy, twin, instance, reference=means)
+    """With two merit functions, and the released version by its name."""
+    for merit_function in rng.permutation(list(MERITS))[:2]:
+        sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
+        ours, theirs = MERITS[merit_function]
+        given = {"version": "released"} if name == "all_released" else SWITCHES[name]
+        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name], **theirs)
+        assert_same_run(BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
 
 
 INDICES = {
@@ -260,28 +248,6 @@ def test_oracles_are_their_twins(within, scenario, rng):
         assert_same_run(policy, twin, instance)
 
 
-# All share the initial pulls.
-
-
-@pytest.mark.parametrize("box", ["upper", "uncut"])
-@pytest.mark.parametrize("version", ["paper", "released"])
-def test_all_policies_share_the_initial_pulls(version, box, rng):
-    sizes, quotas, means, instance = problem("uneven", rng)
-    rounds = len(sizes) * max(sizes)
-    shadow = {"quotas": quotas, "shadow_means": means}
-    first = [
-        arms_of(recorded(policy, instance, rounds + 5))[:rounds]
-        for policy in (
-            BFUCB(sizes, quotas, version=version, box=box),
-            BFUCB(sizes, (0, 0, 0), version=version, box=box),
-            GroupUCB(sizes, quotas, version=version, box=box),
-            GroupUCB(sizes, version=version, box=box),
-            FairXUCB(sizes, version=version, box=box, **shadow),
-        )
-    ]
-    assert all(arms == first[0] for arms in first)
-
-
 # The box (spec 6.3).
 
 
@@ -330,19 +296,6 @@ def group_of(weights, order, rounded):
     arms.weight[: len(weights)] = arms.policy[: len(weights)] = weights
     arms.order[: len(weights)] = order
     return arms
-
-
-def test_draw_by_weight_is_the_first_beyond_the_target(rng):
-    for size in (1, 2, 7, 8, 9, 16, 17, 50):
-        weight = rng.integers(0, 4, size)  # whole numbers: sums are exact
-        weight[0] += 1
-        group = group_of(weight, range(size), False)
-        total = merit.sum_weights(group, 0)
-        assert total == weight.sum()
-        for target in [0.0, total - 0.5, *rng.uniform(0, total, 50), *np.arange(total)]:
-            drawn = merit.draw_by_weight(group, 0, size - 1, target)
-            beyond = np.flatnonzero(np.cumsum(weight) > target)
-            assert drawn == beyond[0]
 
 
 def word_of(u):
@@ -444,13 +397,6 @@ def test_quotas_above_one_over_m_break_the_guarantee():
     assert worst(policy, sizes, 60, 1) > 0
 
 
-def test_stated_range():
-    assert BFUCB((1, 1), (0.4, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0.5, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0, 0.5)).in_stated_range
-    assert not BFUCB((1, 1), (0.1, 0.6)).in_stated_range
-
-
 # What each deviation of the released program does.
 
 
@@ -502,21 +448,6 @@ def test_rounded_draw_credits_another_group():
     assert counted.tolist() == measures.per_group(exact.plays[0, 0], sizes).tolist()
 
 
-def test_capped_released_index_sweeps_the_arms_in_the_released_order():
-    sizes = (4, 3)
-    instance = Instance((0.6, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5), "deterministic")
-    policy = GroupUCB(sizes, version="released")
-    rounds = 1500
-    arms = arms_of(recorded(policy, instance, rounds))[policy.initial_rounds :]
-    assert set(arms) == {0}  # all capped at 1, arm 1 is first in the numbering
-    assert twins.released_numbering(sizes) == [0, 4, 5, 6, 1, 2, 3]
-    state = policy.start(7, rounds)
-    assert state.tied.tolist() == [0, 4, 5, 6, 1, 2, 3]
-    uncapped = GroupUCB(sizes, version="released", cap=False)
-    spread = np.bincount(arms_of(recorded(uncapped, instance, rounds)), minlength=7)
-    assert spread.min() > rounds // 10
-
-
 # Measures.
 
 
@@ -543,10 +474,10 @@ def test_measures_are_those_of_the_definitions(scenario, rng):
 
 
 @scenarios
-@pytest.mark.parametrize("version", ["paper", "released"])
-def test_regret_is_the_sum_of_its_two_parts(version, scenario, rng):
+def test_regret_is_the_sum_of_its_two_parts(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     means = [max(mu, 0.05) for mu in means]
+    version = one_of(rng, "paper", "released")
     result = recorded(BFUCB(sizes, quotas, version=version, draw="paper"), instance)
     for played in (result.plays, result.probes["probability"]):
         regret = measures.group_regret(result.rounds, played, means, sizes, quotas)
@@ -569,39 +500,6 @@ def test_released_regret_by_hand():
     found = measures.released_regret(rounds, rewards, initial, means, sizes, quotas)
     # R* of the groups: (1/4 + 1) / (3/2) = 5/6 and 1/2; of the 8 rounds 2 are the second's
     assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
-
-
-def test_small_measures():
-    plays = np.array([[4, 4, 2], [0, 10, 0]])
-    assert measures.per_group(plays, (2, 1)).tolist() == [[8, 2], [10, 0]]
-    np.testing.assert_allclose(measures.jain_index(plays), [100 / 108, 1 / 3])
-    np.testing.assert_allclose(pseudo_reward(plays, (0.5, 0.25, 1), 1), [3.25, 0.75])
-    normalised = measures.normalised_reward(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
-    assert np.isnan(normalised[0])
-    assert normalised[1] == 0.5
-    deficits = measures.group_deficits(
-        np.array([10, 11]), np.array([[3, 7], [3, 8]]), (1, 1), (0.39, 0.3)
-    )
-    assert deficits.tolist() == [[0, -4], [1, -5]]
-    with pytest.raises(ValueError, match=r"merit must be one of power, exponential, got 'cubic'"):
-        measures.merits((0.5,), "cubic")
-
-
-@pytest.mark.parametrize("best", [0, 1])
-def test_fair_oracle_earns_the_fair_optimum(best, rng):
-    sizes, quotas = (3, 2), ("3/10", "2/5")
-    means = [0.9, 0.8, 0.7, 0.5, 0.6] if best == 0 else [0.2, 0.3, 0.4, 0.5, 0.6]
-    policy = GroupOracle(sizes, quotas, means, schedule="floor")
-    result = recorded(policy, Instance(means))
-    regret = measures.group_regret(
-        result.rounds, result.probes["probability"], means, sizes, quotas
-    )
-    np.testing.assert_allclose(regret, 0, atol=1e-9)
-    strict = recorded(GroupOracle(sizes, quotas, means), Instance(means))
-    regret = measures.group_regret(
-        result.rounds, strict.probes["probability"], means, sizes, quotas
-    )
-    assert (np.abs(regret) <= 1).all()  # served one round earlier
 
 
 # Random instances.
@@ -627,24 +525,6 @@ def test_drawn_means():
     assert released[[0, 50]].tolist() == [0.65, 0.6]
     others = np.delete(np.arange(60), [0, 50])
     assert np.array_equal(released[others], means.round(3)[others])
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "options", "words"),
-    [
-        ((0, 0, 0), (1, 1), {}, ["low", "per arm (2)", "got 3"]),
-        ((0.5, 0), (1.5, 1), {}, ["in [0, 1]"]),
-        ((0, 0.5), (1, 0.2), {}, ["low must be below high", "0.5, 0.2"]),
-        ((0, 0), (1, 1), {"fixed": [(0, 0.5)]}, ["fixed", "1..2", "got 0"]),
-        ((0, 0), (1, 1), {"fixed": [(1, 1.5)]}, ["in [0, 1]", "1.5"]),
-        ((0, 0), (1, 1), {"decimals": 0}, ["decimals", "at least 1", "got 0"]),
-        ((0, 0), (1, 1), {"decimals": 2, "law": "beta"}, ["in (0, 1)"]),
-    ],
-)
-def test_drawn_means_refuse(low, high, options, words):
-    with pytest.raises(ValueError, match="must") as error:
-        RandomInstance(2, low, high, **options)
-    assert all(word in str(error.value) for word in words)
 
 
 # The released program's own figures.

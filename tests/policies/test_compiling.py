@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
-from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -101,29 +100,6 @@ def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings,
     assert_same(shared, wanted)
 
 
-def test_policies_of_this_package_are_kept_on_the_disk_as_before(monkeypatch):
-    fb.compiled(FairGreedy())
-    asked = []
-    for loop in LOOPS.values():
-        if not numba.config.DISABLE_JIT:
-            monkeypatch.setattr(loop._cache._disk, "load_overload", lambda *one: asked.append(one))
-            assert loop._cache.load_overload((numba.int64,), None) is None
-            assert loop._cache.cache_path == loop._cache._disk.cache_path
-    assert numba.config.DISABLE_JIT or len(asked) == len(LOOPS)
-
-
-def test_it_is_called_by_the_name_of_its_class(monkeypatch):
-    for limit in ("COMPILING", "LOADING"):
-        monkeypatch.setattr(kinds, limit, 10**6)
-    fast = fb.compiled(FairGreedy())
-    assert type(fast).__name__ == "FairGreedy"
-    assert repr(fast).startswith("compiled(<")
-    assert fb.compiled(fast) is fast
-    assert fast.probes == ("pulled",)
-    found = fb.compare([fast, fb.Uniform()], ARMS, ROUNDS, replicates=2, metrics="regret")
-    assert list(found.results) == ["FairGreedy", "Uniform"]
-
-
 @jit_only
 def test_an_action_or_a_place_out_of_range_is_said():
     class Wrong:
@@ -206,19 +182,6 @@ def test_what_cannot_be_compiled_is_named(policy, says):
     with pytest.raises(TypeError, match=says) as caught:
         fb.run(fb.compiled(policy), ARMS, ROUNDS)
     assert "\n" not in str(caught.value)
-
-
-@jit_only
-def test_what_cannot_be_compiled_is_named_before_others_have_run():
-    played = []
-
-    class First(Base):
-        def learn(self, t, arm, reward):
-            played.append(t)
-
-    with pytest.raises(TypeError, match=r"^Keyed.choose cannot be compiled in .*, line \d+"):
-        fb.compare([First(), fb.compiled(Keyed())], ARMS, ROUNDS, replicates=2, metrics="regret")
-    assert not played
 
 
 def test_all_that_is_wrong_with_a_state_is_named_at_once():

@@ -15,11 +15,10 @@ ROUNDS = 600
 SEED = 20240817
 STREAM = "fair"
 
-few = settings(deadline=None, derandomize=True, max_examples=40)
+few = settings(deadline=None, derandomize=True, max_examples=20)
 
 INSTANCE_1 = Instance((0.8, *(0.8 - 0.01 * i for i in range(2, 11))))
 QUOTAS_1 = ("1/20",) * 10
-INSTANCE_2 = Instance((0.7, 0.5, 0.4))
 QUOTAS_2 = ("0.2", "0.3", "0.25")
 
 
@@ -134,20 +133,6 @@ def test_lemma_1(parts, data):
         assert late.sum(axis=2).max() <= j
 
 
-# Counterexamples.
-
-
-def first_violation(pulls, quotas, tolerance):
-    """Return the first round with a floor violation above the tolerance, its size, its arms."""
-    floors = floor_owed(pulls[None], quotas)[0]
-    bad = (floors > Fraction(tolerance)).any(axis=1)
-    if not bad.any():
-        return None
-    t = int(bad.argmax())
-    arms = [arm + 1 for arm, value in enumerate(floors[t].tolist()) if value > Fraction(tolerance)]
-    return t + 1, int(floors[t].max()), arms
-
-
 # The published instances.
 
 
@@ -173,37 +158,6 @@ def test_instance_1_ends_with_the_quotas():
     np.testing.assert_allclose(free, [[0], [0], [0.02 * 151]], rtol=0, atol=1e-6)
     cost = regret(plays, means)
     np.testing.assert_allclose(cost, [27_000, 27_000, 27_003.02], rtol=1e-12)
-
-
-def test_instance_2_is_fair_in_every_round():
-    pulls = played(FairLearn(QUOTAS_2), INSTANCE_2, 20_000, 3)
-    assert floor_owed(pulls, QUOTAS_2).max() <= 0
-    unfair = played(UCB1(), INSTANCE_2, 20_000, 3)
-    assert floor_owed(unfair, QUOTAS_2)[:, -1].max(axis=1).min() > 1000
-    rounds = np.arange(1, 20_001)
-    assert r_regret(rounds, pulls, INSTANCE_2.means, QUOTAS_2).min() >= -1e-9
-    assert r_regret(rounds, unfair, INSTANCE_2.means, QUOTAS_2)[:, -1].max() < 0
-
-
-# UCB1 is Fair-UCB without quotas (B1.4); nothing depends on the horizon.
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"scale": 1.6}, {"clock": "previous"}, {"clock": "own"}, {"ties": "random"}],
-    ids=str,
-)
-def test_without_quotas_fair_ucb_is_ucb1(options, rng):
-    for instance in (
-        INSTANCE_2,
-        Instance(rng.uniform(0.1, 0.9, 7), "beta"),
-        Instance((0.5,) * 4, "deterministic"),
-    ):
-        quotas = (0,) * instance.n_arms
-        fair = FairLearn(quotas, learner_parameters=options)
-        assert np.array_equal(
-            played(fair, instance, 500, 4), played(UCB1(**options), instance, 500, 4)
-        )
 
 
 # Floats would be wrong (B1.3).
@@ -271,31 +225,15 @@ def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
         assert pulls[0, needed - 1].tolist() == [-(-int(part) * horizon // q) for part in p]
 
 
-def test_t_fair_learn_is_not_fair_before():
-    """One arm after the other, arms 2 and 3 wait for arm 1's whole quota."""
-    pulls = played(TFairLearn(QUOTAS_2, order="sequential"), INSTANCE_2, 200, 2)
-    for row in pulls:
-        assert first_violation(row, QUOTAS_2, 0) == (4, 1, [2, 3])
-        assert arms_of(row)[:150] == [0] * 40 + [1] * 60 + [2] * 50
-    assert floor_owed(pulls, QUOTAS_2)[:, -1].max() <= 0
-
-
 # What is refused, and in which words.
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: FairLearn(("1/4", "1/4"), -1), ["tolerance", "-1", "0"]),
-        (lambda: FairLearn(("1/2", "1/3", "0", "1/6", "0")), ["quotas", "1"]),
-        (lambda: FairLearn(("-1/10", "1/2")), ["quotas", "-1/10"]),
         (
             lambda: FairLearn(("1/4", "1/4"), learner_parameters={"speed": 1}),
             ["ucb1", "speed", "scale"],
-        ),
-        (
-            lambda: FairLearn(("1/4", "1/4"), learner_parameters={"scale": -2.5}),
-            ["scale", "-2.5"],
         ),
         (lambda: FairLearn(("1/4", "1/4"), learner="hedge"), ["hedge", "bandit"]),
         (lambda: run(Constant(3), Instance((0.5, 0.5)), 5, 1, seed=0), ["3", "2"]),

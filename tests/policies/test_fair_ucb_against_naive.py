@@ -28,7 +28,6 @@ from fairbandits import (
     TFairLearn,
     Thompson,
     Uniform,
-    run,
 )
 from fairbandits.engine import protocol
 from fairbandits.measures.pulls import r_regret, regret
@@ -52,8 +51,7 @@ def ucb1(rng):
 
 
 @settings
-@pytest.mark.parametrize("name", ["ucb1", "thompson", "epsilon_greedy", "uniform", "constant"])
-def test_learners(name, setting, rng):
+def test_learners(setting, rng):
     instance = instance_of(setting, rng)
     arms, options = instance.n_arms, ucb1(rng)
     prior, epsilon = one_of(rng, (1.0, 1.0), (0.5, 0.5), (3.0, 1.5)), one_of(rng, 0.0, 0.1, 0.37, 1)
@@ -65,7 +63,8 @@ def test_learners(name, setting, rng):
         "uniform": (Uniform(), twins.Uniform(arms)),
         "constant": (Constant(arm), twins.Constant(arms, arm)),
     }
-    assert_same_run(*pairs[name], instance)
+    for policy, twin in pairs.values():
+        assert_same_run(policy, twin, instance)
 
 
 @settings
@@ -86,40 +85,14 @@ LFG_OPTIONS = {
 
 
 @settings
-@pytest.mark.parametrize("options", LFG_OPTIONS.values(), ids=LFG_OPTIONS)
-def test_lfg(options, setting, rng):
+def test_lfg(setting, rng):
     instance, quotas = problem(setting, rng)
-    options = options | {"arrivals": one_of(rng, "after", "before")}
-    options |= {"ties": one_of(rng, "lowest", "random")}
-    if "weights" in options:
-        options["weights"] = options["weights"][: instance.n_arms]
-    assert_same_run(LFG(quotas, **options), twins.LFG(quotas, **options), instance, rounds=100)
-
-
-def test_lfg_arrivals_matter():
-    """In round 1 the queues are the fractions, or nothing; the other terms are equal."""
-    instance, quotas = Instance((0.5, 0.5, 0.5)), ("1/5", "1/2", "1/4")
-    for arrivals, first in (("after", 0), ("before", 1)):
-        assert arms_of(recorded(LFG(quotas, arrivals=arrivals), instance, 5))[0] == first
-
-
-@pytest.mark.parametrize("name", ["ucb1", "lfg"])
-def test_random_ties_happen_and_are_broken_by_the_coin(name):
-    instance, quotas = Instance((0.73,) * 6, "deterministic"), ("1/7",) * 6
-    lowest, other = (
-        assert_same_run(
-            UCB1(ties=ties) if name == "ucb1" else LFG(quotas, ties=ties),
-            twins.UCB1(6, ties=ties) if name == "ucb1" else twins.LFG(quotas, ties=ties),
-            instance,
-        )
-        for ties in ("lowest", "random")
-    )
-    assert lowest[:6] == [0, 1, 2, 3, 4, 5]
-    assert lowest != other
-    assert set(other) == set(range(6))
-    if name == "ucb1":  # which has no ties among arms never pulled
-        assert lowest[:6] == other[:6]
-        assert lowest[6:12] == [0, 1, 2, 3, 4, 5]
+    for name in rng.permutation(list(LFG_OPTIONS))[:3]:
+        options = LFG_OPTIONS[name] | {"arrivals": one_of(rng, "after", "before")}
+        options |= {"ties": one_of(rng, "lowest", "random")}
+        if "weights" in options:
+            options["weights"] = options["weights"][: instance.n_arms]
+        assert_same_run(LFG(quotas, **options), twins.LFG(quotas, **options), instance, rounds=100)
 
 
 # Fair-Learn.
@@ -130,15 +103,15 @@ def any_tolerance(rng):
 
 
 @settings
-@pytest.mark.parametrize("learner", twins.LEARNERS)
-def test_fair_learn(learner, setting, rng):
+def test_fair_learn(setting, rng):
     instance, quotas = problem(setting, rng, losses=False)  # EXP3 is for gains
-    tolerance, first = any_tolerance(rng), one_of(rng, "learner", "round_robin")
-    name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
-    policy = FairLearn(quotas, tolerance, name, parameters, first)
-    arms = assert_same_run(policy, twins.FairLearn(quotas, tolerance, twin, first), instance)
-    if first == "round_robin":
-        assert arms[: instance.n_arms] == list(range(instance.n_arms))
+    for learner in twins.LEARNERS[setting % 2 :: 2]:
+        tolerance, first = any_tolerance(rng), one_of(rng, "learner", "round_robin")
+        name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
+        policy = FairLearn(quotas, tolerance, name, parameters, first)
+        arms = assert_same_run(policy, twins.FairLearn(quotas, tolerance, twin, first), instance)
+        if first == "round_robin":
+            assert arms[: instance.n_arms] == list(range(instance.n_arms))
 
 
 @settings
@@ -181,9 +154,9 @@ def test_fair_learn_with_lfg(setting, rng):
 
 
 @settings
-@pytest.mark.parametrize("horizon", [ROUNDS, 37, 11])
-def test_t_fair_learn(horizon, setting, rng):
+def test_t_fair_learn(setting, rng):
     """Also where the quotas, rounded up, take more rounds than there are."""
+    horizon = one_of(rng, ROUNDS, 37, 11)
     instance, quotas = problem(setting, rng)
     order, options = one_of(rng, "round_robin", "sequential"), ucb1(rng)
     policy = TFairLearn(quotas, learner_parameters=options, order=order)
@@ -191,32 +164,15 @@ def test_t_fair_learn(horizon, setting, rng):
     assert_same_run(policy, twin, instance, max(horizon, instance.n_arms))
 
 
-def test_t_fair_learn_pulls_the_others_only_afterwards():
-    """An arm without quota is not pulled before all quotas are filled."""
-    quotas = ("0", "1/3", "0", "1/4")
-    twin = twins.TFairLearn(quotas, ROUNDS, twins.UCB1(4))
-    arms = assert_same_run(TFairLearn(quotas), twin, Instance((0.9, 0.5, 0.8, 0.4)))
-    assert twin.first_phase() == 88
-    assert sorted(arms[:88]) == [1] * 50 + [3] * 38
-    assert arms[88:90] == [0, 2]
-
-
 @settings
-@pytest.mark.parametrize("most", [0.1, 0.9], ids=["within reach", "out of reach"])
-def test_plug_in(most, setting, rng):
-    instance = instance_of(setting, rng)
+def test_plug_in(setting, rng):
+    """With targets within reach and out of reach."""
+    instance, most = instance_of(setting, rng), one_of(rng, 0.1, 0.9)
     arms = instance.n_arms
     targets = (rng.uniform(0, most, arms) * (rng.random(arms) < 0.7)).tolist()
     name = one_of(rng, "ucb1", "thompson", "uniform")
     twin = {"ucb1": twins.UCB1, "thompson": twins.Thompson, "uniform": twins.Uniform}[name](arms)
     assert_same_run(PlugIn(targets, name), twins.PlugIn(targets, twin), instance)
-
-
-def test_plug_in_meets_targets_that_it_can_estimate():
-    arms, targets = Instance((0.3, 0.2, 0.8)), (0.15, 0.06, 0)
-    found = run(PlugIn(targets), arms, 4_000, 3, checkpoints=[4_000])
-    assert (found.violation(targets) < 80).all()
-    assert (np.abs(found.target_regret(targets)) < 160).all()
 
 
 # The policies made to learn from arms and rewards that they did not choose, on extreme coins too.
@@ -313,16 +269,3 @@ def test_regrets(setting, rng):
     np.testing.assert_allclose(found, fair, rtol=1e-12, atol=1e-11)
     last = r_regret(rounds[-1:], np.array(plays)[:, -1:], means, quotas, tolerance)
     assert np.array_equal(last, found[:, -1:])
-
-
-def test_naive_measures_by_hand():
-    """r = 2/5, 1/3 and the arms 0, 2, 1, 1, 0."""
-    measures = twins.violations([0, 2, 1, 1, 0], ["2/5", "1/3", "0"])
-    floors = [[-1, 0, 0], [-1, 0, -1], [0, 0, -1], [0, -1, -1], [0, -1, -1]]
-    assert measures["floor_deficit"] == floors
-    assert measures["floor_deficit_sup"][-1] == [0, 0, 0]
-    assert measures["deficit"][3] == twins.exactly(["3/5", "-2/3", "-1"])
-    assert measures["deficit_sup"][3] == twins.exactly(["3/5", "2/3", "0"])
-    means = (0.9, 0.4, 0.5)
-    assert twins.regret([2, 2, 1], means) == pytest.approx(1.4)
-    assert twins.r_regret(5, [2, 2, 1], means, ["2/5", "1/3", "0"]) == pytest.approx(0.9)

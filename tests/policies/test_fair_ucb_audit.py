@@ -24,10 +24,7 @@ from fairbandits import (
     Instance,
     Mixture,
     Resampled,
-    Uniform,
 )
-from fairbandits.engine import protocol, streams
-from fairbandits.rationals import quota_numerators
 
 DEFICITS = (FairLearnDeficits(),)
 
@@ -122,8 +119,8 @@ def test_only_fair_learn_has_these_deficits():
 
 
 @settings
-@pytest.mark.parametrize("learner", ["ucb1", "thompson", "epsilon_greedy", "uniform", "last"])
-def test_mixture(learner, setting, rng):
+def test_mixture(setting, rng):
+    learner = one_of(rng, "ucb1", "thompson", "epsilon_greedy", "uniform", "last")
     instance = instance_of(setting, rng)
     quotas = random_quotas(rng, instance.n_arms)
     name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
@@ -131,39 +128,12 @@ def test_mixture(learner, setting, rng):
     assert_same_run(policy, audit.Mixture(quotas, twin), instance)
 
 
-def test_mixture_without_quotas_is_the_learner():
-    for learner, plain in (("ucb1", UCB1()), ("uniform", Uniform())):
-        mixed = recorded(Mixture((0, 0, 0), learner), evenly(3))
-        assert np.array_equal(mixed.plays, recorded(plain, evenly(3)).plays)
-
-
-def test_mixture_meets_its_quotas_in_the_mean():
-    """Each arm but the constant one is pulled by the quotas alone: binomial, within 5 sd."""
-    quotas = ("1/5", "3/10", "1/4")
-    rounds, replicates = 2000, 50
-    policy = Mixture(quotas, "constant", {"arm": 1})
-    result = recorded(policy, evenly(3), rounds, replicates, checkpoints=[rounds])
-    pulls = result.plays[:, 0, 1:].sum(axis=0) / (rounds * replicates)
-    for share, r in zip(pulls, (0.3, 0.25), strict=True):
-        assert abs(share - r) < 5 * np.sqrt(r * (1 - r) / (rounds * replicates))
-    assert result.plays[:, 0, 1].std() > 10  # which is no guarantee on a path
-
-
-def test_bounds_of_the_mixture_are_rounded_once():
-    quotas = ("1/3", 0, "1/7", "1/10")
-    numerators, denominator = quota_numerators(quotas)
-    bounds = Mixture(quotas).start(4, 10).bounds
-    assert bounds.tolist() == [
-        sum(numerators[: arm + 1]) / denominator for arm in range(4)
-    ]  # integers, divided once
-
-
 # -------------------------------------------------------------------------------- resampled rewards
 
 
 @settings
-@pytest.mark.parametrize("learner", ["ucb1", "thompson", "epsilon_greedy"])
-def test_resampled(learner, setting, rng):
+def test_resampled(setting, rng):
+    learner = one_of(rng, "ucb1", "thompson", "epsilon_greedy")
     instance = instance_of(setting, rng)
     quotas = (0,) * instance.n_arms
     name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
@@ -186,32 +156,3 @@ def test_rewards_that_are_no_probabilities(rng):
     same = recorded(UCB1(), Instance((0.0, 1.0, 0.0), "deterministic"))
     assert np.array_equal(result.plays, same.plays)
     assert np.array_equal(result.rewards, result.plays * np.array(instance.means))
-
-
-def test_learner_sees_nothing_but_coins():
-    state = Resampled("thompson").start(3, 100)
-    for t in range(1, 101):
-        arm = protocol.choose(state, t, streams.word(1, 3, t))
-        protocol.learn(state, t, arm, 0.3)
-    learnt = np.concatenate([state.learner.successes, state.learner.failures])
-    assert (learnt == np.rint(learnt)).all()
-    assert learnt.sum() == 106
-    assert 15 < state.learner.successes.sum() - 3 < 45  # 30 expected, sd 4.6
-
-
-@pytest.mark.parametrize("policy", [Mixture, Resampled])
-def test_wrong_learners_are_refused(policy):
-    quotas = {"quotas": ("1/5", "1/5")} if policy is Mixture else {}
-    with pytest.raises(ValueError, match=r"learner must be one of .*, got 'ucb'"):
-        policy(**quotas, learner="ucb")
-    with pytest.raises(ValueError, match="hedge needs full information"):
-        policy(**quotas, learner="hedge")
-    with pytest.raises(ValueError, match="learner: policy ucb1 has no parameter 'clok'"):
-        policy(**quotas, learner_parameters={"clok": "own"})
-
-
-def test_wrong_quotas_of_the_mixture_are_refused():
-    with pytest.raises(ValueError, match="quotas must sum to less than 1, got 7/6"):
-        Mixture(("1/2", "2/3"))
-    with pytest.raises(ValueError, match=r"quotas must have one entry per arm \(3\), got 2"):
-        Mixture(("1/2", "1/3")).start(3, 10)

@@ -6,10 +6,10 @@ one. What is compared is bits, of the record and of all arrays of the state.
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from numba import config
 
 import naive
 from examples import (
@@ -32,6 +32,7 @@ from fairbandits.engine.watching import watched
 from fairbandits.observers import OBSERVERS
 from fairbandits.policies import POLICIES
 
+LONG = 3000
 #: What must play in blocks, since published runs are long; that it does could be lost unseen.
 IN_BLOCKS = {
     *("banditq", "bf_ucb", "fair_learn", "fairx_ucb", "group_ucb", "ht_ucb", "lfg", "own_reward"),
@@ -74,6 +75,11 @@ def bits(record):
     return [np.asarray(part).tobytes() for part in arrays_of(record)]
 
 
+def in_block(start):
+    """Return state, source and record of a block, each of them None if there can be none."""
+    return list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_one_form(name):
     for place, (policy, observers) in enumerate(CASES[name]):
@@ -84,23 +90,27 @@ def test_one_form(name):
         loop = LOOPS[policy.feedback]
         interpreted = getattr(loop, "py_func", loop)
 
-        def start(replicate, case=(policy, observers, instance), horizon=horizon):
+        def start(replicate, horizon=horizon, case=(policy, observers, instance)):
             return begun(*case, replicate, horizon)
 
         alone = [played(start(lane), interpreted, [0, horizon]) for lane in range(LANES)]
         record, state = played(start(0), loop, cuts)
         assert (bits(record), state) == (bits(alone[0][0]), alone[0][1]), policy
 
-        blocks = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
+        blocks = in_block(start)
         if blocks[0] is None:
             assert name.partition(",")[0] not in IN_BLOCKS or not plays_in_lanes(policy), policy
             continue
         record, state = played(blocks, interpreted, [0, horizon])
         for lane, (one, _) in enumerate(alone):
             assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
-        again = list(map(block_of, zip(*map(start, range(LANES)), strict=True)))
-        compiled, compiled_state = played(again, loop, cuts)
+        compiled, compiled_state = played(in_block(start), loop, cuts)
         assert (bits(compiled), compiled_state) == (bits(record), state), policy
+        if place == 0 and loop is not interpreted:  # what adds up for long
+            record, _ = played(in_block(partial(start, horizon=LONG)), loop, [0, LONG])
+            for lane in (2, LANES - 1):
+                one, _ = played(start(lane, LONG), loop, [0, LONG])
+                assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
 
 
 def plays_in_lanes(policy):
@@ -111,21 +121,6 @@ def plays_in_lanes(policy):
         and getattr(policy, "learner", None) not in ("thompson", "fair_learn")
         and inside.get("clock") != "own"
     )
-
-
-@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize("name", CASES)
-def test_long_runs(name):
-    """What adds up for long, with two blocks that are not full."""
-    policy, observers = CASES[name][0]
-    instance = instance_of("bernoulli", arms_of(policy))
-    options = {"seed": 1, "checkpoints": [100, 3000], "observe": observers, "compiled": True}
-    together = run(policy, instance, 3000, 13, **options).columns()
-    for replicate in (2, 12):
-        alone = run(policy, instance, 3000, [replicate], **options).columns()
-        own = together["replicate"] == replicate
-        for column, values in alone.items():
-            assert together[column][own].tobytes() == values.tobytes(), column
 
 
 @pytest.mark.parametrize("name", WATCHED)
@@ -171,21 +166,16 @@ def test_a_tape_gives_the_naive_run(feedback, rng):
         runs.append((bits(record), bits(state)))
     assert runs[0] == runs[1]
 
-    penalty = math.sqrt(rounds)
+    def reward_at(t, *pulled):
+        return scale[pulled[-1]] * uniforms[t - 1, pulled[-1]]
+
+    given = TARGETS, math.sqrt(rounds)
     if feedback == "bandit":
-        history = naive.banditq_bandit(
-            MEANS,
-            TARGETS,
-            rounds,
-            penalty,
-            lambda t, n, arm: scale[arm] * uniforms[t - 1, arm],
-            lambda t: naive.unit(int(coins[t - 1])),
-            tol=1e-5,
-        )
+        twin = naive.BanditQBandit(*given, tol=1e-5)
+        coin = [naive.unit(int(one)) for one in coins]
+        history = naive.play_bandit(twin, len(MEANS), rounds, reward_at, lambda t: coin[t - 1])
         assert record.plays.tolist() == history[-1]["pulls"]
     else:
-        history = naive.banditq_full(
-            MEANS, TARGETS, rounds, penalty, lambda t, arm: scale[arm] * uniforms[t - 1, arm]
-        )
+        history = naive.play_full(naive.BanditQFull(*given), len(MEANS), rounds, reward_at)
     np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-9)
     np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)

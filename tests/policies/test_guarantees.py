@@ -19,9 +19,7 @@ from fairbandits import (
     GuaranteeETC,
     GuaranteeKLUCB,
     GuaranteeKnapsack,
-    Instance,
     RewardFairUCB,
-    run,
 )
 from fairbandits.engine import protocol, streams
 from fairbandits.policies import kl, make_policy
@@ -162,15 +160,9 @@ def test_the_leader_is_that_of_a_full_comparison(means, rounds, rng):
     ("call", "words"),
     [
         (lambda: GuaranteeKLUCB((0.1, 1.5)), ["targets", "[0, 1]", "1.5", "arm 2"]),
-        (lambda: GuaranteeBaseline((-0.1, 0)), ["targets", "[0, 1]", "-0.1", "arm 1"]),
-        (lambda: GuaranteeETC((math.nan,)), ["targets", "[0, 1]", "nan", "arm 1"]),
         (lambda: GuaranteeKnapsack((2, 0)), ["targets", "[0, 1]", "got 2", "arm 1"]),
-        (lambda: RewardFairUCB((0, 7)), ["targets", "[0, 1]", "got 7", "arm 2"]),
         (lambda: GuaranteeAnytime((0.7, 0.6)), ["targets", "at most 1", "got 1.3"]),
         (lambda: GuaranteeKLUCB((0.1,), "median"), ["estimate", "mean, upper, lower", "'median'"]),
-        (lambda: GuaranteeKLUCB((0.1,), excess="cut"), ["excess", "upper, normalise", "'cut'"]),
-        (lambda: GuaranteeKLUCB((0.1,), constant=0), ["constant", "above 0", "got 0"]),
-        (lambda: KLUCB(-1), ["constant", "above 0", "-1"]),
         (lambda: make_policy("guarantee_etc", {}, "a.yaml: x"), ["a.yaml: x: policy", "targets"]),
         (lambda: GuaranteeETC((0.1, 0)).start(3, 9), ["targets", "one entry per arm (3)", "got 2"]),
         *(
@@ -188,24 +180,6 @@ def test_refusals(call, words):
         call()
     for word in words:
         assert word in str(caught.value)
-
-
-# ----------------------------------------------------------------------- what they are for
-
-
-def test_guarantees_are_kept_in_the_long_run():
-    means, rates = (0.6, 0.7, 0.5), (0.12, 0.07, 0.1)
-    rounds = 3000
-    for policy in (
-        *(GuaranteeKLUCB(rates, estimate) for estimate in ("mean", "upper", "lower")),
-        GuaranteeETC(rates),
-        GuaranteeAnytime(rates),
-        GuaranteeBaseline(rates),
-        RewardFairUCB(rates),
-    ):
-        result = run(policy, Instance(means), rounds, 3, checkpoints=[rounds])
-        short = rates - result.rewards[:, 0].mean(axis=0) / rounds
-        assert short.max() < 0.03, policy  # upper limits are optimistic, and fall short for long
 
 
 # ------------------------------------------------------------------ the published program

@@ -5,13 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from fairbandits import EXP3, LFG, UCB1, BanditQ, Hedge, Instance, Static, run
-from fairbandits.engine.loops import LOOPS, new_record
-from fairbandits.engine.sources import stream_source
+from fairbandits import BanditQ, Instance, run
 from fairbandits.policies.learners import ascend, oga
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, sample
 
@@ -22,19 +20,11 @@ few = settings(deadline=None, derandomize=True, max_examples=25)
 many = settings(deadline=None, derandomize=True, max_examples=200)
 
 SEEDS = st.integers(0, 10**6)
-#: Largest reward of an arm with mean mu under each law with rewards of at least 0.
-LARGEST = {
-    "uniform02": lambda mu: 2 * mu,
-    "uniform02_clipped": lambda mu: min(1.0, 2 * mu),
-    "bernoulli": lambda mu: math.ceil(mu),
-    "beta": lambda mu: 1.0,
-    "deterministic": lambda mu: mu,
-}
 
 
 @st.composite
 def instances(draw):
-    law = draw(st.sampled_from(sorted(LARGEST)))
+    law = draw(st.sampled_from(["beta", "bernoulli", "deterministic", "uniform02_clipped"]))
     low, high = (0.01, 0.99) if law == "beta" else (0.0, 1.0)
     means = st.floats(low, high) | st.sampled_from([0.5, high])
     return Instance(draw(st.lists(means, min_size=2, max_size=8)), law)
@@ -66,55 +56,7 @@ def banditqs(draw, targets, subroutines=(*FULL, *BANDIT)):
     )
 
 
-@st.composite
-def policies(draw, targets):
-    """Return any policy for as many arms as there are targets."""
-    n_arms = len(targets)
-    shares = draw(st.lists(st.integers(0, 9), min_size=n_arms, max_size=n_arms))
-    assume(sum(shares) > 0)
-    exact = [Fraction(share, sum(shares)) for share in shares]
-    lfg = LFG(exact, eta=draw(st.sampled_from([0, 1, 100])))
-    others = [Hedge(), UCB1(), EXP3(), Static(exact), lfg]
-    return draw(banditqs(targets) | st.sampled_from(others))
-
-
 # Whole runs.
-
-
-@few
-@given(st.data(), problems(), SEEDS)
-def test_plays_add_up_and_rewards_are_those_of_the_law(data, problem, seed):
-    instance, targets = problem
-    policy = data.draw(policies(targets))
-    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
-    plays, rewards = result.plays[0], result.rewards[0]
-    if policy.feedback == "bandit":
-        assert (plays.sum(axis=1) == EVERY).all()
-    np.testing.assert_allclose(plays.sum(axis=1), EVERY, rtol=1e-9)
-    steps = np.diff(plays, axis=0, prepend=0)
-    assert steps.min() >= -1e-12
-    assert steps.max() <= 1 + 1e-9
-    largest = np.array([LARGEST[instance.law](mu) for mu in instance.means])
-    assert (rewards >= 0).all()
-    assert (rewards <= plays * largest * (1 + 1e-12) + 1e-12).all()
-    assert (np.diff(rewards, axis=0) >= 0).all()
-
-
-@few
-@given(st.data(), problems(), SEEDS)
-def test_distributions_are_distributions(data, problem, seed):
-    instance, targets = problem
-    policy = data.draw(policies(targets))
-    state = policy.start(instance.n_arms, ROUNDS)
-    x = getattr(getattr(state, "learner", state), "x", None)
-    assume(x is not None)  # UCB1 and LFG have none
-    means = np.array(instance.means)
-    source = stream_source(instance.law, means, instance.spread, seed, "x", 0)
-    record = new_record(policy.feedback, instance.n_arms, np.array([1]), len(policy.probes))
-    for t in EVERY:
-        assert 0 <= x.min() <= x.max() <= 1 + 1e-12
-        assert x.sum() == pytest.approx(1, abs=1e-9)
-        LOOPS[policy.feedback](state, source, record, t - 1, t)
 
 
 @few
@@ -141,24 +83,6 @@ def test_queues_keep_their_accounts(data, problem, seed):
     assert highest.tolist() == np.maximum.accumulate(queue, axis=0).tolist()
     for values in (queue, idleness, highest):
         assert not values[:, ~protected].any()
-
-
-@few
-@given(instances(), st.lists(st.integers(0, 12), min_size=8, max_size=8), st.integers(0, 9), SEEDS)
-def test_lfg_queues_are_exact(instance, shares, slack, seed):
-    shares = shares[: instance.n_arms]
-    total = max(1, sum(shares) + slack)
-    required = [Fraction(share, total) for share in shares]
-    policy = LFG([str(fraction) for fraction in required], eta=3)
-    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
-    pulls = np.diff(result.plays[0], axis=0, prepend=0)
-    debt = [Fraction(0)] * instance.n_arms
-    for t in EVERY:
-        row = pulls[t - 1].tolist()
-        debt = [max(Fraction(0), q + f - d) for q, f, d in zip(debt, required, row, strict=True)]
-        assert result.probes["queue"][0, t - 1].tolist() == [float(q) for q in debt]
-        for k, fraction in enumerate(required):
-            assert debt[k] >= fraction * t - int(result.plays[0, t - 1, k])
 
 
 # The simplex.
@@ -265,24 +189,6 @@ def test_log_barrier_shift_solves_its_equation(gaps, start, tolerance):
     sides = [Fraction(shift) * (1 + Fraction(sign, 10**11)) for sign in (-1, 1)]
     totals = [sum(1 / (Fraction(gap) + side) for gap in gaps.tolist()) for side in sides]
     assert totals[0] > 1 > totals[1]
-
-
-@many
-@given(st.lists(st.floats(-50, 50), min_size=2, max_size=20))
-def test_log_barrier_step_maximises(z):
-    """KKT: 1/q_i + z_i is the same for all arms; and no other distribution does better."""
-    gaps = max(z) - np.array(z)
-    shift = log_barrier_shift(gaps, float(gaps.size), 1e-10)
-    q = 1 / (gaps + shift)
-    np.testing.assert_allclose(1 / q + z, shift + max(z), rtol=1e-12)
-    value = np.log(q).sum() + q @ z
-    best, expected = naive.solve_opt(z)
-    np.testing.assert_allclose(q, expected, rtol=1e-9)
-    assert value == pytest.approx(best, rel=1e-9, abs=1e-9)
-    uniform = np.full(q.size, 1 / q.size)
-    for other in (uniform, 0.9 * q + 0.1 * uniform, 1.1 * q - 0.1 * uniform):
-        if other.min() > 0:
-            assert np.log(other).sum() + other @ z <= value + 1e-9 * max(1, abs(value))
 
 
 FACTORS = st.floats(1e-75, 1e75) | st.floats(0.5, 2) | st.sampled_from([1e-75, 1.0, 1e75])

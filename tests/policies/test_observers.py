@@ -18,10 +18,6 @@ from fairbandits import (
     Starvation,
     run,
 )
-from fairbandits.engine import protocol
-from fairbandits.engine.lanes import block_of
-from fairbandits.engine.vectors import LANES
-from fairbandits.engine.watching import Watched
 from fairbandits.observers import OBSERVERS, make_observer
 from fairbandits.policies import make_policy
 
@@ -101,34 +97,6 @@ def test_columns_are_in_the_order_asked_for(policy, compiled):
         assert result.rewards.tobytes() == plain.rewards.tobytes()
 
 
-def test_without_observers_the_policy_itself_is_played(monkeypatch):
-    states = []
-    learn = protocol._FUNCTIONS["learn", fairbandits.policies.ucb1.UCB1State]
-
-    def noting(state, t, arm, reward):
-        states.append(type(state))
-        return learn(state, t, arm, reward)
-
-    monkeypatch.setitem(protocol._FUNCTIONS, ("learn", fairbandits.policies.ucb1.UCB1State), noting)
-    monkeypatch.delitem(protocol._FUNCTIONS, ("learn", Watched))
-    played(UCB1(), compiled=False)
-    assert states
-    with pytest.raises(AttributeError, match="learn"):
-        played(UCB1(), SUMS[1:], compiled=False)
-
-
-def test_observers_have_lanes_where_the_policy_has():
-    state = BanditQ(TARGETS).start(3, 60)
-    observers = tuple(one.start(BanditQ(TARGETS), state, 3, 60) for one in SUMS)
-    block = block_of([Watched(state, observers, (4, 5, 6))] * LANES)
-    assert block.rows == (4, 5, 6)
-    assert list(map(type, block.observers)) == list(map(type, observers))
-    assert len(block.observers[0].columns[0]) == 3
-    full = BanditQ(TARGETS, "full")
-    without = BanditQInequalities((0.5,) * 3).start(full, full.start(3, 60), 3, 60)
-    assert block_of([Watched(state, (without,), (4,))] * LANES) is None
-
-
 def test_an_observer_in_plain_python():
     for policy, observe in (
         (UCB1(), [Rewards()]),
@@ -139,15 +107,6 @@ def test_an_observer_in_plain_python():
         assert result.probes["looks"][:, :, 0].tolist() == [CHECKPOINTS] * 2
         assert np.isin(result.probes["last"], (0.0, 1.0)).all()
         assert result.plays.tobytes() == played(policy).plays.tobytes()
-
-
-def test_a_policy_in_plain_python():
-    result = played(EveryOther(), [Starvation(), PlaysSum()])
-    assert list(result.probes) == ["turn", "starvation", "plays_sum"]
-    assert result.probes["turn"][0, :, 0].tolist() == [1, 1, 0]
-    assert result.probes["starvation"][0].tolist() == [[0, 1, 1], [1, 1, 7], [1, 1, 60]]
-    # pulls of the first arm: 1, 1, 2, 2, 3, 3, 4; of the second one round later
-    assert result.probes["plays_sum"][0, 1].tolist() == [16, 12, 0]
 
 
 def test_observers_are_checked():
@@ -216,19 +175,6 @@ CONFIGURED = [
 def test_merits_of_the_reference_are_checked(reference, words):
     with pytest.raises(ValueError, match=f"reference must .*{words}"):
         played(BFUCB((1, 2), (0, 0)), [MeritRegret(reference)])
-
-
-def test_merits_are_added_in_the_order_of_the_arms():
-    means = np.random.default_rng(7).uniform(0.1, 1.0, (50, 20)).tolist()
-    policy = BFUCB((20,), (0,))
-    apart = 0
-    for reference in means:
-        state = policy.start(20, 100)
-        observer = MeritRegret(reference).start(policy, state, 20, 100)
-        shares = [mu / sum(reference) for mu in reference]
-        assert observer.target[state.first.arms.row_of[:20]].tolist() == shares
-        apart += shares != (np.array(reference) / np.sum(reference)).tolist()
-    assert apart  # NumPy adds in another order, which can be seen
 
 
 @pytest.mark.parametrize("name", OBSERVERS)

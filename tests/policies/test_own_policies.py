@@ -3,10 +3,8 @@
 import dataclasses
 import json
 import re
-import subprocess
 import sys
 import zipfile
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -14,14 +12,11 @@ from hatchling.builders.wheel import WheelBuilder
 
 import own_policy
 from fairbandits import Instance, run
-from fairbandits.data import provenance
 from fairbandits.policies import make_policy
-from fairbandits.replication import code
 from fairbandits.replication.bundles import bundles_of, simulations
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
-from fairbandits.settings.starting import GROUP, offered
+from fairbandits.settings.schemas import ConfigError
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 ROUND_ROBIN = '''
@@ -122,19 +117,6 @@ def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
     assert columns["plays"].sum() == 2 * 30
 
 
-def test_parameters_are_passed_as_they_are_given(folder, configured):
-    (folder / "turns.py").write_text(ROUND_ROBIN)
-    assert make_policy("turns:InTurn", {"first": 2}).first == 2
-    spec = spec_of(configured("turns:InTurn", {"first": 2, "quotas": "instance"}))
-    columns = simulate_chunk(
-        dataclasses.replace(spec, horizon=31, checkpoints={"at": [31]}), 1, [0]
-    )
-    assert columns["plays"].tolist() == [10, 11, 10]
-    swept = configured("turns:InTurn", sweep={"first": sourced([1, 3])})
-    columns = simulate_chunk(spec_of(swept), 1, [0])
-    assert columns["first"].tolist() == [1, 1, 1, 3, 3, 3]
-
-
 def test_an_edit_of_the_file_is_another_run(folder, configured):
     file = folder / "turns.py"
     file.write_text(ROUND_ROBIN)
@@ -147,10 +129,6 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
     assert plans[0] != plans[1]
     with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
         simulate_chunk(spec_of(first), 1, [0])
-
-
-def test_a_registered_policy_has_no_file_of_its_own(configured):
-    assert "policy_source" not in spec_of(configured("ucb1")).to_json()
 
 
 # offered by an installed package
@@ -201,25 +179,6 @@ def test_an_installed_package_offers_a_policy_by_its_name(folder, configured, in
     with (packages / "round_robin.py").open("a") as file:
         file.write("# edited\n")
     assert spec_of(configured("round_robin", {"first": 2})).policy_source != spec.policy_source
-
-
-def published():
-    """Return the specification and the fingerprint of a paper's runs, worked out anew."""
-    for one in (*vars(provenance).values(), *vars(code).values()):
-        if hasattr(one, "cache_clear"):
-            one.cache_clear()
-    settings = read_yaml(ROOT / "config" / "config.yaml") | {"papers": ["fair_ucb"]}
-    config = build_config(settings, "test")
-    return {run.key: (run.spec.to_json(), code.code_of(run.spec)) for run in config.runs}
-
-
-def test_an_installed_package_makes_no_published_run_stale(install):
-    before = published()
-    install("round_robin =", "ucb1 =")
-    assert [one.value for one in entry_points(group=GROUP, name="ucb1")]
-    assert published() == before
-    assert "ucb1" in {spec["policy"] for spec, _ in before.values()}
-    assert "ucb1" not in offered()
 
 
 def test_two_packages_that_offer_one_name_are_refused(folder, configured, install):
@@ -276,13 +235,3 @@ def test_what_is_no_policy_is_refused(policy, text, folder):
     with pytest.raises(ValueError, match=r"^here: policy turns:") as error:
         make_policy(policy, {}, where="here")
     assert str(error.value).endswith(text)
-
-
-def test_names_are_known_without_numba():
-    code = (
-        "import sys, fairbandits, fairbandits.policies as policies;"
-        "assert {'UCB1', 'run'} <= set(dir(fairbandits)) and 'ucb1' in policies.POLICIES;"
-        "print(sorted({'numba', 'numpy'} & set(sys.modules)))"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"

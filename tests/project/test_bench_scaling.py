@@ -33,21 +33,3 @@ def test_what_is_recorded_is_the_workflow_as_configured(config):
     assert {task.name for task in tasks} == seconds.keys(), "record a run: scaling.py --record"
     with pytest.raises(ValueError, match="how long these jobs took: site"):
         scaling.workflow(config, {key: one for key, one in seconds.items() if key != "site"})
-
-
-def test_another_cut_has_the_same_work(config):
-    seconds = scaling.read_jobs()
-    factors = scaling.paces(config, seconds)
-    same = scaling.in_another_cut(config, factors, seconds)
-    for whole in (seconds, same):
-        whole["work"] = sum(own for name, own in whole.items() if name.startswith("simulate/"))
-    assert same["work"] == pytest.approx(seconds["work"], rel=0.01)
-    finer = scaling.in_another_cut(
-        scaling.load_config([scaling.CONFIG, scaling.FINER]), factors, seconds
-    )
-    simulating = [own for name, own in finer.items() if name.startswith("simulate/")]
-    jobs = sum(name.startswith("simulate/") for name in seconds)
-    assert len(simulating) > 2 * jobs
-    assert sum(simulating) - 1.5 * len(simulating) == pytest.approx(
-        seconds["work"] - 1.5 * jobs, rel=0.05
-    )

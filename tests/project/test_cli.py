@@ -13,7 +13,6 @@ from click.testing import CliRunner
 import shrunk
 from fairbandits.cli import launch, replicate
 from fairbandits.cli.main import FILES, main
-from fairbandits.data.store import read_footer
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
@@ -83,18 +82,6 @@ def dataset(experiment, chunks, out):
 # ------------------------------------------------------------------------------------------ help
 
 
-@pytest.mark.parametrize("name", [None, *main.commands])
-def test_every_command_has_help(name):
-    words = [] if name is None else [name]
-    text = succeed(*words, "--help")
-    assert text.startswith("Usage: ")
-    command = main if name is None else main.commands[name]
-    assert command.help.split("\n")[0].rstrip(".") in " ".join(text.split())
-    for parameter in command.params:
-        for option in parameter.opts if parameter.param_type_name == "option" else []:
-            assert option in text
-
-
 @pytest.mark.parametrize(
     ("words", "files"),
     [
@@ -143,32 +130,6 @@ def test_unknown_words_name_the_nearest(words, meant):
     line = failure(*words, code=2)
     assert "Did you mean" in line
     assert meant in line
-
-
-def completions(monkeypatch, capsys, *words):
-    """Return what the shell is told of the last of some words."""
-    monkeypatch.setenv("_FAIRBANDITS_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", shlex.join(["fairbandits", *words]))
-    monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    with pytest.raises(SystemExit) as done:
-        main.main(args=[], prog_name="fairbandits")
-    assert done.value.code == 0
-    return [line.partition(",")[2] for line in capsys.readouterr().out.split()]
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["repl"], ["replay", "replicate"]),
-        (["replicate", "--pre"], ["--preview"]),
-        (["claims", "--paper", "fair"], ["fair_ucb"]),
-        (["claims", "--verdict", "inc"], ["inconclusive"]),
-        (["claims", "fairucb-thm2-b"], ["fairucb-thm2-bound"]),
-        (["power", "b"], ["banditq", "bf_ucb"]),
-    ],
-)
-def test_completion_in_the_shell(monkeypatch, capsys, words, found):
-    assert sorted(completions(monkeypatch, capsys, *words)) == found
 
 
 # ------------------------------------------------------------------------------------ replicate
@@ -235,30 +196,6 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     assert all(folder.startswith(str(out)) for folder in variant.folders.values())
 
 
-# ------------------------------------------------------------------------- from chunk to figure
-
-
-def test_commands_from_simulation_to_figure(tmp_path, plan):
-    experiment = small_experiment()
-    chunks = [
-        chunk(run.spec, replicates, tmp_path / "cache" / run.name / f"{replicates}.parquet")
-        for run in experiment.runs
-        for replicates in run.chunks()
-    ]
-    said = succeed("simulate", plan(seed=SEED, chunks=chunks))
-    assert [line.rpartition(": ")[0] for line in said.splitlines()] == [
-        one["out"] for one in chunks
-    ]
-    data = tmp_path / "data.parquet"
-    assert succeed("collect", plan(seed=SEED, datasets=[dataset(experiment, chunks, data)])) == ""
-    files = {kind: tmp_path / f"fig1.{kind}" for kind in ("svg", "png", "table")}
-    options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
-    assert succeed("figure", "banditq", "fig1", data, *options) == ""
-    assert all(file.stat().st_size for file in files.values())
-    assert "smoke scale: not results" in files["svg"].read_text()
-    assert read_footer(files["table"])["datasets"][0]["seed"] == SEED
-
-
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
@@ -304,23 +241,6 @@ def test_plan_with_something_else_in_a_place(tmp_path, spec, change, text, plan)
 def test_plan_that_is_not_there(tmp_path):
     line = failure("simulate", tmp_path / "plan.json")
     assert line == f"{tmp_path / 'plan.json'} does not exist; the workflow writes it"
-
-
-def test_one_chunk_of_a_plan(tmp_path, spec, plan):
-    outs = [tmp_path / f"{number}.parquet" for number in range(3)]
-    chunks = [chunk(spec, text, out) for text, out in zip(("0-0", "1-1", "1-1"), outs, strict=True)]
-    chunks[2]["name"] = "other"
-    file = plan(seed=SEED, chunks=chunks)
-    succeed("simulate", file, "--run", NAME, "--replicates", "1-1")
-    assert [out.exists() for out in outs] == [False, True, False]
-    succeed("simulate", file, "--run", "other")
-    assert [out.exists() for out in outs] == [False, True, True]
-    line = failure("simulate", file, "--run", "othr")
-    assert line == f"{file} has no run 'othr'; did you mean 'other'?"
-    line = failure("simulate", file, "--run", NAME, "--replicates", "2-2")
-    assert line == f"{file} has no chunk of the replicates 2-2"
-    line = failure("simulate", file, "--replicates", "two")
-    assert line == "--replicates: replicates must be a range such as 0-49, got 'two'"
 
 
 @pytest.mark.parametrize(
@@ -387,20 +307,6 @@ def test_wrong_configuration(tmp_path, name):
     file.write_text("sede: 3")
     line = failure(name, "--config", base, "--config", file)
     assert line == f"{base} + {file}: unknown key 'sede'; did you mean 'seed'?"
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["banditq-uai2023", "--arms", "5", "--feedback", "full"], "is not 'banditq-uai2024'"),
-        (["banditq-uai2024", "--arms", "6", "--feedback", "full"], "'6' is not one of '5', '1000'"),
-        (["banditq-uai2024", "--arms", "5", "--feedback", "half"], "'half' is not one of"),
-        (["banditq-uai2024", "--arms", "5"], "Missing option '--feedback'"),
-    ],
-)
-def test_replay_of_what_there_is_not(tmp_path, words, text):
-    assert text in failure("replay", *words, "--out", tmp_path / "out.parquet", code=2)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_errors_have_no_traceback_in_a_real_shell(tmp_path):

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit.records import COMMITTED, SCHEMAS
+from fairbandits.audit.records import SCHEMAS
+from fairbandits.audit.tables import COMMITTED
 from fairbandits.cli.main import main
 from fairbandits.data import dictionary
 from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of
@@ -86,25 +87,6 @@ def test_the_page_is_in_the_documents():
     for columns in KINDS.values():
         for name in columns:
             assert f"| `{name}` |" in text
-
-
-def test_a_file_is_described(tmp_path):
-    file = tmp_path / "some.parquet"
-    columns = {"replicate": [0], "idleness": [0.0], "eta": [1.0], "other": [1.0]}
-    run = {"sweep": {"eta": [1]}}
-    footer = {"kind": "dataset", "paper": "toy", "runs": {"a": run}, "replicates": 1}
-    footer |= {"scale": "variant", "changed": ["T = 9 in place of 8", "V = 2 in place of 1"]}
-    write_table(file, pa.table(columns), footer)
-    said = CliRunner().invoke(main, ["describe", str(file)]).output
-    for words in (
-        f"{file}: dataset\nA row is a run, replicate, recorded round and arm;",
-        "paper: toy\nrows: 1\nreplicates: 1\n"
-        "scale: variant\nchanged: T = 9 in place of 8; V = 2 in place of 1\n",
-        "idleness (double, reward)\n    What the queue has lost by being cut off at 0",
-        "eta (double)\n    Value of the policy's parameter `eta`, which the experiment sweeps",
-        "other (double)\n    Not in the data dictionary",
-    ):
-        assert words in said
 
 
 def test_files_carry_it_and_their_content_stays(tmp_path):

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import shrunk
 from fairbandits.cli.main import main
+from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ROOT
@@ -28,10 +28,10 @@ NEW = """
     kind: qualitative
     primary: false
     exploratory: true
-    estimand: The sum of rewards at the horizon.
+    estimand: The pulls of each arm at the horizon.
     version: 1
     family: single
-    cells: {experiments: [full_information], policy: banditq}
+    cells: {experiments: [suite_full_five_arms], policy: uniform}
     reading: law
     readings: [uniform02, bernoulli]
     tests:
@@ -39,12 +39,6 @@ NEW = """
         rule: at_least
         inputs: {values: total(reward) @ T, against: 1}
 """
-
-
-def said(*words, code=0):
-    result = CliRunner(env={"COLUMNS": "120"}).invoke(main, list(map(str, words)))
-    assert result.exit_code == code, result.output
-    return (result.stderr if code else result.stdout).removeprefix("Error: ").strip()
 
 
 # ------------------------------------------------------------------------------------- set-up
@@ -85,23 +79,6 @@ def test_commands_of_the_pages_can_be_typed():
 # ---------------------------------------------------------------------------- other settings
 
 
-@pytest.mark.parametrize(
-    ("target", "change", "says"),
-    [
-        ("banditq_fig2", "oracle_lfg.banditq.V_exponent", "full_information has horizon, "),
-        ("banditq_fig7", "banditq.V_exponent", "write oracle_lfg.banditq.V_exponent"),
-    ],
-)
-def test_a_setting_that_a_figure_does_not_use(target, change, says, tmp_path):
-    line = said(
-        *("replicate", target, "--set", f"{change}=0.6", "--replicates", "3"),
-        *("--out", tmp_path / "v"),
-        code=1,
-    )
-    assert says in line
-    assert not (tmp_path / "v").exists()
-
-
 @pytest.mark.workflow
 def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
@@ -123,11 +100,6 @@ def test_a_look_ahead_writes_nothing(tmp_path):
 # ------------------------------------------------------------------------------------- claims
 
 
-def test_a_verdict_that_there_is_not():
-    line = said("claims", "--verdict", "irreproducible", code=1)
-    assert line.startswith("no verdict 'irreproducible'; there are: reproduced, not reproduced, ")
-
-
 # -------------------------------------------------------- a claim of one's own, another margin
 
 
@@ -142,7 +114,7 @@ class Copy:
         shutil.copy(ROOT / "Snakefile", folder)
         settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
         config = build_config(settings, "test")
-        (one,) = config.named("banditq", "full_information")
+        one = config.experiment("banditq", "suite_full_five_arms")
         seed = config.seed_of(one)
         files = shrunk.chunks_of(one, folder / "chunks", seed)
         self.data = folder / "results" / one.dataset
@@ -179,7 +151,7 @@ def project(tmp_path_factory):
 def test_a_new_claim_is_judged_on_the_data_at_hand_as_exploratory(project):
     assert "papers/banditq/claims.yaml: " in project.run("check-claims")
     first, *lines = project.run("audit", "banditq", "--only", "banditq-new").splitlines()
-    assert first == "banditq-new at_end"  # figures' data have a seed of their own
+    assert first.startswith("Exploratory: the data have seed ")
     assert sum("  reproduced  " in line for line in lines) == 2
 
 
@@ -188,10 +160,24 @@ def test_another_margin_is_one_command_and_writes_nothing(project):
     before = project.files()
     text = project.run("claims", "banditq-new", "--set", "level=0.95")
     assert "What if level = 0.95 in place of 0.99 (test at_end)?" in text
-    assert text.startswith("banditq-new: ")
+    assert text.startswith("Exploratory: the data have seed ")
     names = [line.split()[:2] for line in text.splitlines()]
     assert names.count(["as", "it"]) == names.count(["what", "if"]) == 3
     line = project.run("claims", "banditq-new", "--set", "margin=0.05", code=1)
     assert "--set margin: no deciding test of banditq-new has this setting" in line
     assert "at_end.level" in line
     assert project.files() == before
+
+
+@pytest.mark.slow
+def test_data_of_a_chosen_seed_are_not_judged_by_the_ledger(project):
+    """They have no digest of a ledger; those of another ledger are judged as exploratory."""
+    kept, footer = project.data.read_bytes(), read_footer(project.data)
+    own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
+    write_table(project.data, read_table(project.data), own | {"ledger": None, "seed": 5})
+    try:
+        text = project.run("audit", "banditq", "--only", "banditq-new")
+    finally:
+        project.data.write_bytes(kept)
+    assert "Exploratory" not in text
+    assert "does not belong here: its seed is " in text

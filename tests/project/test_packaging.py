@@ -12,8 +12,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.tags import compatible_tags, cpython_tags
-from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 
 import fairbandits
 
@@ -77,14 +76,6 @@ def test_environment_yml_asks_for_what_pyproject_asks_for():
     assert conda_requirements() == requirements([*LIGHT, *EXTRA])
 
 
-def test_environment_yml_has_the_python_of_pyproject_and_installs_the_project():
-    (python,) = filter(is_python, ENVIRONMENT["dependencies"])
-    assert python == "python" + PYPROJECT["project"]["requires-python"]
-    assert ENVIRONMENT["name"] == PYPROJECT["project"]["name"]
-    assert ENVIRONMENT["channels"][0] == "conda-forge"
-    assert "-e ." in ENVIRONMENT["dependencies"][-1]["pip"]
-
-
 def test_classifiers_name_the_pythons_that_are_allowed():
     prefix = "Programming Language :: Python :: "
     named = [
@@ -94,25 +85,6 @@ def test_classifiers_name_the_pythons_that_are_allowed():
     ]
     assert named == [f"3.{minor}" for minor in MINORS]
     assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{named[0].replace('.', '')}"
-
-
-@pytest.mark.parametrize("minor", MINORS)
-def test_which_locked_packages_have_no_wheel(minor):
-    """On Linux with x86-64; what the comments in pyproject.toml say of it."""
-    python = (3, minor)
-    tags = {*cpython_tags(python, platforms=PLATFORMS), *compatible_tags(python, None, PLATFORMS)}
-    without = {
-        pkg["name"]
-        for pkg in LOCK["package"]
-        if not any(
-            tags & parse_wheel_filename(urlsplit(wheel["url"]).path.rpartition("/")[2])[3]
-            for wheel in pkg.get("wheels", [])
-        )
-    }
-    without -= {"fairbandits", "pywinpty"}  # the project itself, and what only Windows needs
-    assert without == {"connection-pool", "jsonpath-rw"} | (
-        {"immutables"} if minor >= 14 else set()
-    )
 
 
 def test_lock_names_only_the_public_index():
@@ -199,9 +171,24 @@ def test_recipes_take_what_is_under_version_control():
     assert ignored(".dockerignore") == ignored(".gitignore")
     assert "COPY . ." in text_of(DOCKERFILE)
     copied = dict(line.split() for line in section("files"))
+    assert [name for name in copied if not (ROOT / name).exists()] == []
     assert all(there == f"/fairbandits/{name}" for name, there in copied.items())
     if (ROOT / ".git").exists():
         command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
         tops = {name.split("/")[0] for name in done.stdout.splitlines()}
         assert copied.keys() == tops | {".git"}
+
+
+def test_recipes_set_up_and_run_the_command_as_the_readme_does():
+    docker, readme = text_of(DOCKERFILE), text_of("README.md")
+    (command,) = PYPROJECT["project"]["scripts"]
+    assert "make setup" in readme
+    assert f"{command} replicate" in readme
+    assert "RUN make setup\n" in docker
+    assert "make setup" in section("post")
+    assert f'ENTRYPOINT ["{command}"]\nCMD ["replicate"]\n' in docker
+    assert section("runscript") == ["cd /fairbandits", f'exec {command} "${{@:-replicate}}"']
+    path = "PATH=/fairbandits/.venv/bin:$PATH"
+    assert f"ENV {path}" in docker
+    assert section("environment") == [f"export {path}"]

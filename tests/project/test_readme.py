@@ -2,63 +2,28 @@
 
 import inspect
 import re
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import fairbandits as fb
-import own_policy
-import real
-from fairbandits.figures.draw import draw
-from fairbandits.replication.datasets import collect
-from fairbandits.replication.simulate import write_chunk
-from fairbandits.settings.config import load_config
+import small
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-FIGURES = (ROOT / "docs" / "figures.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def small_results(tmp_path_factory):
-    """A folder with the datasets and tables the README reads, at a tiny scale."""
-    folder = tmp_path_factory.mktemp("readme")
-    results = folder / "results" / "banditq"
-    config = load_config([ROOT / "config/config.yaml", ROOT / "config/smoke.yaml"])
-    experiment = config.experiment("banditq", "full_information")
-    short = tuple(replace(run, spec=replace(run.spec, horizon=200)) for run in experiment.runs)
-    experiment = replace(experiment, runs=short)
-    chunks, seed = [], config.seed_of(experiment)
-    for run in experiment.runs:
-        chunks.append(folder / "cache" / run.name / "0-1.parquet")
-        write_chunk(run.spec, seed, range(2), chunks[-1])
-    data = results / "full_information.parquet"
-    collect(chunks, experiment.facts() | {"replicates": 2}, seed, data)
-    for name in ("fig1", "fig2"):
-        images = {"svg": folder / f"{name}.svg", "png": folder / f"{name}.png"}
-        draw("banditq", name, [data], None, **images, table=results / f"{name}.parquet")
-    return folder
-
-
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_python_examples_run(number, small_results, monkeypatch, capsys):
-    monkeypatch.chdir(small_results)
+def test_python_examples_run(number, tmp_path, tmp_path_factory, monkeypatch, capsys):
+    make = partial(small.write_results, "banditq")
+    folder = small.once(tmp_path_factory, "banditq", make)
+    (tmp_path / "results").symlink_to(folder / "results")
+    monkeypatch.chdir(tmp_path)
     exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()
-
-
-def test_there_are_examples():
-    assert len(BLOCKS) >= 2
-
-
-def test_a_policy_beside_published_ones_takes_few_lines():
-    lines = [line for line in own_policy.SOURCE.splitlines() if line.strip()]
-    assert len(lines) <= 32
-    assert len(re.findall(r"fb\.[A-Z]\w+\(", own_policy.SOURCE)) == 3
-    assert "quotas" in own_policy.CLASS
 
 
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
@@ -91,12 +56,3 @@ def test_links_lead_somewhere():
     missing = [target for target in targets if "//" not in target and not (ROOT / target).exists()]
     assert targets
     assert not missing
-
-
-def test_every_figure_is_shown():
-    for paper, figure in real.config().figures:
-        assert f"../figures/{paper}/{figure}.png" in FIGURES
-
-
-def test_nothing_is_left_to_fill_in():
-    assert not re.findall(r"@[A-Z]+@", README)

@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 
+import pytest
+
 from fairbandits.data.provenance import PACKAGE
 
 #: Rooms from the ground up. A room imports only from those before it; rooms of one line know
@@ -91,6 +93,44 @@ def circles(found):
 
 
 FOUND = arrows(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    ("files", "up", "closed"),
+    [
+        (
+            {
+                "engine/loops.py": "def f():\n    from fairbandits.library import run\n",
+                "library/run.py": "from fairbandits.engine.loops import f\n",
+                "audit/judge.py": "import fairbandits.figures.draw\n",
+                "figures/draw.py": "import sys\n",
+            },
+            [
+                "fairbandits.audit.judge, line 1: fairbandits.figures.draw",
+                "fairbandits.engine.loops, line 2: fairbandits.library.run",
+            ],
+            ["fairbandits.engine.loops -> fairbandits.library.run -> fairbandits.engine.loops"],
+        ),
+        (
+            {
+                "audit/a.py": "from fairbandits.audit import b\n",
+                "audit/b.py": "from fairbandits.audit.c import x\n",
+                "audit/c.py": "def f():\n    import fairbandits.audit.a\n",
+                "audit/d.py": "from fairbandits.audit import a, b\n",
+            },
+            [],
+            [" -> ".join(f"fairbandits.audit.{name}" for name in "abca")],
+        ),
+    ],
+    ids=["up and across", "circle of three"],
+)
+def test_arrows_up_and_circles_are_found(files, up, closed, tmp_path):
+    for place, text in files.items():
+        path = tmp_path / "fairbandits" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = arrows(tmp_path / "fairbandits")
+    assert (arrows_up(found), circles(found)) == (up, closed)
 
 
 def test_every_module_has_a_room():

@@ -1,6 +1,5 @@
 """Bundles: each chunk and dataset is made once, in jobs of about a minute, on every machine."""
 
-import itertools
 import json
 from collections import Counter
 from dataclasses import replace
@@ -57,13 +56,6 @@ def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
     assert sorted(file for job in jobs for file in job.inputs) == sorted(files)
 
 
-def test_a_job_is_of_one_paper_and_of_what_figures_show_or_of_all_else(config):
-    for bundle in bundles_of(config):
-        assert {one.paper for one in bundle.experiments} == {bundle.paper}
-        shown = {bool(one.figures or one.companion_to) for one in bundle.experiments}
-        assert shown == {bundle.shown}
-
-
 def test_jobs_take_about_a_minute():
     config = real.config()
     bundles = bundles_of(config)
@@ -109,14 +101,6 @@ def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
         assert len(differ) == 1
 
 
-def test_long_runs_are_cut_into_chunks(smoke):
-    bundles = bundles_of(replace(smoke, job_seconds=0.05))
-    jobs = simulations(smoke, bundles)
-    assert len(jobs) > 50
-    files = sorted(itertools.chain.from_iterable(job.outputs for job in jobs))
-    assert files == sorted(run.chunk_file(chunk) for run in smoke.runs for chunk in run.chunks())
-
-
 def test_what_figures_wait_for_comes_first(config):
     bundles = bundles_of(config)
     jobs = simulations(config, bundles)
@@ -154,17 +138,6 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
             assert (one["seed"], one["ledger"]) == (config.seed_of(known), config.ledger_of(known))
             assert one["experiment"] == json.loads(json.dumps(wanted))
             assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order
-
-
-def test_plans_of_figures_have_one_seed():
-    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
-    for bundle, job in zip(
-        bundles_of(config), collections(config, bundles_of(config)), strict=True
-    ):
-        plan = json.loads(job.content)
-        if bundle.shown:
-            assert plan["seed"] == config.seed_of(bundle.experiments[0])
-            assert {one["ledger"] for one in plan["datasets"]} == {None}
 
 
 def test_other_rules_plan_anew_what_their_claims_read():

@@ -10,9 +10,9 @@ import pytest
 import real
 import shrunk
 from fairbandits.data import provenance
-from fairbandits.data.provenance import RUNNING, joint, used_by
+from fairbandits.data.provenance import RUNNING, used_by
 from fairbandits.replication import code
-from fairbandits.replication.code import code_of, code_of_all
+from fairbandits.replication.code import code_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
@@ -110,13 +110,7 @@ def test_a_change_reaches_the_runs_that_use_it(copied, file, names):
 
 @pytest.mark.parametrize(
     "file",
-    [
-        "engine/laws.py",
-        "engine/loops.py",
-        "library/simulation.py",
-        "policies/own.py",
-        "library/instance.py",
-    ],
+    ["engine/laws.py", "library/simulation.py"],
 )
 def test_what_all_runs_go_through_reaches_all(copied, file):
     assert changed(copied, file) == EVERY
@@ -189,13 +183,6 @@ def test_imports_are_followed_in_every_form(copied):
     found = used_by("one.py")
     assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
     assert "policies/bf_ucb.py" not in found
-
-
-def test_one_code_for_several_runs():
-    one, other = CONFIG.runs[0].spec, CONFIG.runs[-1].spec
-    assert code_of_all([one, one]) == code_of(one)
-    assert code_of_all([one, other]) == code_of_all([other, one, one]) != code_of(one)
-    assert joint([]) == ""
 
 
 def kinds():

@@ -17,17 +17,13 @@ from fairbandits import (
     penalty_rates,
     run,
 )
-from fairbandits.replication.datasets import collect, load_dataset
-from fairbandits.replication.recorded import joined, runs_of
 from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
 SEED = 20240911
-REPLICATES = 3
 HORIZON = 1200
 QUOTAS = ("1/25",) * 5
-#: Experiments of each kind: fixed means and three laws; drawn ones, with horizons; both.
-REGRET, FRONTIER, PULLS = "regret_5_02", "frontier_5_02", "non_critical_1"
+REGRET = "regret_5_02"
 
 
 def experiment_of(name, chunk=2, horizon=HORIZON):
@@ -56,12 +52,6 @@ def test_means_come_from_the_documented_stream(law):
         assert (drawn.law, drawn.spread) == (law, Instance((0.5, 0.5), law).spread)
     between = RandomInstance(4, 2, 5, law="gaussian").draw(SEED, "mine", 7)
     assert list(between.means) == [2 + 3 * u for u in drawn_naively("mine", 7, 4)]
-
-
-def test_means_are_uniform():
-    means = [mean for k in range(400) for mean in RandomInstance(5).draw(SEED, "u", k).means]
-    counts = np.histogram(means, bins=20, range=(0, 1))[0]
-    assert ((counts - 100) ** 2 / 100).sum() < 43.8  # 0.999 quantile of chi-square, 19 degrees
 
 
 @pytest.mark.parametrize(
@@ -154,48 +144,7 @@ def test_each_horizon_is_a_run_of_its_own():
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
 
 
-@pytest.mark.parametrize(
-    ("limit", "kept"),
-    [
-        (60, [60]),
-        (500, [500]),
-        (700, [500, 700]),
-        (16000, [500, 1000, 2000, 4000, 8000, 16000]),
-        (10**9, [500, 1000, 2000, 4000, 8000, 16000]),
-    ],
-)
-def test_small_runs_cut_horizons_and_listed_rounds(limit, kept):
-    experiment = experiment_of(REGRET, horizon=limit)
-    assert experiment.horizon == kept[-1]
-    for one in experiment.runs:
-        assert one.spec.checkpoints == {"at": kept}
-        assert one.spec.horizons in ((), tuple(kept))
-
-
 # -------------------------------------------------------------------------------------- datasets
-
-
-def test_all_runs_of_a_replicate_meet_one_instance(tmp_path):
-    experiment = experiment_of(REGRET)
-    out = tmp_path / "data.parquet"
-    collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
-    rows = load_dataset(out)[0].to_pandas()
-    for (replicate, arm), part in rows.groupby(["replicate", "arm"]):
-        assert set(part["mean"]) == {drawn_naively("ht_ucb/regret_5_02", replicate, 5)[arm - 1]}
-    found = {(one.policy, *one.cell.values()): one for one in joined(runs_of(*load_dataset(out)))}
-    assert list(found) == [
-        ("ht_ucb",),
-        ("lfg", 0.5),
-        ("lfg", 1.0),
-        ("flearn",),
-        ("ucb1",),
-        ("soft",),
-        ("prophet",),
-    ]
-    for one in found.values():
-        assert one.rounds.tolist() == [500, 1000, 1200]
-        assert one.values["mean"].shape == one.values["plays"].shape == (REPLICATES, 3, 5)
-        assert (one.values["plays"].sum(axis=2) == one.rounds).all()
 
 
 # ------------------------------------------------------------------------ refused configurations
@@ -229,11 +178,6 @@ CHANGES = {
         lambda block: block.update(means=sourced([0.5] * 5)),
         "means and drawn_means exclude each other; give one of them",
     ),
-    "no means": (lambda block: block.pop("drawn_means"), "'means' is a required property"),
-    "one arm": (
-        drawn(arms=1),
-        "drawn_means.arms.value must be a whole number of at least 2",
-    ),
     "range": (drawn(low=1), "drawn_means.low must be below high (1), got 1"),
     "law": (
         lambda block: (
@@ -241,14 +185,6 @@ CHANGES = {
             block.update(laws=sourced(["gaussian", "beta"])),
         ),
         "drawn_means must be in [0, 1] under law beta, got 0 to 2",
-    ),
-    "unknown key": (
-        lambda block: block["drawn_means"].update(lo=sourced(0)),
-        "drawn_means: unknown key 'lo'; did you mean 'low'?",
-    ),
-    "quotas": (
-        lambda block: block.update(quotas=sourced(["1/25"] * 4)),
-        "quotas must have one entry per mean (5), got 4",
     ),
     "targets": (
         lambda block: block.update(targets=sourced([0.1] * 5)),
@@ -262,21 +198,9 @@ CHANGES = {
         lambda block: block["spread"].update(gaussian=sourced(0)),
         "spread.gaussian must be above 0, got 0",
     ),
-    "spread in words": (
-        lambda block: block["spread"].update(gaussian=sourced("small")),
-        "spread.gaussian.value must be a number such as 0.05 or \"1/3\", got 'small'",
-    ),
     "penalties in words": (
         lambda block: block.update(penalties=sourced("range")),
         "penalties.value must be a number, or half_range, got 'range'",
-    ),
-    "negative penalties": (
-        lambda block: block.update(penalties=sourced(-1)),
-        "penalties.value must be finite and at least 0, got -1",
-    ),
-    "length of penalties": (
-        lambda block: block.update(penalties=sourced([0.1, 0.2])),
-        "penalties must have one entry per arm (5), got 2",
     ),
     "no penalties": (
         lambda block: block.pop("penalties"),
@@ -295,14 +219,6 @@ CHANGES = {
         of_policy("lfg", horizons=sourced([500, 16001])),
         "policies.lfg.horizons must be whole numbers in 5..16000, got 16001",
     ),
-    "horizon too short": (
-        of_policy("lfg", horizons=sourced([4, 16000])),
-        "policies.lfg.horizons must be whole numbers in 5..16000, got 4",
-    ),
-    "no whole horizon": (
-        of_policy("lfg", horizons=sourced([500.5])),
-        "horizons.value.0 must be a whole number of at least 1, got 500.5",
-    ),
     "rounds in disorder": (
         lambda block: block.update(checkpoints={"at": [500, 500, 16000]}),
         "checkpoints.at must increase, got 500, 500, 16000",
@@ -311,17 +227,9 @@ CHANGES = {
         lambda block: block.update(checkpoints={"at": [500]}),
         "checkpoints.at must end with the horizon (16000), got 500",
     ),
-    "rounds both ways": (
-        lambda block: block["checkpoints"].update(linear=3),
-        "checkpoints: give either at, or linear and log",
-    ),
     "no rounds": (
         lambda block: block.update(checkpoints={"log": 3}),
         "checkpoints: give either at, or linear and log",
-    ),
-    "swept words": (
-        of_policy("lfg", sweep={"eta_exponent": sourced(["half"])}),
-        "sweep.eta_exponent.value.0 must be a number such as 0.05 or \"1/3\", got 'half'",
     ),
     "published replicates": (
         lambda block: block.update(published_replicates=sourced(501)),

@@ -4,7 +4,6 @@ import copy
 import re
 from fractions import Fraction
 
-import numpy as np
 import pytest
 import yaml
 
@@ -118,16 +117,6 @@ def test_instances_are_experiments_of_their_own(configured):
         config.named("fair_ucb", "on")
 
 
-def test_instances_can_share_their_rewards(configured):
-    instances = {"a": {}, "b": {"quotas": sourced([0, 0, 0]), "same_instances_as": "one_a"}}
-    first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].spec.stream == second.runs[0].spec.stream == "fair_ucb/one_a"
-    # whichever of them stands first
-    instances = {"b": instances["b"], "a": instances["a"]}
-    first, second = configured({"one": suite(instances)}).named("fair_ucb", "one")
-    assert first.runs[0].spec.stream == second.runs[0].spec.stream == "fair_ucb/one_a"
-
-
 # ------------------------------------------------------------------- means and quotas by a rule
 
 
@@ -202,20 +191,6 @@ def test_drawn_quotas_come_from_the_documented_stream():
         words = [naive.draw(SEED, "mine", replicate, "quotas", 0, n) for n in range(1, 5)]
         drawn = draw_quotas(4, "kth", 1001, SEED, "mine", replicate)
         assert drawn == [word % 251 for word in words]  # 250/1001 is the last below 1/4
-
-
-def test_drawn_quotas_fill_their_range():
-    """Each arm can have the largest one, which is uniform."""
-    arms, denominator = 4, 9973
-    drawn = np.array([draw_quotas(arms, "wider", denominator, SEED, "w", k) for k in range(2000)])
-    counts = np.bincount(drawn.argmax(axis=1), minlength=arms)
-    assert ((counts - 500) ** 2 / 500).sum() < 16.3  # 0.999 quantile of chi-square, 3 degrees
-    least, most = largest_allowed("wider", arms, denominator)
-    cells = np.histogram(drawn.max(axis=1), bins=10, range=(least, most + 1))[0]
-    assert (cells > 100).all()
-    kth = np.array([draw_quotas(arms, "kth", denominator, SEED, "k", k) for k in range(500)])
-    cells = np.histogram(kth, bins=10, range=(0, denominator / arms))[0]
-    assert ((cells - 200) ** 2 / 200).sum() < 27.9  # 0.999 quantile, 9 degrees
 
 
 @pytest.mark.parametrize(
@@ -296,9 +271,6 @@ def test_drawn_instances_become_a_dataset(configured, tmp_path):
     assert len({tuple(row) for row in quotas[:, 0].tolist()}) == 3
 
 
-# ---------------------------------------------------------------------- what the instance gives
-
-
 # ------------------------------------------------------------------------------- target shares
 
 
@@ -308,36 +280,10 @@ def banditq(**changes):
 
 # ---------------------------------------------------------------------------- what is recorded
 
-DEFICITS = ("deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup")
-
-
-@pytest.mark.parametrize("kept", [[], ["deficit_sup"], ["floor_deficit", "first_beyond"], None])
-def test_only_what_is_asked_for_is_kept(kept, configured):
-    changes = {} if kept is None else {"record": kept}
-    observed = policy(quotas="instance") | {"observe": ["fair_learn_deficits"]}
-    spec = one(configured({"one": experiment(policies={"fair": observed}, **changes)})).runs[0].spec
-    columns = set(simulate_chunk(spec, SEED, [0])) - {"replicate", "round", "arm"}
-    if kept is None:
-        assert {*DEFICITS, "first_beyond", "crowding_k"} < columns
-    else:
-        assert columns == {"plays", "reward", *kept}
-
 
 def watched(observe, name="fair_learn", **parameters):
     parameters = parameters or {"quotas": "instance"}
     return {"one": experiment(policies={"fair": policy(name, **parameters) | {"observe": observe}})}
-
-
-def test_observers_are_run(configured):
-    audit = watched(["plays_sum", {"starvation": {}}])
-    spec = one(configured(audit)).runs[0].spec
-    assert spec.observe == (["plays_sum", {}], ["starvation", {}])
-    columns = simulate_chunk(spec, SEED, [0, 1])
-    assert list(columns)[-2:] == ["plays_sum", "starvation"]
-    plain = one(configured({"one": experiment()})).runs[0].spec
-    assert plain.observe == ()
-    for name, values in simulate_chunk(plain, SEED, [0, 1]).items():
-        assert values.tobytes() == columns[name].tobytes()
 
 
 @pytest.mark.parametrize("drawn", [False, True], ids=["fixed", "drawn"])
@@ -413,19 +359,6 @@ OF_INSTANCE = (
 REFUSED = [
     # instances
     (
-        {"one": suite({"a": {"horizons": sourced(5)}})},
-        "experiments.one_a: unknown key 'horizons'; did you mean 'horizon'?",
-    ),
-    (
-        {"one": suite({"a": {}}, means=None)},
-        "experiments.one_a: 'means' is a required property",
-    ),
-    (
-        {"one": suite({"a": {"horizon": sourced(0)}})},
-        "experiments.one_a.horizon.value must be a whole number of at least 1",
-    ),
-    ({"one": suite({})}, "experiments.one.instances should have at least 1 item, got {}"),
-    (
         {"one": suite({"a": {"instances": {"b": {}}}})},
         f"{SUITE}: an instance cannot have instances itself",
     ),
@@ -452,45 +385,14 @@ REFUSED = [
     ),
     (with_means(), "experiments.one.means.value must have either evenly or one_best"),
     (
-        with_means(even={}),
-        "experiments.one.means.value: unknown key 'even'; did you mean 'evenly'?",
-    ),
-    (
-        with_means(evenly={"first": 0.9, "last": 0.1}),
-        "experiments.one.means.value.evenly: 'arms' is a required property",
-    ),
-    (
-        with_means(one_best={"best": 0.9, "gap": 0.1, "arms": 1}),
-        "experiments.one.means.value.one_best.arms must be a whole number of at least 2, got 1",
-    ),
-    (
         with_means(evenly={"first": 0.9, "last": 1.5, "arms": 3}),
         "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
-    ),
-    (
-        with_means(one_best={"best": 0.25, "gap": 0.5, "arms": 3}),
-        "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got -0.25",
     ),
     # steps of a sweep, parts of the equal share
     (
         with_steps(first=1, last=1, steps=3),
         f"{STEPS}.value: first and last must differ, got 1 for both",
     ),
-    (
-        with_steps(first=1, last=2, steps=0),
-        f"{STEPS}.value.evenly.steps must be a whole number of at least 1, got 0",
-    ),
-    (with_steps(first=1, last=2), f"{STEPS}.value.evenly: 'steps' is a required property"),
-    (
-        with_steps(first=1, last=2, stps=2),
-        f"{STEPS}.value.evenly: unknown key 'stps'; did you mean 'steps'?",
-    ),
-    (with_share(1), "experiments.one: quotas must sum to less than 1, got 1"),
-    (
-        with_share("half"),
-        "experiments.one.quotas.value.of_equal_share must be a number such as 0.05 or ",
-    ),
-    (with_share([1]), "experiments.one.quotas.value.of_equal_share must be a number"),
     (with_share("-1/2"), "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
     # drawn quotas
     (
@@ -513,10 +415,6 @@ REFUSED = [
             drawn={"means": [0.5, 0.4], "drawn_quotas": {"span": "wider", "denominator": 100}}
         ),
         "experiments.one.drawn_quotas.span wider needs at least 3 arms, got 2",
-    ),
-    (
-        with_drawn(drawn={"drawn_quotas": {"span": "kth"}}),
-        "experiments.one.drawn_quotas.value: 'denominator' is a required property",
     ),
     (
         with_drawn(),
@@ -546,16 +444,6 @@ REFUSED = [
         "experiments.one.target_shares must have at most one entry per mean (3), got 4",
     ),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
-    (with_targets(target_shares=[-0.5, 1]), f"{SHARES} [-0.5, 1]"),
-    (
-        with_targets(target_shares=["half"]),
-        "experiments.one.target_shares.value.0 must be a number such as 0.05 or ",
-    ),
-    (
-        with_targets(),
-        "experiments.one.policies.q.parameters.targets: the experiment has no targets; give them "
-        "there, or here in place of 'instance'",
-    ),
     # records and observers
     (
         {"one": experiment(record=["deficits"])},
@@ -563,12 +451,6 @@ REFUSED = [
         "you mean 'deficit'?",
     ),
     (watched(["starvatio"]), f"{OBSERVE}: observer must be one of banditq_inequalities, "),
-    (
-        watched(["plays_sum", {"plays": {}}]),
-        f"{OBSERVE}: observer must be one of ",
-    ),
-    (watched("starvation"), f"{OBSERVE} should be a valid list, got 'starvation'"),
-    (watched([]), f"{OBSERVE} should have at least 1 item, got []"),
     (
         watched(["starvation", "plays_sum", "starvation"]),
         f"{OBSERVE}: 'starvation' is there twice",
@@ -580,10 +462,6 @@ REFUSED = [
     (
         watched([{"starvation": {"most": sourced(3)}}]),
         f"{OBSERVE}: observer starvation has no parameter 'most'; it takes: none",
-    ),
-    (
-        watched([{"banditq_inequalities": {"means": "instance"}}]),
-        f"{OBSERVE}.0.banditq_inequalities.means should be a valid dictionary, got 'instance'",
     ),
     (
         watched(["banditq_inequalities"]),
@@ -604,6 +482,3 @@ def test_what_cannot_be_run_is_refused(audit, words, refused):
 def test_experiment_named_as_a_suite_of_the_paper(refused):
     message = refused({"one": experiment()}, {"one": suite({"a": {}})})
     assert message == f"{AUDIT}: experiments.one: there is another experiment one"
-
-
-# --------------------------------------------------------------------------- the real suites

@@ -1,133 +1,126 @@
-"""Sweeps and quotas: from the configuration to the dataset, in every chunking, and refused."""
+"""Sweeps, quotas and horizons apart: from the configuration to the dataset, and refused."""
 
 import numpy as np
 import pytest
 
 import shrunk
-from fairbandits import FairLearn, Instance, run
+from fairbandits import BanditQ, Instance, run
 from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
-from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
-SEED = 20240802
+SEED = 20240930
 REPLICATES = 3
-HORIZON = 120
+HORIZONS = [6300, 6901]
+GRID = {"linear": 6, "log": 4}
 
 
-def experiment_of(name, chunk=2):
-    return shrunk.experiment_of("fair_ucb", name, SEED, horizon=HORIZON, chunk=chunk)
-
-
-# ---------------------------------------------------------------------------------- what is run
-
-
-def test_each_cell_is_the_run_with_that_value():
-    experiment = experiment_of("cost_of_fairness")
-    spec = experiment.runs[0].spec
-    columns = simulate_chunk(spec, SEED, [0, 2])
-    tolerances = spec.sweep["tolerance"]
-    size = columns["round"].size // len(tolerances)
-    for place, tolerance in enumerate(tolerances):
-        alone = run(
-            FairLearn(**spec.parameters, tolerance=tolerance),
-            Instance(spec.means),
-            HORIZON,
-            [0, 2],
-            seed=SEED,
-            stream="fair_ucb/cost_of_fairness",
-            checkpoints=checkpoint_grid(HORIZON, **spec.checkpoints),
-            quotas=experiment.quotas,
-        ).columns()
-        part = slice(place * size, (place + 1) * size)
-        assert (columns["tolerance"][part] == tolerance).all()
-        for name, values in alone.items():
-            assert np.array_equal(columns[name][part], values), name
-
-
-def test_runs_of_a_dataset_are_the_cells_of_its_sweeps(tmp_path):
-    experiment = experiment_of("r_regret")
-    out = tmp_path / "data.parquet"
+def test_each_horizon_has_its_rounds_and_its_rewards(tmp_path):
+    """Horizons with a sweep in each."""
+    limits = {"horizon": HORIZONS[-1], "chunk": 2, "checkpoints": GRID}
+    experiment = shrunk.experiment_of("banditq", "trade_off", SEED, **limits)
+    out = tmp_path / "trade_off.parquet"
     collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
     found = list(runs_of(*load_dataset(out)))
-    assert [(one.policy, one.cell) for one in found] == [
-        ("fair_ucb", {}),
-        *(("lfg", {"eta": eta}) for eta in (1, 10, 100, 1000, 10000)),
-    ]
-    rows = load_dataset(out)[0].to_pandas()
+    assert len(found) == len(HORIZONS) * 3
     for one in found:
-        mine = rows[rows["run"] == one.name]
-        if one.cell:
-            mine = mine[mine["eta"] == one.cell["eta"]]
-            assert "queue" in one.values
-        assert np.array_equal(one.values["plays"].reshape(-1), mine["plays"])
-        assert one.values["plays"].shape == (REPLICATES, one.rounds.size, 10)
+        horizon, exponent = int(one.cell["horizon"]), one.cell["V_exponent"]
+        alone = run(
+            BanditQ(experiment.targets, one.policy, V_exponent=exponent),
+            Instance(experiment.means, "uniform02"),
+            horizon,
+            REPLICATES,
+            seed=SEED,
+            stream=f"banditq/trade_off/{horizon}",
+            checkpoints=checkpoint_grid(horizon, **GRID),
+        )
+        assert one.rounds.tolist() == alone.rounds.tolist()
+        assert np.array_equal(one.values["plays"], alone.plays)
+        assert np.array_equal(one.values["reward"], alone.rewards)
+    assert len({one.rounds.size for one in found}) > 1  # so that even parts would be wrong
 
 
 # ------------------------------------------------------------------------ refused configurations
 
 
-def fair(block):
-    return block["policies"]["fair_ucb"]
+def fairness(change):
+    """Return a change of an experiment of Fair-UCB's figures."""
+    return "fair_ucb", "experiments", lambda all_: change(all_["fairness"])
 
 
+def suite(change):
+    """Return a change of the experiments of BanditQ's audit."""
+    return "banditq", "audit", change
+
+
+def parameters(**values):
+    given = {key: sourced(value) for key, value in values.items()}
+    return fairness(lambda block: block["policies"]["fair_ucb"]["parameters"].update(given))
+
+
+def swept(**values):
+    given = {key: sourced(value) for key, value in values.items()}
+    return fairness(lambda block: block["policies"]["lfg"].update(sweep=given))
+
+
+DRAWN = {
+    **{"means": None, "targets": None, "target_shares": sourced(["1/2"])},
+    "drawn_means": {"arms": sourced(5), "low": sourced(0.1), "high": sourced(1)},
+}
 CHANGES = {
     "sum": (
-        lambda block: block.update(quotas=sourced(["1/2", "1/4", "2/5"])),
+        fairness(lambda block: block.update(quotas=sourced(["1/2", "1/4", "2/5"]))),
         "experiments.fairness: quotas must sum to less than 1, got 23/20",
     ),
-    "negative": (
-        lambda block: block.update(quotas=sourced(["1/2", "-1/4", 0])),
-        "quotas must be at least 0, got -1/4 for arm 2",
-    ),
     "irrational": (
-        lambda block: block.update(quotas=sourced(["pi/4", 0, 0])),
+        fairness(lambda block: block.update(quotas=sourced(["pi/4", 0, 0]))),
         "quotas.value.0 must be a number such as 0.05 or \"1/3\", got 'pi/4'",
     ),
-    "length": (
-        lambda block: block.update(quotas=sourced(["1/2", "1/4"])),
-        "experiments.fairness.quotas must have one entry per mean (3), got 2",
-    ),
     "length of the policy's": (
-        lambda block: fair(block)["parameters"].update(quotas=sourced(["1/2", "1/4"])),
+        parameters(quotas=["1/2", "1/4"]),
         "policies.fair_ucb.parameters: quotas must have one entry per arm (3), got 2",
     ),
-    "learner": (
-        lambda block: fair(block)["parameters"].update(learner=sourced("ucb11")),
-        "got 'ucb11'; did you mean 'ucb1'?",
-    ),
     "learner's parameter": (
-        lambda block: fair(block)["parameters"].update(learner_parameters=sourced({"clok": 1})),
+        parameters(learner_parameters={"clok": 1}),
         "learner: policy ucb1 has no parameter 'clok'; it takes: scale, clock, ties; did",
     ),
-    "tolerance": (
-        lambda block: fair(block)["parameters"].update(tolerance=sourced(-1)),
-        "parameters: policy fair_learn: tolerance must be at least 0, got -1",
-    ),
     "swept value": (
-        lambda block: block["policies"]["lfg"].update(sweep={"eta": sourced([1, -10])}),
+        swept(eta=[1, -10]),
         "policies.lfg.parameters: policy lfg: eta must be finite and at least 0, got -10",
     ),
-    "swept name": (
-        lambda block: block["policies"]["lfg"].update(sweep={"etta": sourced([1])}),
-        "policies.lfg.parameters: policy lfg has no parameter 'etta'; it takes: ",
-    ),
     "swept twice": (
-        lambda block: block["policies"]["lfg"].update(sweep={"cap": sourced([1])}),
+        swept(cap=[1]),
         "policies.lfg.parameters: cap is also in sweep; give it once",
     ),
     "companion": (
-        lambda block: block.update(companion_to=["fig5"]),
+        fairness(lambda block: block.update(companion_to=["fig5"])),
         "experiments.fairness.companion_to: 'fig5' is drawn from no experiment; did you mean",
+    ),
+    "no horizons": (
+        suite(lambda all_: all_["pulls_as_targets"]["policies"]["fair_ucb"].update(apart=True)),
+        "policies.fair_ucb.apart: there are no horizons; give them beside it",
+    ),
+    "listed rounds": (
+        suite(lambda all_: all_["trade_off"].update(checkpoints={"at": [2000000]})),
+        "apart needs checkpoints for any horizon: linear and log, not at",
+    ),
+    "drawn means": (
+        suite(lambda all_: all_["trade_off"].update(DRAWN)),
+        "policies.full.apart needs fixed means; drawn ones belong to the replicate",
+    ),
+    "shares of too many": (
+        suite(
+            lambda all_: all_["arms_low"]["instances"]["20"].update(
+                target_shares=sourced({"share": "1/30", "arms": 21})
+            )
+        ),
+        "experiments.arms_low_20.target_shares must have at most one entry per mean (20), got 21",
     ),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_configuration_is_refused(name, tmp_path):
-    change, words = CHANGES[name]
-    message = shrunk.refusal_of(
-        tmp_path, "fair_ucb", "experiments", lambda all_: change(all_["fairness"]), horizon=HORIZON
-    )
-    assert words in message
+    (paper, part, change), words = CHANGES[name]
+    assert words in shrunk.refusal_of(tmp_path, paper, part, change, horizon=120)

@@ -5,12 +5,10 @@ import re
 
 import pytest
 import yaml
-from markupsafe import escape
 
 import small
-from fairbandits.audit.finding import DEPENDS, NOT_REPRODUCED, OUTCOMES, REPRODUCED
+from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.report import across, audit
-from fairbandits.report.markup import typeset
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\1.html">')
@@ -19,13 +17,6 @@ LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     return audit.open_audit(small.audited(tmp_path_factory) / "results")
-
-
-@pytest.fixture(scope="module")
-def half(found):
-    """Return the verdicts without those of two papers."""
-    rows = [row for row in found.rows if row["paper"] in ("banditq", "fair_ucb")]
-    return dataclasses.replace(found, rows=rows)
 
 
 def with_verdicts(found, **verdicts):
@@ -40,38 +31,6 @@ def with_verdicts(found, **verdicts):
 
 
 # ----------------------------------------------------------------------------- what is shared
-
-
-def test_every_shared_claim_is_beside_its_verdict(found):
-    parts = [getattr(one, "data", one) for one in across.shared(found)]
-    statements = across.load_shared(found.ledgers)
-    assert len(parts) == 3 * len(statements)
-    for (name, one), heading, said, rows in zip(
-        statements.items(), parts[::3], parts[1::3], parts[2::3], strict=True
-    ):
-        assert f'<h3 id="{name}">' in heading
-        assert said == one.statement
-        assert LINK.findall(rows) == list(one.claims)
-        cells = re.findall(r"<tr><th scope=\"row\">.*?</tr>", rows)
-        for key, row in zip(one.claims, cells, strict=True):
-            verdict, *others = re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', row)
-            assert verdict == found.headlines[key]
-            readings = [one["verdict"] for one in found.under_readings(key)[1:]]
-            assert set(others) == (set(readings) if verdict == DEPENDS else set())
-            assert ("under both readings" in row) == (len(readings) == 2 and verdict != DEPENDS)
-            assert typeset(found.claims[key].statement) in row
-            head = found.under_readings(key)[0]
-            assert escape(audit.quantity_of(found, head)) in row
-
-
-def test_papers_that_are_not_judged_say_so(half):
-    text = "".join(getattr(one, "data", one) for one in across.shared(half))
-    named = {key for one in across.load_shared(half.ledgers).values() for key in one.claims}
-    without = [key for key in named if half.claims[key].paper in ("ht_ucb", "bf_ucb")]
-    assert without
-    assert text.count(across.NOT_JUDGED) >= len(without)
-    assert "Not judged yet." in across.taken_along(half, "bf_ucb")
-    assert across.NOT_JUDGED in across.tree(half, "bf_ucb")
 
 
 @pytest.mark.parametrize(
@@ -122,12 +81,6 @@ def test_all_that_rests_on_something_stands_below_it(found, paper):
     links = LINK.findall(across.tree(found, paper))
     own = [pair for pair in pairs if paper in {found.claims[key].paper for key in pair}]
     assert set(links) == {key for pair in own for key in pair}
-
-
-def test_marks_are_told_apart_without_colours():
-    assert set(across.MARKS) == {*OUTCOMES, across.NOT_JUDGED}
-    letters = [letter for letter, _ in across.MARKS.values()]
-    assert len(set(letters)) == len(letters)
 
 
 # -------------------------------------------------------------------- what is taken along

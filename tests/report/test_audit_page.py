@@ -7,7 +7,6 @@ import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 import small
@@ -24,7 +23,6 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.records import read
 from fairbandits.report import audit, evidence, pages
-from fairbandits.report.markup import typeset
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
 
@@ -44,10 +42,6 @@ def plain(markup):
     return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
-def badges(markup):
-    return re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', markup)
-
-
 # --------------------------------------------------------------------------------- opened
 
 
@@ -57,20 +51,6 @@ def test_stale_verdicts_are_refused(folder, monkeypatch):
     monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
         audit.open_audit(folder)
-
-
-def test_without_a_ledger_there_is_nothing_to_show(monkeypatch):
-    monkeypatch.setattr(audit, "load_ledgers", lambda config: {})
-    none = audit.open_audit("nowhere")
-    for function in (audit.banner, audit.links):
-        assert function(none) is None
-    assert (
-        plain(audit.consequential(none))
-        == plain(audit.for_each_paper(none, audit.deviations))
-        == ""
-    )
-    assert audit.summary(none, "banditq") is None
-    assert audit.about(none, "banditq", "fig1") is None
 
 
 def test_small_runs_are_marked(found):
@@ -156,43 +136,6 @@ def test_no_finding_is_listed_twice(found, primary):
     assert f"stand on {total} primary claims" in plain(markup)
 
 
-# ---------------------------------------------------------------------------- claim by claim
-
-
-def test_paper_page_links_to_the_evidence(found):
-    markup = audit.summary(found, "fair_ucb")
-    links = re.findall(r'data-page="claims/([^"]+)"', markup)
-    primary = [row for row in found.of("fair_ucb") if row["primary"]]
-    assert sorted(links) == sorted(row["claim"] for row in primary)
-    verdicts = [
-        title for title, of in audit.STORY.items() for row in primary if row["verdict"] in of
-    ]
-    for title in audit.STORY:
-        said = f"<strong>{title}</strong>: {verdicts.count(title)} claim"
-        assert (said in markup) == (title in verdicts)
-    assert 'data-page="claims?paper=Fair-UCB"' in markup
-    assert 'href="#fig3"' in markup
-
-
-def test_claims_below_a_figure_have_their_verdicts_and_what_speaks_against_them(found):
-    names = [one.id for one in found.ledgers["banditq"].claims.values() if one.figure == "fig7"]
-    markup = audit.about(found, "banditq", "fig7", "banditq-eq12", names[0])
-    assert re.findall(r'data-page="claims/([^"]+)"', markup) == [*names, "banditq-eq12"]
-    assert badges(markup) == [found.headlines[name] for name in (*names, "banditq-eq12")]
-    differ = 0
-    for name in names:
-        tests = {one["test"] for one in found.found(name) if not one["decides"]}
-        others = {
-            one["test"] for one in found.found(name) if one["verdict"] != found.headlines[name]
-        }
-        said = audit.objections(found, name)
-        assert len(said) == len(tests & others)
-        assert all(plain(typeset(one)) in plain(markup) for one in said)
-        differ += len(said)
-    assert differ
-    assert audit.about(found, "toy", "fig1") is None
-
-
 # ------------------------------------------------------------------------------- the picture
 
 
@@ -219,30 +162,6 @@ def drawn(rows):
     tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
     named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
     return evidence.picture(tests, evidence.in_order(tests, rows), named)
-
-
-def test_a_picture_shows_each_case():
-    markup = drawn([row(k, each=f"arm {k}") for k in range(3)])
-    for k in range(3):
-        assert f"<span>arm {k}</span>" in markup
-    assert "<p>Pulls of A minus that of B, in pulls; right of 0: A has more.</p>" in markup
-    said = "3 cases, 0 to 2: pulls of A minus that of B, in pulls; 3 reproduced"
-    assert f'role="img" aria-label="{said}"' in markup
-    assert "● 3 reproduced; shaded: as is claimed; line: limit; bars: 99\u00a0%" in markup
-    assert len(markup) < 2000
-
-
-def test_many_cases_have_no_names_and_stand_by_what_they_say_against_the_claim():
-    many = [row(k, each=f"arm {k}", p=0.0001 * k) for k in range(evidence.NAMED + 1)]
-    many[5] |= {"verdict": NOT_REPRODUCED, "p": 0.0}
-    many[7] |= {"verdict": INCONCLUSIVE, "p": 0.4}
-    markup = drawn(many)
-    assert "arm 5" not in markup
-    looks = re.findall('<g class="fb-mark-([a-z]+)">', markup)
-    assert looks == ["off", "open", *["good"] * (evidence.NAMED - 1)]
-    assert "● 59 reproduced, ◆ 1 not reproduced, ○ 1 inconclusive" in markup
-    assert "stands first, as in the table" in markup
-    assert len(markup) < 150 * len(many)
 
 
 def test_a_case_without_a_number_says_so():
@@ -282,20 +201,6 @@ def test_any_size_can_be_drawn(rows):
     assert ticks == sorted(ticks, key=float)
 
 
-def test_what_has_no_limit_goes_to_the_edge():
-    for ends, places in (({"high": math.inf}, ("", "100.0")), ({"low": -math.inf}, ("0.0", ""))):
-        markup = drawn([row(5.0) | ends])
-        assert "; a bar to the edge has no limit there." in markup
-        first, last = re.search('<g class.*?x1="([^"]+)%" x2="([^"]+)%"', markup).groups()
-        assert (places[0] or first, places[1] or last) == (first, last)
-        assert 0 < float(last if places[0] else first) < 100
-
-
-def test_ticks_are_told_apart():
-    axis = evidence.Axis(np.asarray, -3.0, 3e6, [-2.5, 1e-17, 0.30000000000000004, 1e-6, 2e6])
-    assert [said for _, said in axis.labels] == ["−2.5", "1e−17", "0.3", "1e−06", "2000000"]
-
-
 def test_what_is_shaded_is_where_the_verdicts_are():
     """Of all committed findings those that are reproduced are where it is claimed, and no other."""
     ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
@@ -308,6 +213,3 @@ def test_what_is_shaded_is_where_the_verdicts_are():
             assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
             count += 1
     assert count > 1000
-
-
-# -------------------------------------------------------------------------------- for reading

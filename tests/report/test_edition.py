@@ -18,40 +18,6 @@ FOUND = {
 }
 
 
-@pytest.fixture
-def page(tmp_path):
-    (tmp_path / "second-edition.csv").write_text(
-        "id,verdict\nbanditq-prop6,inconclusive\nbanditq-prop1-moment,reproduced\n"
-        "banditq-fig3-mechanism,reproduced\nx,y\n"
-    )
-    (tmp_path / "verdicts.csv").write_text(
-        "id,reading,verdict,grade\nbanditq-prop6,,reproduced,exact\nbanditq-prop6,a,b,c\n"
-        "banditq-prop1-moment,,reproduced,consistent\nbanditq-prop2-violation,,reproduced,\n"
-        "banditq-fig3-mechanism,,not reproduced,measured\n"
-    )
-    file = tmp_path / "referees.yaml"
-    file.write_text(yaml.safe_dump(FOUND))
-    return edition.page({"banditq": LEDGERS["banditq"]}, tmp_path, file)
-
-
-def test_claims_stand_beside_what_the_referees_found_and_what_was_done(page):
-    rows = sorted(line for line in page.splitlines() if line.startswith("| `"))
-    reason = " ".join(edition.reasons_of("banditq")["banditq-fig3-mechanism"][-1].split())
-    assert rows == [
-        f"| `banditq-fig3-mechanism` |  |  | {reason} | reproduced | not reproduced, measured |",
-        "| `banditq-optimizer-speedup` | sound | Fine. | Nothing. |  | merely reported |",
-        "| `banditq-prop2-violation` |  |  | New. |  | reproduced |",
-        "| `banditq-prop6` | wrong | It grows. | Derived. | inconclusive | reproduced, exact |",
-    ]
-    assert "Of 5 claims 2 have another verdict and 2 are new." in page
-    assert "| Nobody asked. | `banditq-prop6`. |" in page
-
-
-def test_classes_are_counted(page):
-    assert "| wrong | it is false | 1 | 1 |" in page
-    assert "| sound | it follows | 1 | 0 |" in page
-
-
 def test_a_class_that_is_not_there_is_refused(tmp_path):
     claims = {"banditq-prop6": FOUND["claims"]["banditq-prop6"] | {"class": "wrongg"}}
     file = tmp_path / "referees.yaml"

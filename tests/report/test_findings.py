@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 import small
+from fairbandits.audit.finding import GRADES
 from fairbandits.audit.records import read
 from fairbandits.report import audit, findings, landing
-from fairbandits.report.numbers import MARK
+from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -64,70 +65,7 @@ def test_no_finding_leaves_out_what_its_claims_say(found, committed):
     assert sum(len(one.qualified_by) for one in all_of_them) > 3
 
 
-#: Sentences that README once had, none of which its claims' pages bear out.
-OLD = {
-    "better than its theorems": {
-        "says": "With full information the reward that an arm misses grows as "
-        "T<sup>{banditq_fixed}</sup>, where T<sup>3/4</sup> is claimed.",
-        "figure": "banditq/fig2",
-        "shows": "the reward that an arm misses",
-        "claims": {"banditq-prop2-violation": "reproduced"},
-    },
-    "another width": {
-        "says": "It earns {bfucb_of_ucb} % of what UCB earns, and regrets like the "
-        "{bfucb_released_04} of the authors' notebook are {bfucb_printed_04} as printed.",
-        "figure": "bf_ucb/fig3a",
-        "shows": "of the authors' notebook",
-        "claims": {
-            "bf-abs-no-significant-drop": "not reproduced",
-            "bf-notebook-magnitudes": "inconclusive",
-        },
-    },
-}
 NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
-
-
-@pytest.mark.parametrize(
-    ("name", "misnamed", "left_out"),
-    [
-        (
-            "better than its theorems",
-            [
-                NO_UNIT.format("banditq_fixed", "exponent"),
-                "banditq/fig2 does not show 'the reward that an arm misses'",
-            ],
-            [],
-        ),
-        (
-            "another width",
-            [
-                NO_UNIT.format("bfucb_released_04", "standard deviations"),
-                NO_UNIT.format("bfucb_printed_04", "standard deviations"),
-                "bf_ucb/fig3a does not show",
-            ],
-            ["bf-notebook-magnitudes: it is of the project"],
-        ),
-    ],
-)
-def test_old_sentences_are_refused(name, misnamed, left_out, found, committed, project):
-    old = OLD[name]
-    with pytest.raises(ConfigError, match="'setting' is a required property"):
-        findings.load_findings(found.ledgers, project(old))
-    block = old | {"setting": "As the paper has it.", "against": "Nothing."}
-    root, one = project(block), findings.Notable(**block)
-    said = list(findings._misnamed(one, list(found.claims), findings._units(ROOT), ROOT))
-    assert len(said) == len(misnamed)
-    for line, words in zip(said, misnamed, strict=True):
-        assert words in line
-    if misnamed:
-        with pytest.raises(ConfigError, match=re.escape(f"finding 1: {misnamed[0]}")):
-            findings.load_findings(found.ledgers, root)
-    lines = findings.missing(one, found.ledgers, *committed)
-    for words in left_out:
-        assert any(words in line for line in lines)
-    if left_out:
-        with pytest.raises(ConfigError, match=f"{findings.FILE}: finding 1: "):
-            findings.refuse([one], found.ledgers, *committed)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +96,18 @@ def test_what_is_refused(found, project, changes, said):
         findings.load_findings(found.ledgers, project(blocks()[0] | changes))
     assert str(findings.FILE) in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_cited_number_has_a_unit(found, project):
+    root = project(blocks()[0])
+    cited = re.findall(r"{(\w+)}", blocks()[0]["says"])
+    file = root / "papers" / "banditq" / "numbers.yaml"
+    entries = yaml.safe_load(file.read_text())
+    (name, *_) = (one for one in cited if "unit" in entries.get(one, ()))
+    del entries[name]["unit"]
+    file.write_text(yaml.safe_dump(entries))
+    with pytest.raises(ConfigError, match=rf"{name} stands without a unit \(it has none\)"):
+        findings.load_findings(found.ledgers, root)
 
 
 def test_a_finding_stands_on_its_verdicts(found, committed):
@@ -192,6 +142,13 @@ def test_a_small_run_has_the_picture_and_no_findings(found):
     for ledger in found.ledgers.values():
         assert f"{ledger.title.partition(':')[0]}: " in words
     assert "<ol" not in shown
+
+
+def test_the_picture_of_the_totals_fits_the_committed_numbers(found):
+    drawn = (ROOT / "figures" / "verdicts.svg").read_text(encoding="utf-8")
+    numbers = texts_of(ROOT / "audit" / "numbers.csv")
+    wanted = [numbers[f"{paper}_reproduced_{one}"] for one in GRADES for paper in found.ledgers]
+    assert f" {' '.join(wanted)} " in " ".join(re.findall(r">(\d+)</text>", drawn))
 
 
 def test_findings_are_shown_with_numbers_figures_and_verdicts(found, project):

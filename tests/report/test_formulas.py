@@ -5,7 +5,6 @@ import re
 import pytest
 import yaml
 
-from fairbandits.report.claims import symbols
 from fairbandits.report.markup import typeset
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.schemas import ROOT
@@ -51,15 +50,6 @@ def test_html_is_escaped_inside_and_outside():
     said = typeset("<img> if $r_i T < 8$ & more")
     assert said.startswith("&lt;img&gt; if <span")
     assert r"\(r_i T &lt; 8\)</span> &amp; more" in said
-
-
-def test_symbols_have_no_indices_and_no_words():
-    assert symbols(r"N or $\lambda_i t + \mathrm{rate}_i(T)^{1/2} x^*$") == {
-        "lambda",
-        "t",
-        "T",
-        "x",
-    }
 
 
 def test_prose_has_whole_formulas_and_no_notation_outside_of_them():

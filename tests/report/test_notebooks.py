@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import real
 import small
 from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
 from fairbandits.report.build import execute
-from fairbandits.report.pages import NotReady, open_paper
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
@@ -77,57 +75,6 @@ def test_is_committed_clean(source):
     assert [cell.execution_count for cell in code] == [None] * len(code)
 
 
-@each_notebook
-def test_starts_with_its_parameters_and_hides_its_code(source):
-    notebook = nbformat.read(source, as_version=4)
-    first, *others = (cell for cell in notebook.cells if cell.cell_type == "code")
-    assert first.metadata.tags == ["parameters", "remove-cell"]
-    assert first.source == 'results = "../results"\nfigures = "../figures"'
-    teaching = [
-        cell.id == "hand-2" or source.stem == "your_own_policy" or "fb.compare(" in cell.source
-        for cell in others
-    ]
-    tags = [tuple(cell.metadata.get("tags", ())) for cell in others]
-    assert tags == [() if teaches else ("hide-input",) for teaches in teaching]
-    assert sum(teaching) == 1 or source.stem not in small.PAPERS
-
-
-@pytest.mark.parametrize("paper", small.PAPERS)
-def test_claims_stand_below_their_figures(paper):
-    """Each figure of a page has the claims about it, and claims that a page names are tested."""
-    claims = real.ledgers()[paper].claims
-    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
-    shown, listed = [], []
-    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
-        calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
-        for call in calls:
-            given = [one.value for one in call.args if isinstance(one, ast.Constant)]
-            if ast.unparse(call.func) == "pages.figure":
-                shown.append(given[0])
-            if ast.unparse(call.func) == "audit.about":
-                slug, figure, *names = given
-                assert slug == paper
-                listed.append(figure)
-                assert all(claims[name].tests for name in names)
-    assert sorted(shown) == sorted(PAPERS[paper])
-    assert {claim.figure for claim in claims.values()} & set(shown) <= {*listed, "fig8", "fig11"}
-
-
-@pytest.mark.parametrize("paper", small.PAPERS)
-def test_a_page_of_a_paper_tells_what_was_claimed_what_holds_and_what_was_run(paper):
-    """Then come the figures and, last, what is open."""
-    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
-    sections = [c.source.splitlines()[0] for c in notebook.cells if c.source.startswith("## ")]
-    assert sections[:3] == [
-        "## What the paper does",
-        "## What holds, and what does not",
-        "## What was run",
-    ]
-    assert "## What the paper leaves open" in sections[4:]
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    assert f'audit.summary(found, "{paper}")' in code
-
-
 # executed
 
 
@@ -180,24 +127,6 @@ def test_what_is_printed_and_drawn_is_shown(written, tmp_path):
     assert any("image/png" in one.get("data", {}) for one in cell.outputs)
 
 
-@pytest.mark.slow
-def test_folders_are_named_as_given(tmp_path_factory):
-    folder = small.small_results(tmp_path_factory)
-    for page in small.executed_pages(tmp_path_factory):
-        assert str(folder) not in page.read_text(encoding="utf-8")
-        notebook = nbformat.read(page, as_version=4)
-        of_page = {
-            "fair_ucb": "fair_ucb/r_regret_long",
-            "ht_ucb": "ht_ucb/regret_long_20_08",
-            "bf_ucb": "bf_ucb/high_variants",
-            "arena": "arena/standings",
-        }
-        if page.stem in ("index", "across", "audit", *small.LIBRARY_PAGES):  # no files of results
-            continue
-        shown = of_page.get(page.stem, "banditq/oracle_lfg")
-        assert f"results/{shown}.parquet" in output_of(notebook)
-
-
 def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
     inside = tmp_path / "prøve λ"
     inside.mkdir()
@@ -229,22 +158,10 @@ def test_unknown_parameter(written, tmp_path):
     assert said.endswith("has no parameter 'result'; it has: results")
 
 
-def test_no_notebook(tmp_path):
-    assert refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb").endswith("does not exist")
-    (tmp_path / "page.ipynb").write_text("{]")
-    assert "is not a notebook" in refused(tmp_path / "page.ipynb", tmp_path / "o.ipynb")
-
-
 def test_failing_cell_is_named(written, tmp_path):
     source = written("x = 1", "# half\nx / 0", "print('never')")
     said = refused(source, tmp_path / "o.ipynb")
     assert said == f"{source}: cell [3], '# half', failed: ZeroDivisionError: division by zero"
-
-
-def test_missing_results_in_jupyter_are_one_line(tmp_path):
-    with pytest.raises(NotReady) as caught:
-        open_paper("banditq", tmp_path, tmp_path)
-    assert caught.value._render_traceback_() == [f"NotReady: {caught.value}"]
 
 
 def test_command_prints_one_line(tmp_path):

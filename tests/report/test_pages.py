@@ -1,9 +1,5 @@
 """The numbers on the pages: computed from results, compared with what was published."""
 
-import dataclasses
-import itertools
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,13 +7,10 @@ import pytest
 import small
 from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import load_dataset
-from fairbandits.report import audit, comparison, landing, pages
+from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
-from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import ConfigError
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
-NONE = audit.Audit({}, [], [], "paper", Path("results"))
 
 
 def curve(*values, law="uniform02", series="arm 1", rounds=None, peaks=None):
@@ -36,40 +29,6 @@ def figure(*values, horizon=40):
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     return pages.open_paper("banditq", folder / "results", folder / "figures")
-
-
-# what was published
-
-
-@pytest.mark.parametrize("slug", ["banditq"])
-def test_published_values_are_of_figures_that_are_drawn(slug):
-    known = published(slug)
-    config = load_config([pages.CONFIG])
-    blocks = [one for one in (*config.experiments, *config.replays) if one.paper == slug]
-    figures = {name: one for one in blocks for name in one.figures}
-    assert known["paper"] == slug
-    assert known["figures"].keys() == figures.keys()
-    for name, entry in known["figures"].items():
-        assert entry["horizon"] == figures[name].horizon
-        places = [(one["series"], one["quantity"], one.get("round")) for one in entry["values"]]
-        assert len(set(places)) == len(places)
-        for one in entry["values"]:
-            assert one.keys() <= {"series", "quantity", "round", "value"}
-            assert 0 < one.get("round", 1) <= entry["horizon"]
-
-
-def test_published_numbers_of_banditq_are_consistent():
-    """A curve is between its extremes, and the drawn targets are near those we run."""
-    known = published("banditq")
-    for entry in known["figures"].values():
-        for one, other in itertools.permutations(entry["values"], 2):
-            if one["series"] == other["series"] and one["quantity"] == "maximum":
-                assert other["value"] <= one["value"]
-            if one["series"] == other["series"] and one["quantity"] == "minimum":
-                assert other["value"] >= one["value"]
-    config = load_config([pages.CONFIG]).experiment("banditq", "full_information")
-    drawn = list(known["drawn_targets"]["value"].values())
-    np.testing.assert_allclose(drawn, config.targets[:2], atol=1e-5)
 
 
 # comparison
@@ -92,11 +51,6 @@ def test_observed_quantities(quantity, at, expected):
     np.testing.assert_allclose(found, expected)
 
 
-def test_late_mean_minds_the_distance_of_rounds():
-    found = observe(curve([0, 0, 1, 1], rounds=[1, 20, 21, 40]), "late mean", 0)
-    np.testing.assert_allclose(found, [(0.5 * 1 + 1 * 19) / 20])
-
-
 def test_published_number_stands_beside_the_range_of_runs():
     values = np.linspace(0, 100, 101)[:, None] * [1, 1, 1, 1]
     one = figure({"quantity": "value", "round": 40, "value": 99.5})
@@ -112,37 +66,11 @@ def test_published_number_stands_beside_the_range_of_runs():
     assert ">uniform02<" in html
 
 
-def test_values_are_text_and_what_is_missing_is_empty():
-    drawn = pd.DataFrame({"policy": ["<b>", "LFG"], "eta": [np.nan, 10.0], "panel": ["a&b", "c"]})
-    for column in ("mean", "mean_low", "mean_high", "run_low", "run_high"):
-        drawn[column] = [1.0, -2000.5]
-    drawn["n_replicates"] = 7
-    html = pages.values(drawn, "t", ["policy", "eta"], ["panel"], labels={"c": "C"})
-    assert '<th scope="row">&lt;b&gt;</th><td>1</td>' in html
-    assert '<th scope="row">LFG, η = 10</th><td>−2\u202f000</td>' in html
-    assert "<span>a&amp;b</span>" in html
-    assert "<span>C</span>" in html
-    assert "2 rows of values" in html
-    shown = pd.DataFrame([["a<b", 3, 0.25], ["c", 4, np.nan]], columns=["", "count", "x"])
-    html = pages.frame(shown, "u", digits=1)
-    assert '<th scope="row">a&lt;b</th><td>3</td><td>0.2</td>' in html
-    assert "<td>4</td><td></td>" in html
-
-
 def test_rounds_are_the_nearest_recorded_ones_of_each_run():
     rounds = {"a": [1, 9, 12, 100], "b": [1, 40, 1000]}
     drawn = pd.DataFrame([{"run": run, "round": t} for run, ts in rounds.items() for t in ts])
     found = pages.at_parts(drawn, [0.1, 1], ["run"])
     assert found.to_numpy().tolist() == [["a", 9], ["a", 100], ["b", 40], ["b", 1000]]
-
-
-def test_other_horizons_are_not_compared():
-    read = [{"quantity": "value", "round": 20, "value": 5}, {"quantity": "maximum", "value": 9}]
-    one = figure(*read, horizon=50)
-    found = compare([curve([1, 2, 3, 4], [2, 3, 4, 5])], one)
-    assert found["published"].isna().all()
-    assert list(found["quantity"]) == ["value", "maximum"]
-    assert list(found["round"]) == [40, 40]
 
 
 # from results
@@ -161,64 +89,6 @@ def test_tables_agree_with_the_drawn_curves(paper, name):
 
 
 # from configuration
-
-
-@pytest.mark.slow
-def test_settings_have_every_configured_number_and_its_source(paper):
-    shown = pages.settings(paper)
-    known = {"stated", "derived", "released code", "reconstructed", "chosen"}
-    assert set(shown["provenance"]) <= known
-    assert (shown != "").all(axis=None)
-    for block in paper.content["experiments"].values():
-        for policy in block["policies"].values():
-            for key, entry in policy["parameters"].items():
-                rows = shown[shown["setting"] == f"{policy['label']}: {key}"]
-                assert entry["source"].strip() in set(rows["source"])
-    rounds = shown[shown["setting"] == "rounds T"]
-    assert list(rounds["figures"]) == ["1–6", "7", "8–13"]
-    values = ["2\u202f000\u202f000", "300\u202f000", "3\u202f000\u202f000"]
-    assert list(rounds["value"]) == values
-
-
-@pytest.mark.slow
-def test_a_card_leads_to_its_paper_and_shows_a_figure_that_is_drawn(paper, monkeypatch):
-    markup = landing.cards([paper], NONE)
-    assert markup.count("<img") == markup.count('data-page="banditq"') == 1
-    assert 'data-figure="banditq/fig1.svg"' in markup
-    monkeypatch.setattr(landing, "read_yaml", lambda file: {"card": {"figure": "fig99"}})
-    with pytest.raises(ConfigError, match=r"glossary\.yaml: card: no figure 'fig99'"):
-        landing.cards([paper], NONE)
-
-
-@pytest.mark.slow
-def test_versions_come_from_footers(paper):
-    footer = read_footer(paper.results / "banditq" / "oracle_lfg.parquet")
-    shown = pages.versions([paper])
-    for fact in (footer["seed"], footer["packages"]["numpy"]):
-        assert f"<td>{fact}</td>" in shown
-    assert footer["code"] in shown  # each experiment has its own
-    assert footer["commit"] not in shown
-
-
-@pytest.mark.slow
-def test_published_scale_has_no_banner(paper):
-    assert "smoke scale: not results" in pages.banner([paper])
-    footers = {
-        one.name: paper.footers[one.name] | {"horizon": one.horizon, "replicates": one.replicates}
-        for one in paper.experiments
-    }
-    full = pages.Paper("banditq", paper.results, paper.figures, paper.experiments, footers)
-    assert pages.banner([full]) is None
-    assert "Smoke scale" in pages.figure(paper, "fig1")
-    assert "Smoke scale" not in pages.figure(full, "fig1")
-    more = {
-        name: footer | {"horizon": 10 * footer["horizon"], "scale": "large"}
-        for name, footer in footers.items()
-    }
-    large = dataclasses.replace(full, footers=more)
-    assert "large scale: larger than published" in pages.banner([large])
-    assert "not results" not in pages.banner([large])
-    assert "Large scale: larger than published." in pages.figure(large, "fig1")
 
 
 @pytest.mark.slow

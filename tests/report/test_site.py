@@ -2,7 +2,6 @@
 
 import base64
 import html.parser
-import re
 
 import nbformat
 import pytest
@@ -139,41 +138,6 @@ def test_figures_are_in_it_and_shown_from_there(site):
     assert '<img src="figures/banditq/fig1.svg"' in page
     assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
     assert "base64" not in page
-
-
-def test_a_large_picture_is_a_file_of_its_own(made):
-    picture = f'<svg xmlns="http://www.w3.org/2000/svg" aria-label="dots">{"<circle/>" * 200}</svg>'
-    made.pages["banditq"] = executed("A page", picture + "<svg aria-label='s'></svg>" + picture)
-    out = made.build()
-    page = (out / "banditq.html").read_text(encoding="utf-8")
-    assert page.count('<img src="pictures/banditq-') == page.count('alt="dots"') == 2
-    assert (out / "pictures" / "banditq-2.svg").read_text() == picture
-    assert "<svg aria-label='s'></svg>" in page
-
-
-def test_reading_pages_show_no_code_and_link_to_what_made_them(made):
-    notebook = made.pages["banditq"]
-    notebook.cells.append(new_code_cell("taught = 1", id="t", execution_count=3))
-    notebook.cells[1].metadata["tags"] = ["hide-input"]
-    notebook.cells[1].source = "not_taught = 1"
-    out = made.build()
-    page = (out / "banditq.html").read_text(encoding="utf-8")
-    assert "taught" in page
-    assert "not_taught" not in page
-    assert '<a href="made_by/banditq.ipynb">notebooks/banditq.ipynb</a>' in page
-    kept = nbformat.read(out / "made_by" / "banditq.ipynb", as_version=4)
-    assert "not_taught = 1" in [cell.source for cell in kept.cells]
-    assert not any(cell.get("outputs") for cell in kept.cells)
-
-
-def test_header_has_menus_of_the_pages_that_are_there(site):
-    page = (site / "banditq.html").read_text(encoding="utf-8")
-    header = page.partition("</header>")[0]
-    links = re.findall(r'href="([^"]*)"[^>]*>([^<]*)</a>', header[header.index("bd-navbar") :])
-    assert [(place, name.strip()) for place, name in links] == [
-        ("index.html", "Findings"),
-        ("#", "A page"),  # of itself
-    ]
 
 
 def test_same_bytes_wherever_it_is_built(site, made):

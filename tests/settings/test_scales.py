@@ -48,15 +48,6 @@ def test_a_large_run_is_called_larger_than_published():
     )
 
 
-def test_a_variant_can_be_of_another_scale():
-    change = {"scale": "variant", "changes": {"oracle_lfg.lfg.eta": 2.0}}
-    variant = build_config(BANDITQ | change | {"factors": FACTORS}, "test")
-    one = variant.experiment("banditq", "oracle_lfg")
-    assert (one.horizon, one.replicates, one.scale) == (3_000_000, 5000, "variant")
-    few = build_config(BANDITQ | change | {"factors": FACTORS, "replicates": 7}, "test")
-    assert {one.replicates for one in few.experiments} == {7}
-
-
 def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
     usual, finer = (build_config(BANDITQ | more, "test") for more in ({}, {"job_seconds": 5}))
     seconds = {}
@@ -66,13 +57,6 @@ def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
     assert len(seconds[5]) > 5 * len(seconds[60])
     for run in finer.runs:
         assert run.chunk == 1 or run.chunk * seconds_of_replicate(run.spec) <= 5
-
-
-def test_a_measured_cost_decides_how_a_run_is_cut():
-    usual = build_config(BANDITQ, "test").run(KEY)
-    slow = build_config(BANDITQ | {"costs": {KEY: 1e6}}, "test").run(KEY)
-    assert slow.chunk < usual.chunk
-    assert slow.spec == usual.spec
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairbandits.cli.launch import check_targets, check_used, targets_of_variant
-from fairbandits.replication.bundles import bundles_of
+from fairbandits.cli.launch import check_targets, check_used
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config
-from fairbandits.settings.marks import mark, mark_of_replay
+from fairbandits.settings.marks import mark
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
@@ -62,35 +61,6 @@ def test_one_parameter_is_changed_and_nothing_else(published):
     assert mark([facts]) == f"variant: {change}, 20 replicates in place of 500"
 
 
-def test_what_an_experiment_shares_with_its_policies_changes_in_both(published):
-    targets = [0.1, 0, 0, 0, 0]
-    variant = configured(changes={"banditq.full_information.targets": targets})
-    one = variant.experiment("banditq", "full_information")
-    assert one.targets == tuple(targets)
-    assert [run.spec.parameters["targets"] for run in one.runs] == [targets] * len(one.runs)
-    for name in ("bandit_feedback", "oracle_lfg"):
-        assert variant.experiment("banditq", name) == replace(
-            published.experiment("banditq", name), scale="variant"
-        )
-
-
-def test_a_parameter_that_the_file_leaves_to_the_policy(published):
-    variant = configured(changes={"full_information.banditq.tolerance": 1e-6})
-    one = variant.experiment("banditq", "full_information")
-    assert "tolerance" not in published.experiment("banditq", one.name).runs[0].spec.parameters
-    assert {run.spec.parameters["tolerance"] for run in one.runs} == {1e-6}
-    assert one.changed == ("banditq.tolerance = 1e-06 in place of the policy's own",)
-
-
-def test_a_change_of_a_suite_is_of_all_its_instances():
-    suites = {one.suite for one in configured(scale="paper").experiments} - {""}
-    suite = min(suites)
-    variant = configured(changes={f"{suite}.replicates": 7})
-    for one in variant.experiments:
-        assert (one.replicates == 7) == (one.suite == suite)
-        assert bool(one.changed) == (one.suite == suite)
-
-
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
@@ -119,18 +89,6 @@ def test_changes_that_cannot_be(name, value, says):
     line = refused(configured, changes={name: value})
     assert says in line
     assert line.startswith("test: changes")
-
-
-def test_an_experiment_that_several_papers_have(monkeypatch):
-    changes = variants.Changes({"same.horizon": 5}, "test")
-    block = {"horizon": {"value": 9}, "policies": {}}
-    for paper in ("one", "two"):
-        changed, words = changes.of(paper, ("same", ""), block)
-        assert changed["horizon"]["value"] == 5
-        assert words == ["horizon = 5 in place of 9"]
-    line = refused(changes.check_found)
-    assert line.endswith("an experiment 'same'; write one.same.horizon or two.same.horizon")
-    assert block == {"horizon": {"value": 9}, "policies": {}}
 
 
 @pytest.mark.parametrize(
@@ -166,11 +124,6 @@ def test_a_preview_has_the_published_rounds_and_few_replicates(published):
             assert mark([one.facts()]) == f"preview scale: not results; {few}"
         else:
             assert one.horizon == max(300, one.runs[0].spec.n_arms)
-
-
-def test_a_replay_that_ends_early_is_marked():
-    assert mark_of_replay(20, {"horizon": 30}) == "not results: 20 rounds in place of 30"
-    assert mark_of_replay(30, {"horizon": 30}) == ""
 
 
 # -------------------------------------------------------------------- the command line's part
@@ -251,15 +204,3 @@ def test_a_change_that_the_figures_asked_for_do_not_use(published):
         "--set banditq.V_exponent: banditq_fig7 draws oracle_lfg; write oracle_lfg.banditq."
         "V_exponent"
     )
-
-
-def test_what_is_made_of_a_variant():
-    variant = configured(changes={"oracle_lfg.banditq.V_exponent": 0.6})
-    assert targets_of_variant([], variant) == ["banditq_fig7"]
-    assert targets_of_variant(["datasets"], variant) == ["datasets"]
-    line = refused(targets_of_variant, ["banditq_fig1"], variant)
-    assert line == "banditq_fig1 shows nothing that is changed; that is shown by banditq_fig7"
-    assert "audit has what is about" in refused(targets_of_variant, ["audit"], variant)
-    assert {one.name for one in bundles_of(variant)} >= {"oracle_lfg", "full_information"}
-    unseen = configured(changes={"lfg_sensitivity.replicates": 9})
-    assert targets_of_variant([], unseen) == ["nowhere/banditq/lfg_sensitivity.parquet"]

@@ -113,11 +113,6 @@ def test_fractions_of_the_released_instance():
     assert load(naive.CODE4, naive.CODE4_TARGETS) == pytest.approx(5 / 6, rel=1e-14)
 
 
-def test_fractions_of_the_printed_digits_differ():
-    x, _ = static_benchmark(naive.PAPER3, naive.PAPER3_TARGETS)
-    assert np.round(x, 4).tolist() == [0.4985, 0.3300, 0, 0.1714, 0]
-
-
 def test_equilibrium_of_the_released_instance():
     queues = equilibrium_queues(naive.CODE4, naive.CODE4_TARGETS, V)
     assert np.round(queues).tolist() == [1883, 4028, 0, 0, 0]
@@ -135,16 +130,3 @@ def test_equilibrium_equals_the_naive_one(rng):
         assert regret == pytest.approx(naive.equilibrium_regret(*twin), rel=1e-12)
     assert equilibrium_queues(naive.CODE4, [0] * 5, V).tolist() == [0] * 5
     assert equilibrium_regret(naive.CODE4, [0] * 5, V) == 0
-
-
-@pytest.mark.parametrize("horizon", [10**4, 10**5, 10**6])
-def test_hard_family(horizon):
-    """Two arms, a small mean of 2 T^(-1/4) that owes half of it: the queue grows like T^(3/4)."""
-    small = 2 * horizon**-0.25
-    means, targets = [small, 1.0], [small / 2, 0.0]
-    assert load(means, targets) == 0.5
-    assert static_benchmark(means, targets).distribution.tolist() == [0.5, 0.5]
-    penalty = math.sqrt(horizon)
-    queue = equilibrium_queues(means, targets, penalty)[0]
-    assert queue == pytest.approx(horizon**0.75 / 2 - penalty, rel=1e-12)
-    assert 0.3 < queue / horizon**0.75 < 0.5

@@ -15,19 +15,7 @@ from fairbandits.data.provenance import CHECKOUT
 from fairbandits.data.store import read_footer
 from small import SEED, small_config
 
-NEED_CHECKOUT = {
-    "audit": ["banditq"],
-    "certify": [],
-    "check-claims": [],
-    "claims": [],
-    "export": ["--format", "csv"],
-    "lock": [],
-    "power": ["banditq"],
-    "record": ["verdicts.parquet", "findings.parquet", "audit"],
-    "replicate": ["figures"],
-    "verdicts": ["a.parquet", "--joint", "b.parquet", "--out", "c.parquet"],
-    "verify": [],
-}
+NEED_CHECKOUT = {"audit": ["banditq"], "certify": [], "claims": [], "replicate": ["figures"]}
 #: Prints a hash of the numbers of a run.
 HASH = """
 import fairbandits as fb

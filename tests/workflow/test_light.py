@@ -1,16 +1,14 @@
 """What the library needs where it is installed without what runs the papers again."""
 
-import re
 import subprocess
 import sys
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import distribution
 from time import perf_counter
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from fairbandits.cli.main import REPLICATE
-from fairbandits.data.provenance import CHECKOUT
 
 MOST = 25
 SLOWEST = 0.5  # seconds
@@ -35,17 +33,6 @@ def test_it_is_few_packages():
             waiting += needed(name)
     assert len(found) <= MOST, sorted(found)
     assert not found & {"snakemake", "jupyter", "sphinx", "sympy"}
-
-
-def test_each_dependency_is_imported():
-    modules = {}
-    for module, names in packages_distributions().items():
-        for name in names:
-            modules.setdefault(canonicalize_name(name), set()).add(module)
-    source = "\n".join(file.read_text() for file in (CHECKOUT / "src").rglob("*.py"))
-    imported = set(re.findall(r"^\s*(?:import|from) (\w+)", source, re.MULTILINE))
-    unused = {name for name in needed("fairbandits") if not modules[name] & imported}
-    assert unused == set()
 
 
 def test_the_import_is_quick_and_loads_nothing_of_the_workflow():

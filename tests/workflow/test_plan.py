@@ -45,23 +45,6 @@ def paper(name):
     return SimpleNamespace(paper=name)
 
 
-def test_each_page_has_a_notebook_and_reads_files_that_are_there(plan):
-    assert {f"{name}.ipynb" for name in plan.pages} <= {
-        file.name for file in (ROOT / "notebooks").iterdir()
-    }
-    files = plan.site_settings() + plan.audit_settings(paper("banditq"))
-    assert [file for file in files if not (ROOT / file).is_file()] == []
-
-
-def test_claims_read_their_papers_datasets_and_replays(plan):
-    for one in plan.ledgers:
-        found = plan.audited_datasets(paper(one))
-        assert len(found) == len(set(found))
-        assert all(file.startswith(f"<results>/{one}/") for file in found)
-    replays = [f"<results>/{one.table}" for one in plan.config.replays]
-    assert plan.audited_datasets(paper("banditq"))[-len(replays) :] == replays
-
-
 def test_each_dataset_is_made_once(plan):
     made = [f"<results>/{file}" for job in plan.collections for file in job.outputs]
     assert sorted(made) == sorted(plan.datasets() + plan.arena_datasets())
@@ -101,18 +84,6 @@ def test_figures_say_what_they_show(plan):
     assert len(found["fair_ucb/fig3"].inputs["data"]) == 4
 
 
-def test_every_caption_says_what_was_run(plan):
-    replayed = {(one.paper, name) for one in plan.config.replays for name in one.figures}
-    for (paper, name), one in zip(plan.config.figures, plan.drawings(), strict=True):
-        assert len(one.caption) > 100
-        if (paper, name) not in replayed:
-            shown = plan.config.of_figure(paper, name)
-            assert f"{shown.replicates} replicates" in one.caption
-            assert str(shown.horizon) in one.caption
-    (beside,) = (one for one in plan.drawings() if "Black: the published run" in one.caption)
-    assert beside.place == "banditq/fig5"
-
-
 def test_a_figure_that_nothing_draws_is_refused(plan, monkeypatch):
     monkeypatch.setitem(workflow.PAPERS, "ht_ucb", {"fig1": workflow.PAPERS["ht_ucb"]["fig1"]})
     with pytest.raises(
@@ -136,13 +107,6 @@ def test_jobs_ask_for_what_they_took_before(placed, tmp_path):
     assert placed.memory_of_replay(wildcards) == 6000 != unknown
     assert placed.minutes_of_replay(wildcards) == 60
     assert placed.needs_of(f"simulate/{job.name}", 1) == {"mem_mb": 6000, "runtime": 60}
-
-
-@pytest.mark.parametrize(("arms", "option"), [("1000", "--rounds 500"), ("5", "--rounds 100000")])
-def test_a_replay_of_many_arms_can_end_early(plan, monkeypatch, arms, option):
-    assert plan.rounds_replayed(SimpleNamespace(arms=arms)) == ""
-    monkeypatch.setattr(plan, "limits", {"replay": 500})
-    assert plan.rounds_replayed(SimpleNamespace(arms=arms)) == option
 
 
 def test_a_run_says_last_what_it_made(placed, tmp_path, monkeypatch):
@@ -173,8 +137,3 @@ def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatc
         for one in ledger.claims.values()
     ]
     assert placed.closing_lines() == f"Audit: {workflow.totals(rows)}; {table}"
-
-
-def test_a_configuration_that_is_not_sound_is_refused():
-    with pytest.raises(ConfigError, match="configuration: papers"):
-        Plan(settings({"papers": ["nobody"]}), ROOT)

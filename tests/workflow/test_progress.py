@@ -8,7 +8,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_fairbandits as logger
-from fairbandits.replication.progress import Progress, measured, needs
+from fairbandits.replication.progress import Progress, needs
 from snakemake_logger_plugin_fairbandits import LogHandler
 
 COUNTS = {"simulate_a": 1, "simulate_b": 1, "a_fig1": 1, "a_fig2": 1, "all": 1, "total": 5}
@@ -19,18 +19,6 @@ def progress():
     made = Progress()
     made.expected = {"simulate_a": 600.0, "simulate_b": 600.0}
     return made
-
-
-def test_lines_count_jobs_and_figures(progress):
-    assert progress.planned(COUNTS, 0.0) == "4 jobs to do"
-    for number, rule in enumerate(("simulate_a", "a_fig1", "simulate_b", "a_fig2")):
-        progress.started(number, rule, number)
-        line = progress.finished(number, number + 1)
-        assert line.startswith(f"[{number + 1} of 4] figures {(number + 1) // 2} of 2, ")
-        assert line.endswith(f" ({rule}, 1 s)")
-    assert "almost done" in line
-    progress.started(9, "all", 4)
-    assert progress.finished(9, 4) == ""
 
 
 def left(line):
@@ -45,26 +33,6 @@ def test_what_jobs_took_corrects_what_was_expected(progress, pace):
     progress.started(0, "simulate_a", 0.0)
     line = progress.finished(0, 600 * pace)
     assert left(line) == pytest.approx((600 + 8) * pace, rel=0.2)
-
-
-def test_jobs_at_the_same_time_halve_what_is_left(progress):
-    progress.expected |= {"simulate_c": 600.0, "simulate_d": 600.0}
-    counts = dict.fromkeys(("simulate_a", "simulate_b", "simulate_c", "simulate_d"), 1)
-    progress.planned(counts, 0.0)
-    for job, rule in enumerate(("simulate_a", "simulate_b")):
-        progress.started(job, rule, 0.0)
-    progress.finished(0, 600.0)
-    assert left(progress.finished(1, 600.0)) == pytest.approx(600, rel=0.1)
-
-
-def test_earlier_runs_are_read_from_their_benchmarks(tmp_path):
-    file = tmp_path / "job.tsv"
-    assert measured(file) is None
-    for text in ("", "s\th:m:s\n", "no benchmark\n1\n"):
-        file.write_text(text)
-        assert measured(file) is None
-    file.write_text("s\th:m:s\n12.5\t0:00:12\n")
-    assert measured(file) == 12.5
 
 
 def test_lines_say_what_runs_and_for_how_long(progress):
@@ -150,19 +118,3 @@ def test_a_cluster_is_asked_for_what_was_measured(tmp_path):
     assert needs(file, 60.0) == {"mem_mb": 3000, "runtime": 30}
     file.write_text("s\tmax_rss\n1.0\tNA\n")
     assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 10}
-
-
-def test_a_minute_without_a_line_says_what_runs(printed, handler, capsys):
-    printed("", event=LogEvent.RUN_INFO, stats={"notebook": 1, "total": 1})
-    start = handler._said
-    info = {"event": LogEvent.JOB_INFO, "jobid": 3, "rule_name": "notebook"}
-    printed("", **info, wildcards={"page": "index"})
-    handler.unless_said(start + logger.SILENCE - 1)
-    assert capsys.readouterr().err == ""
-    handler.unless_said(start + logger.SILENCE)
-    assert "; running: notebook index (60 s)" in capsys.readouterr().err
-    handler.unless_said(start + logger.SILENCE + 1)  # it was just said
-    assert capsys.readouterr().err == ""
-    printed("it failed", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3)
-    handler.unless_said(start + 10 * logger.SILENCE)
-    assert capsys.readouterr().err == ""

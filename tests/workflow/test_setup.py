@@ -90,15 +90,7 @@ def taken(python):
     return f"uv sync --frozen --extra replicate --python {python} never"
 
 
-def test_the_script_knows_every_python_that_is_allowed():
-    script = (CHECKOUT / "workflow" / "setup.sh").read_text(encoding="utf-8")
-    classifiers = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
-    allowed = re.findall(r"Python :: (3\.\d+)", classifiers)
-    (candidates,) = re.findall(r"^set -- .*?[^\\]$", script, flags=re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"python(3\.\d+)", candidates)) == set(allowed)
-
-
-@pytest.mark.parametrize("minor", [11, 12, 13, 14])
+@pytest.mark.parametrize("minor", [11, 14])
 def test_the_python_of_the_system_is_taken(system, minor):
     python = system.python("python3", f"CPython 3.{minor}.1")
     system.python("python3.12", "CPython 3.12.7")
@@ -126,21 +118,6 @@ def test_another_is_taken_where_that_does_not_fit(system, unfit):
     for minor in (11, 12, 14):
         system.python(f"python3.{minor}", f"CPython 3.{minor}.0")
     assert system.setup()[-1] == taken(system.bin / "python3.12")
-
-
-def test_an_environment_keeps_its_python_as_long_as_that_fits(system):
-    system.python("python3", "CPython 3.13.0")
-    system.python(".venv/bin/python", "CPython 3.12.0")
-    assert system.setup()[-1] == taken(".venv/bin/python")
-    for name in ("python", "python3"):
-        system.python(f".venv/bin/{name}", "CPython 3.10.0")
-    assert system.setup()[-1] == taken(system.bin / "python3")
-
-
-def test_a_named_one_is_taken(system):
-    system.python("python3", "CPython 3.13.0")
-    named = system.python("other place/python", "CPython 3.11.4")
-    assert system.setup(named)[-1] == taken(named)
 
 
 @pytest.mark.parametrize(
@@ -185,20 +162,6 @@ def test_what_to_do_where_a_package_cannot_be_built(system):
     ]
     system.python("python3", "CPython 3.13.0")
     assert taken(system.bin / "python3") in system.setup(code=1)
-
-
-@pytest.mark.parametrize(
-    ("venv", "pip", "by"), [(True, True, "venv"), (True, False, "venv"), (False, True, "pip")]
-)
-@pytest.mark.parametrize("version", ["CPython 3.13.5", "CPython 3.9.2"])
-def test_uv_is_installed_by_venv_or_pip(system, venv, pip, by, version):
-    shutil.rmtree(system.folder / ".tools")
-    system.python("python3", version, venv, pip)
-    lines = system.setup()
-    assert lines[1:3] == [f"Installing uv {VERSION} into .tools", f"{by} has uv"]
-    assert lines[-1].startswith("uv sync --frozen")
-    assert (system.folder / UV).is_file()
-    assert not {*lines[1:3]} & {*system.setup()}
 
 
 def test_what_to_do_where_uv_cannot_be_installed(system):

@@ -13,19 +13,13 @@ from fairbandits.arena.standings import KEPT
 
 @dataclass(frozen=True)
 class Choice:
-    """The policy to use under a contract by what is demanded and known.
+    """The policy to use under a contract by what is demanded and known."""
 
-    `always` says whether the contract must hold in every round, or at the end alone; `horizon` is
-    ``known``, ``not known``, or ``known or not``; `rows` are the policy's standings. Of the `total`
-    instances it keeps the contract on `kept`, and has on `least` the least contract regret of all
-    that keep it; with `kept` below `total` it is only the nearest.
-    """
-
-    always: bool
-    horizon: str
-    rows: pd.DataFrame
-    kept: int
-    least: int
+    always: bool  # whether the contract must hold in every round, or at the end alone
+    horizon: str  # "known", "not known", or "known or not"
+    rows: pd.DataFrame  # the policy's standings
+    kept: int  # on so many instances it keeps the contract; below `total` it is only the nearest
+    least: int  # on so many it has the least contract regret of all that keep the contract
     total: int
 
 
@@ -48,8 +42,10 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
     for kept in KEPT:
         least = _least(everyone, kept)
         known, unknown = (_first(one, kept, total) for one in (serious, anytime))
-        both = {"known or not": known} if known == unknown else {}
-        for horizon, label in (both or {"known": known, "not known": unknown}).items():
+        by_horizon = {"known": known, "not known": unknown}
+        if known == unknown:
+            by_horizon = {"known or not": known}
+        for horizon, label in by_horizon.items():
             own = serious[serious["label"] == label]
             found = (own, int(own[kept].sum()), least[label], total)
             yield Choice(kept == "kept_always", horizon, *found)

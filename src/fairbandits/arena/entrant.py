@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairbandits.arena.decisions import pareto
-from fairbandits.arena.roles import TOLD, Arena, Role
-from fairbandits.arena.scores import (
+from fairbandits.arena.roles import TOLD, Arena, Role, Terms
+from fairbandits.arena.settings import SLUG
+from fairbandits.arena.standings import (
     Score,
     dataset_of,
     maker_of,
     recorded,
     scores_of,
+    standings,
     values_of,
 )
-from fairbandits.arena.settings import SLUG
-from fairbandits.arena.standings import KEPT, standings
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
@@ -40,8 +39,6 @@ from fairbandits.settings.spec import RunSpec, shares_of
 ASKED = ("quotas", "targets", "groups")
 #: Rounds and replicates of a policy in plain Python, which takes some ten microseconds a round.
 PLAIN_ROUNDS, PLAIN_REPLICATES = 10_000, 20
-#: Command that makes the stored results.
-MAKES = "`fairbandits replicate arena` makes them"
 
 
 @dataclass(frozen=True)
@@ -98,74 +95,17 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
 
 @dataclass
 class Outcome:
-    """Standings of an entered policy, and how many rounds were run and are stored.
-
-    `tables` has standings with the policy among the stored ones by contract and instance, `skipped`
-    why it was not run there, `failures` its error and the place of it by instance.
-    """
+    """Standings of an entered policy."""
 
     label: str
     horizon: int = 0
     replicates: int = 0
-    stored: int = 0
+    stored: int = 0  # rounds of the stored policies
+    #: contract and instance -> standings with the policy among the stored ones
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # instance -> error and its place
+    #: contract and instance -> why the policy was not run there
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def own(self, arena: Arena) -> pd.DataFrame:
-        """Return the policy's standings, for reading: a row for each contract and instance."""
-        rows = []
-        for (contract, instance), table in self.tables.items():
-            (one,) = table[table["label"] == self.label].itertuples()
-            unit = arena.of(contract).unit
-            rows.append(
-                {
-                    "contract": contract,
-                    "instance": instance,
-                    "keeps it": "yes" if one.kept else "no",
-                    "shortfall": f"{half(one, 'shortfall')} {unit}",
-                    "contract regret (reward)": half(one, "contract_regret"),
-                    "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
-                    "Pareto-optimal": pareto(one),
-                }
-            )
-        return pd.DataFrame(rows)
-
-    @property
-    def words(self) -> Iterator[str]:
-        """Yield remarks on what was run."""
-        part = f"{KEPT['kept'][1] * self.horizon:g}"
-        yield (
-            f"{self.horizon} rounds, {self.replicates} replicates (n), on the rewards that the "
-            "stored policies met, pull by pull; means ± half of their 95 % t intervals. Shortfall "
-            "is what is lacking after the last round; a policy keeps a contract if that is, by the "
-            f"upper end of the interval, at most {part}. Contract regret is against the best that "
-            "keeps the contract, so that who breaks it can be below 0. A policy is Pareto-optimal "
-            "if none has surely less of one without more of the other."
-        )
-        if self.horizon < self.stored:
-            yield (
-                f"The stored policies were run for {self.stored} rounds and are looked at after as "
-                "many as yours; those that are tuned to the number of rounds, as BanditQ is, could "
-                "do better."
-            )
-        for contract in dict.fromkeys(contract for contract, _ in self.tables):
-            tables = [one for (name, _), one in self.tables.items() if name == contract]
-            if (pd.concat(tables)["kind"] == TOLD).any():
-                yield (
-                    f"Under {contract} it gets what it asks for by way of the true means. So it "
-                    "dominates no policy that does not know them."
-                )
-
-
-def half(one: Any, measure: str) -> str:
-    """Return a mean of a row of standings with the half width of its interval."""
-    mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
-    return f"{_short(mean)} ± {_short(high - mean)}"
-
-
-def _short(value: float) -> str:
-    return f"{round(value, 6) + 0:.4g}"  # no minus before zero, and no rounding errors
 
 
 def enter(
@@ -180,72 +120,75 @@ def enter(
     """Run a policy beside the stored ones, under all contracts on all instances by default.
 
     A compiled policy is run as long as the stored ones, one in Python for `PLAIN_ROUNDS` rounds and
-    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share. ConfigError for an unknown name
-    or an incomplete policy, StoreError for missing or stale results.
+    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share.
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
-    known = arena.names
+    experiments = _experiments(arena, chosen, instances)
+    fitting = [one for one in experiments if not _inapplicable(entrant, one)]
+    is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
+    outcome = Outcome(entrant.label)
+    for experiment in experiments:
+        said(f"{experiment.instance}: {experiment.title}")
+        runs, footer = recorded(arena, experiment)
+        rounds, n = runs[0].rounds, len(runs[0].values["plays"])
+        last = horizon = int(rounds[-1])
+        if not is_fast and (rounds == PLAIN_ROUNDS).any():
+            horizon = PLAIN_ROUNDS
+        n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
+        outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
+        outcome.stored = max(outcome.stored, last)
+        terms = [one for one in chosen if one.suite == experiment.suite]
+        if reason := _inapplicable(entrant, experiment):
+            outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
+            continue
+        how = {"horizon": horizon, "checkpoints": rounds[rounds <= horizon], "seed": footer["seed"]}
+        processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
+        try:
+            seen = _played(entrant, experiment, n, processes, first, how)
+        except Failed as error:
+            outcome.failures[experiment.instance] = str(error)
+            continue
+        for one in terms:
+            values = values_of(maker_of(one.name, experiment.runs[0].spec), seen)
+            role = role_of(entrant, one.name)
+            own = Score("yours", entrant.label, "", True, role, seen.rounds, values)
+            stored = [
+                replace(other, values={name: rows[:n] for name, rows in other.values.items()})
+                for other in scores_of(one, runs, footer["labels"])
+            ]
+            outcome.tables[one.name, experiment.instance] = standings([*stored, own], horizon)
+    return outcome
+
+
+def _experiments(
+    arena: Arena, chosen: Sequence[Terms], instances: Sequence[str]
+) -> list[Experiment]:
+    """Return the experiments of contracts, on all or some instances; all must be stored."""
+    known = [one.instance for one in arena.config.experiments]
     for name in instances:
         if name not in known:
             raise ConfigError(f"the arena has no instance {name!r}{meant(name, known)}")
-    experiments = [
+    judged = [
         one
         for suite in dict.fromkeys(terms.suite for terms in chosen)
         for one in arena.config.named(SLUG, suite)
-        if not instances or one.instance in instances
     ]
+    experiments = [one for one in judged if not instances or one.instance in instances]
     if not experiments:
+        first = chosen[0].name
         raise ConfigError(
-            f"contract {contracts[0]} is not judged on {', '.join(instances)}; it is on "
-            f"{', '.join(one.instance for one in arena.instances(contracts[0]))}"
+            f"contract {first} is not judged on {', '.join(instances)}; it is on "
+            f"{', '.join(one.instance for one in arena.instances(first))}"
         )
     for one in experiments:
         file = dataset_of(arena, one).resolve()
         if not file.exists():
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "
-                f"project's folder, or give --results FOLDER; {MAKES}"
+                "project's folder, or give --results FOLDER; `fairbandits replicate arena` makes "
+                "them"
             )
-    fitting = [one for one in experiments if not _inapplicable(entrant, one)]
-    is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
-    outcome = Outcome(entrant.label)
-    for experiment in experiments:
-        terms = [one for one in chosen if one.suite == experiment.suite]
-        said(f"{experiment.instance}: {experiment.title}")
-        runs, footer = recorded(arena, experiment)
-        rounds = runs[0].rounds
-        n = len(runs[0].values["plays"])
-        horizon = int(rounds[-1])
-        if not is_fast and (rounds == PLAIN_ROUNDS).any():
-            horizon = PLAIN_ROUNDS
-        n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
-        outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
-        outcome.stored = max(outcome.stored, int(rounds[-1]))
-        size = {"horizon": horizon, "replicates": n, "seed": footer["seed"]}
-        size["n_jobs"] = 1 if is_fast else n_jobs or os.cpu_count() or 1
-        if reason := _inapplicable(entrant, experiment):
-            outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
-            continue
-        try:
-            seen = _played(entrant, experiment, rounds, size, first)
-        except Failed as error:
-            outcome.failures[experiment.instance] = str(error)
-            continue
-        spec = experiment.runs[0].spec
-        for one in terms:
-            values = values_of(maker_of(one.name, spec), seen)
-            role = role_of(entrant, one.name)
-            own = Score("yours", entrant.label, "", True, role, seen.rounds, values)
-            stored = [_cut(other, n) for other in scores_of(one, runs, footer["labels"])]
-            table = standings([*stored, own], horizon)
-            outcome.tables[one.name, experiment.instance] = table
-    return outcome
-
-
-def _cut(score: Score, replicates: int) -> Score:
-    """Return a score with its first replicates alone."""
-    values = {name: one[:replicates] for name, one in score.values.items()}
-    return replace(score, values=values)
+    return experiments
 
 
 def _inapplicable(entrant: Entrant, experiment: Experiment) -> str:
@@ -309,22 +252,22 @@ class Failed(Exception):
 def _played(
     entrant: Entrant,
     experiment: Experiment,
-    rounds: np.ndarray,
-    size: dict[str, Any],
+    replicates: int,
+    processes: int,
     first: Compiled | None,
+    how: dict[str, Any],
 ) -> Result:
     """Play the user's policy on an instance, or raise Failed."""
     spec = experiment.runs[0].spec
     instance = instance_of(spec)
-    numbers = list(range(size["replicates"]))
-    drawn = isinstance(instance, RandomInstance)
-    alone = drawn and "targets" in entrant.asks
-    played = {name: size[name] for name in ("horizon", "seed")}
-    played |= {"instance": instance, "stream": spec.stream}
-    played |= {"checkpoints": rounds[rounds <= size["horizon"]]}
+    is_drawn = isinstance(instance, RandomInstance)
+    played = how | {"instance": instance, "stream": spec.stream}
+    groups = [list(range(replicates))]
+    if is_drawn and "targets" in entrant.asks:  # each replicate has its own policy
+        groups = [[replicate] for replicate in groups[0]]
     results = []
-    for together in [[r] for r in numbers] if alone else [numbers]:
-        one = instance.draw(size["seed"], spec.stream, together[0]) if drawn else instance
+    for together in groups:
+        one = instance.draw(how["seed"], spec.stream, together[0]) if is_drawn else instance
         try:
             policy = entrant.policy(given_of(spec, one.true_means, entrant))
         except Exception as error:  # a user's class can raise anything
@@ -335,7 +278,7 @@ def _played(
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
-        n_jobs = 1 if isinstance(policy, Compiled) else min(size["n_jobs"], len(together))
+        n_jobs = 1 if isinstance(policy, Compiled) else min(processes, len(together))
         try:
             results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
         except Exception as error:  # a user's policy can raise anything
@@ -350,31 +293,18 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
     It is played again in this process, and the failing replicate in Python: no other way tells the
     place.
     """
+
+    def raised(policy: Any, replicate: int) -> Exception | None:
+        try:
+            run(policy, replicates=[replicate], **played)
+        except Exception as error:  # a user's policy can raise anything
+            return error
+        return None
+
     for replicate in replicates:
-        if not _raised(policy, replicate, played):
-            continue
-        if error := _raised(getattr(policy, "_policy", policy), replicate, played):
+        if raised(policy, replicate) and (
+            error := raised(getattr(policy, "_policy", policy), replicate)
+        ):
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             return f"{place_of(error)}: {name}{error}{line_of(error)}"
     return ""
-
-
-def _raised(policy: Any, replicate: int, played: Mapping[str, Any]) -> Exception | None:
-    """Return the exception that a policy raises in a replicate, or None."""
-    try:
-        run(policy, replicates=[replicate], **played)
-    except Exception as error:  # a user's policy can raise anything
-        return error
-    return None
-
-
-def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
-    """Yield the printed lines about an outcome."""
-    own = outcome.own(arena)
-    if len(own):
-        yield outcome.label
-        yield own.to_string(index=False)
-        yield from outcome.words
-    for (contract, instance), reason in outcome.skipped.items():
-        yield f"Not applicable: {contract} on {instance}: {reason}"
-    yield from outcome.failures.values()

@@ -1,5 +1,6 @@
 """Roles of the policies under each contract: papers/arena/arena.yaml."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,6 @@ class Role:
     kind: str
     says: str
 
-    @property
-    def applies(self) -> bool:
-        """Whether the policy is run under the contract."""
-        return bool(self.translation)
-
 
 @dataclass(frozen=True)
 class Terms:
@@ -42,11 +38,7 @@ class Terms:
     says: str
     suite: str
     roles: dict[str, Role]
-
-    @property
-    def unit(self) -> str:
-        """Unit of a shortfall."""
-        return CONTRACTS[self.name].unit
+    unit: str  # of a shortfall
 
 
 @dataclass(frozen=True)
@@ -55,10 +47,8 @@ class Arena:
 
     config: Config
     terms: tuple[Terms, ...]
-    #: Instance -> why it is there.
-    reasons: dict[str, str]
-    #: Policy that must know the number of rounds -> its use.
-    needs_horizon: dict[str, str]
+    reasons: dict[str, str]  # instance -> why it is there
+    needs_horizon: dict[str, str]  # policy that must know the number of rounds -> its use
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
         """Return the experiments of a contract's instances."""
@@ -71,11 +61,6 @@ class Arena:
             raise ConfigError(f"the arena has no contract {contract!r}{meant(contract, [*known])}")
         return known[contract]
 
-    @property
-    def names(self) -> list[str]:
-        """Names of all instances."""
-        return [one.instance for one in self.config.experiments]
-
 
 def load_arena(config: Config, root: Path = ROOT) -> Arena:
     """Return the arena, or raise ConfigError if papers/arena/arena.yaml does not fit the suites."""
@@ -83,29 +68,28 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     where = str(file.relative_to(root))
     content = read_yaml(file)
     check(content, "arena", where)
+
+    def need(known: Collection[str], name: str, place: str, problem: str) -> None:
+        if name not in known:
+            raise ConfigError(f"{where}: {place}: {problem.format(name)}{meant(name, [*known])}")
+
     suites: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
-    run = {policy for labels in suites.values() for policy in labels}
+    run = sorted({policy for labels in suites.values() for policy in labels})
     for key in ("policies", "needs_horizon"):
         for name in content[key]:
-            if name not in run:
-                raise ConfigError(
-                    f"{where}: {key}: no suite runs {name!r}{meant(name, sorted(run))}"
-                )
+            need(run, name, key, "no suite runs {!r}")
     terms = []
     for name, one in content["contracts"].items():
-        place = f"{where}: contracts.{name}.suite"
-        if one["suite"] not in suites:
-            raise ConfigError(
-                f"{place}: {one['suite']!r} is unknown{meant(one['suite'], [*suites])}"
-            )
+        need(suites, one["suite"], f"contracts.{name}.suite", "{!r} is unknown")
         ran = suites[one["suite"]]
         roles = {
             policy: _role(content, policy, name, policy in ran, where)
             for policy in dict.fromkeys([*ran, *content["policies"]])
         }
-        terms.append(Terms(name, one["title"], one["says"], one["suite"], roles))
+        unit = CONTRACTS[name].unit
+        terms.append(Terms(name, one["title"], one["says"], one["suite"], roles, unit))
     return Arena(config, tuple(terms), _reasons(root), content["needs_horizon"])
 
 
@@ -129,11 +113,9 @@ def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where:
 
 def _reasons(root: Path) -> dict[str, str]:
     """Return why each instance was chosen: the origin of its means."""
-    found = {}
+    reasons = {}
     for block in read_yaml(paper_file(SLUG, "experiments", root))["experiments"].values():
         for name, own in block["instances"].items():
-            found[name] = own["means" if "means" in own else "drawn_means"]
-    return {
-        name: entry["source"] if "source" in entry else entry["low"]["source"]
-        for name, entry in found.items()
-    }
+            means = own.get("means") or own["drawn_means"]
+            reasons[name] = means["source"] if "source" in means else means["low"]["source"]
+    return reasons

@@ -1,7 +1,12 @@
-"""The arena's tables: standings under each contract on each instance, and paired comparisons."""
+"""The arena's tables: standings under each contract on each instance, and paired comparisons.
+
+They are counted from scores: contract regret and shortfall of each replicate, by round.
+"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +14,24 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_arena
-from fairbandits.arena.scores import MEASURES, Score, maker_of, recorded, scores_of, seen_of
+from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Role, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
+from fairbandits.library import contracts
 from fairbandits.library.instance import Instance
+from fairbandits.library.results import Result
 from fairbandits.library.simulation import Setting, play
 from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
-from fairbandits.settings.config import Config
+from fairbandits.rationals import rational
+from fairbandits.replication.datasets import expect_experiment, load_dataset
+from fairbandits.replication.recorded import RunData, runs_of
+from fairbandits.settings.config import Config, Experiment
+from fairbandits.settings.spec import RunSpec, shares_of, swept
 
+COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
+#: Methods of a contract, and columns of the tables.
+MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 #: Column that says whether a contract is kept -> the measure that decides it, and its largest upper
 #: limit as a part of the rounds, which is smaller where every round counts.
 KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
@@ -26,6 +39,111 @@ KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
 #: Means of the arms for measuring costs.
 COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The recorded columns that a contract measures: see `fairbandits.contracts`."""
+
+    rounds: np.ndarray
+    plays: np.ndarray
+    rewards: np.ndarray
+    true_means: np.ndarray
+    deficits: Mapping[str, np.ndarray]
+    quotas: tuple
+
+
+@dataclass(frozen=True)
+class Score:
+    """A policy with one setting on one instance under one contract."""
+
+    policy: str  # its name in the configuration
+    label: str  # its name on pages
+    setting: str  # the swept parameter with its value, or empty
+    usual: bool  # whether that is the first of the sweep
+    role: Role
+    rounds: np.ndarray
+    values: dict[str, np.ndarray]  # by `MEASURES`, each (n_replicates, n_checkpoints)
+
+    @property
+    def name(self) -> str:
+        """Label and setting."""
+        return f"{self.label}, {self.setting}" if self.setting else self.label
+
+    def at(self, measure: str, horizon: int | None = None) -> np.ndarray:
+        """Return a measure of each replicate at a recorded round, by default the last."""
+        place = -1 if horizon is None else int(np.flatnonzero(self.rounds == horizon)[0])
+        return self.values[measure][:, place]
+
+
+def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.Contract]:
+    """Return a function from true means to the contract of a suite's run."""
+    if contract == "minimum_pulls":
+        pulls = contracts.MinimumPulls(spec.quotas)
+        return lambda means: pulls
+    if contract == "minimum_reward":
+        # target_shares are the quotas in all suites of this contract
+        return lambda means: contracts.MinimumReward(shares_of(spec.quotas, means.tolist()))
+    fractions = iter([rational("quotas", one) for one in spec.quotas])
+    owed = [sum((next(fractions) for _ in range(size)), Fraction()) for size in spec.groups]
+    is_exposure = contract == "group_exposure"
+    kind = contracts.GroupExposure if is_exposure else contracts.GroupMerit
+    of_groups = kind(spec.groups, tuple(map(str, owed)))
+    return lambda means: of_groups
+
+
+def values_of(
+    make: Callable[[np.ndarray], contracts.Contract], seen: Seen | Result
+) -> dict[str, np.ndarray]:
+    """Return the measures of a contract, which can depend on each replicate's means."""
+    if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
+        contract = make(seen.true_means)
+        return {name: getattr(contract, name)(seen) for name in MEASURES}
+    parts = []
+    for r, means in enumerate(seen.true_means):
+        own = slice(r, r + 1)
+        deficits = {name: values[own] for name, values in seen.deficits.items()}
+        one = Seen(seen.rounds, seen.plays[own], seen.rewards[own], means, deficits, seen.quotas)
+        parts.append({name: getattr(make(means), name)(one) for name in MEASURES})
+    return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
+
+
+def dataset_of(arena: Arena, experiment: Experiment) -> Path:
+    """Return the file with an instance's runs."""
+    return Path(arena.config.folders["results"]) / experiment.dataset
+
+
+def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
+    """Return the stored runs of an instance and their footer, or raise StoreError if unusable."""
+    file = dataset_of(arena, experiment)
+    swept_names = sorted({name for run in experiment.runs for name in run.spec.sweep})
+    table, footer = load_dataset(file, [*COLUMNS, *swept_names])
+    expect_experiment(footer, experiment, file)
+    return list(runs_of(table, footer)), footer
+
+
+def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> Iterator[Score]:
+    """Yield the scores of stored runs of one instance under a contract; labels are by policy."""
+    for run in runs:
+        role = terms.roles[run.policy]
+        if not role.translation:
+            continue
+        first = {name: swept(value) for name, value in run.spec.cells[0].items()}
+        setting = ", ".join(
+            f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items()
+        )
+        values = values_of(maker_of(terms.name, run.spec), seen_of(run))
+        usual = run.cell == first
+        yield Score(run.policy, labels[run.policy], setting, usual, role, run.rounds, values)
+
+
+def seen_of(run: RunData) -> Seen:
+    """Return the columns of a stored run that a contract measures."""
+    means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
+    deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
+    return Seen(
+        *(run.rounds, run.values["plays"], run.values["reward"], means, deficits, run.spec.quotas)
+    )
 
 
 def interval(values: np.ndarray) -> pd.DataFrame:
@@ -46,16 +164,10 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
     says that it is better, and the mean of the other measure does not say that it is worse; but no
     policy that knows the means dominates one that does not, and the optimum dominates none.
     """
+    facts = ("policy", "label", "setting", "name", "usual")
     rows = pd.DataFrame(
-        {
-            "policy": one.policy,
-            "label": one.label,
-            "setting": one.setting,
-            "name": one.name,
-            "usual": one.usual,
-            "kind": one.role.kind,
-            "translation": one.role.translation,
-        }
+        {name: getattr(one, name) for name in facts}
+        | {"kind": one.role.kind, "translation": one.role.translation}
         for one in scores
     )
     values = {
@@ -77,9 +189,8 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
 
 
 def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
-    rows[name] = found["mean"].to_numpy()
-    rows[f"{name}_low"] = found["low"].to_numpy()
-    rows[f"{name}_high"] = found["high"].to_numpy()
+    for column, end in ((name, "mean"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+        rows[column] = found[end].to_numpy()
 
 
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
@@ -134,20 +245,19 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
     """Return standings, paths and pairs, and the scale of the runs if it is not the usual one."""
     scale = ""
     found: dict[str, list[pd.DataFrame]] = {"standings": [], "paths": [], "pairs": []}
+    order = {terms.name: k for k, terms in enumerate(arena.terms)}
     for suite in dict.fromkeys(one.suite for one in arena.terms):
         for experiment in arena.config.named(SLUG, suite):
             runs, footer = recorded(arena, experiment)
             scale = footer.get("scale", scale)
             for terms in (one for one in arena.terms if one.suite == suite):
                 scores = list(scores_of(terms, runs, footer["labels"]))
-                parts = {"standings": standings(scores), "paths": paths(scores)}
-                parts["pairs"] = pairs(scores)
-                parts["standings"] = parts["standings"].assign(**facts_of(terms, runs))
+                parts = {"standings": standings(scores).assign(**facts_of(terms, runs))}
+                parts |= {"paths": paths(scores), "pairs": pairs(scores)}
                 for name, part in parts.items():
                     part.insert(0, "instance", experiment.instance)
                     part.insert(0, "contract", terms.name)
                     found[name].append(part)
-    order = {terms.name: k for k, terms in enumerate(arena.terms)}
     tables = {
         name: pd.concat(parts, ignore_index=True).sort_values(
             "contract", key=lambda names: names.map(order), kind="stable", ignore_index=True
@@ -171,19 +281,15 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
 def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
     """Return the nanoseconds per round of each policy on five arms; few rounds are interpreted."""
     rows = []
-    for terms in {one.suite: one for one in arena.terms}.values():
-        experiment = arena.instances(terms.name)[0]
-        for one in experiment.runs:
-            policy = one.name.removesuffix(f"-{one.spec.law}")
-            cell = one.spec.cells[0]
-            parameters = one.spec.parameters_of(cell)
+    for suite in {one.suite: one for one in arena.terms}:
+        experiment = arena.config.named(SLUG, suite)[0]
+        for run in experiment.runs:
+            policy = run.name.removesuffix(f"-{run.spec.law}")
+            parameters = run.spec.parameters_of(run.spec.cells[0])
             settled = {k: COSTED.get(k, v) if v == "instance" else v for k, v in parameters.items()}
-            made = make_policy(one.spec.policy, settled, where=f"costs of {policy}")
-            label = experiment.labels[policy]
-            rows.append(
-                {"suite": terms.suite, "label": label, "nanoseconds": _nanoseconds(made, rounds)}
-            )
-    return pd.DataFrame(rows)
+            made = make_policy(run.spec.policy, settled, where=f"costs of {policy}")
+            rows.append((suite, experiment.labels[policy], _nanoseconds(made, rounds)))
+    return pd.DataFrame(rows, columns=["suite", "label", "nanoseconds"])
 
 
 #: Replaces parameters that come from an instance.
@@ -217,10 +323,6 @@ def write(config: Config, out: Path) -> None:
     for name in TABLES:
         content = pa.Table.from_pandas(tables[name], preserve_index=False)
         content = content.replace_schema_metadata(None)
-        footer = {
-            "kind": "arena",
-            "table": name,
-            "code": arena_code(),
-            "content": table_hash(content),
-        }
-        write_table(out / f"{name}.parquet", content, footer | ({"scale": scale} if scale else {}))
+        footer = {"kind": "arena", "table": name, "code": arena_code()}
+        footer |= {"content": table_hash(content)} | ({"scale": scale} if scale else {})
+        write_table(out / f"{name}.parquet", content, footer)

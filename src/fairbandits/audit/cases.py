@@ -1,22 +1,22 @@
 """From the cells of recorded runs to the values that a procedure judges.
 
-The cells that a test reads are one table. `cells` and `where` of a record choose rows, `reading`
-repeats them under readings, `each` groups them to cases, `with` finds each row's companions, `over`
-sorts the rows of a case. Each input of the procedure is an expression, evaluated in the case.
+`cells` and `where` of a record choose cells, `reading` repeats them under readings, `each` groups
+them to cases, `with` finds each cell's companions, `over` sorts the cells of a case. Each input of
+the procedure is an expression, evaluated in the case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
+from fairbandits.audit.claims import Plan, Selection, is_literal, listed
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
-from fairbandits.audit.plans import Plan, Selection, is_literal
 from fairbandits.rationals import rational
 
 #: Data parameters with one number for each point, and those of which one number is for all.
@@ -32,7 +32,6 @@ class Question:
     data: Mapping[str, Any]
     each: str = ""  # the item that the test is repeated for
     reading: str = ""  # empty under all readings of the claim
-    coordinates: tuple[tuple[str, str], ...] = ()  # that tell the test's questions apart
     control: Mapping[str, Any] | None = None  # the same data of the control's cells
 
 
@@ -47,7 +46,6 @@ class CaseScope:
     group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
 
     def value(self, name: str) -> Any:
-        """Return the value of a name."""
         if name in self.known:
             return self.known[name]
         if self.cell is None:
@@ -60,7 +58,6 @@ class CaseScope:
         return values
 
     def companion(self, name: str) -> "CaseScope":
-        """Return the scope of the companion of this name."""
         return replace(self, cell=self.find(self.cell, name), group=())
 
     def stacked(self) -> tuple["CaseScope", ...]:
@@ -84,121 +81,122 @@ class CaseScope:
         return value[:, np.maximum(places, 0)]
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """Return a function's value."""
         return measures.functions()[name].called(self, arguments)
 
 
 def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
     """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it."""
     cases = Cases(plan, readings, evidence)
+    values = _pooled if plan.is_pooled else _fitted
     asked = False
     for reading, cells in cases.groups():
         for known in cases.repetitions(cells[0]):
-            data = _data(plan, cases.scopes(reading, cells, known))
+            data = values(plan, cases.scopes(reading, cells, known))
             if data is None:
                 continue
             asked, control = True, None
             if plan.control:
-                control = _data(plan, cases.scopes(reading, cases.controls(cells), known))
+                control = values(plan, cases.scopes(reading, cases.controls(cells), known))
             where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
-            where = {name: where[name] for name in plan.each}
-            each = ", ".join(_in_words(name, value) for name, value in where.items())
-            coordinates = tuple((name, str(value)) for name, value in where.items())
-            yield Question(data, each, reading, coordinates, control)
+            each = ", ".join(_in_words(name, where[name]) for name in plan.each)
+            yield Question(data, each, reading, control)
     if not asked:
         raise ValueError("no arm or round of its cells is what the test asks for")
 
 
 class Cases:
-    """The cells that a plan reads, as a table; without cells it has one row, with None in it."""
+    """The cells that a plan reads; one None for a plan that reads none."""
 
     def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
-        self._others: dict[tuple[str, bool], tuple[list[str], pd.DataFrame]] = {}
-        self._controls: list[Cell] | None = None
+        self._others: dict[tuple[str, bool], tuple[Sequence[str], Mapping[tuple, list[Cell]]]] = {}
         self._of_replicates = False
-        self.table = pd.DataFrame({"cell": [None]})
-        if plan.cells:
-            self.table = self._chosen(plan.cells, plan.columns(), plan.of_cells)
-        if self.table.empty:
+        self.cells = self._chosen(plan.cells, plan.columns()) if plan.cells else [None]
+        if not self.cells:
             raise ValueError("no cell of its experiments is what the test asks for")
 
     def scope(self, cell: Cell | None, **known: Any) -> CaseScope:
-        """Return the scope of a cell."""
         return CaseScope(self.evidence, cell, known, self._companion)
 
-    def _chosen(
-        self, selection: Selection, columns: list[str], coordinates: Sequence[str]
-    ) -> pd.DataFrame:
-        """Return the table of the cells of a selection, with these coordinates."""
-        cells = [
-            cell
-            for name in selection.experiments
+    def _chosen(self, selection: Selection, columns: list[str]) -> list[Cell]:
+        """Return the cells of a selection, by default of the experiments of the plan's cells."""
+        cells = (
+            Cell(recorded, run)
+            for name in selection.experiments or self.plan.cells.experiments
             for recorded in self.evidence.recorded(name, columns)
             for run in recorded.runs
-            if self._is_wanted(cell := Cell(self.evidence, recorded, run), selection)
-        ]
-        values = {name: [cell.coordinate(name) for cell in cells] for name in coordinates}
-        return pd.DataFrame({"cell": cells, **values}, dtype=object)
+        )
+        return [cell for cell in cells if self._is_wanted(cell, selection)]
 
     def _is_wanted(self, cell: Cell, selection: Selection) -> bool:
-        wanted = {name: values for name, values in selection.wanted.items() if name != "arm"}
-        for name, values in wanted.items():
-            if not (cell.has(name) and _is_one_of(cell.coordinate(name), values)):
+        for name, values in selection.wanted.items():
+            fits = cell.has(name) and _is_one_of(cell.coordinate(name), values)
+            if name != "arm" and not fits:
                 return False
         where = selection.where
         return not where or bool(np.all(parse(where).evaluate(self.scope(cell))))
 
-    # ------------------------------------------------------------------------------ companions
-
     def _companion(self, cell: Cell, name: str) -> Cell:
-        """Return a cell's companion, the one row that is like it; a control has its cell's."""
+        """Return a cell's companion, the one cell that is like it; a control has its cell's."""
         own = self.plan.control.companions if cell.stands_for else self.plan.companions
-        if name not in own:
-            return self._paired(cell, self._companion(cell.stands_for, name))
+        if name in own:
+            other = self._like(cell, name, own[name])
+        else:
+            other = self._companion(cell.stands_for, name)
+        return self._paired(other, cell) if self.plan.paired else other
+
+    def _like(self, cell: Cell, name: str, selection: Selection) -> Cell:
         key = name, cell.stands_for is None
         if key not in self._others:
-            self._others[key] = self._companions(name, own[name])
+            alike = selection.match
+            if alike is None:
+                alike = [*self.plan.of_cells, self.plan.over]
+                alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
+            others: dict[tuple, list[Cell]] = {}
+            for one in self._chosen(selection, self.plan.columns(name)):
+                others.setdefault(_key(one, alike), []).append(one)
+            self._others[key] = alike, others
         alike, others = self._others[key]
-        values = {one: cell.coordinate(one) for one in alike}
-        for one, value in values.items():
-            # compared one by one: None is None, and a list is one value
-            others = others[np.array([found == value for found in others[one]], bool)]
-        if len(others) != 1:
-            given = ", ".join(f"{one} = {value}" for one, value in values.items())
+        found = others.get(_key(cell, alike), [])
+        if len(found) != 1:
+            given = ", ".join(f"{one} = {cell.coordinate(one)}" for one in alike)
             words = f"companion {name!r} must be one cell" + f" for {given}" * bool(given)
-            raise ValueError(f"{words}, got {len(others)}")
-        return self._paired(cell, *others["cell"])
+            raise ValueError(f"{words}, got {len(found)}")
+        return found[0]
 
-    def _paired(self, cell: Cell, other: Cell) -> Cell:
-        both = min(cell.n_replicates, other.n_replicates)
-        return replace(other, replicates=both) if self.plan.paired else other
+    @staticmethod
+    def _paired(cell: Cell, other: Cell, **changes: Any) -> Cell:
+        return replace(cell, replicates=min(cell.n_replicates, other.n_replicates), **changes)
+
+    def limited(self, cell: Cell | None) -> Cell | None:
+        """Return a cell limited to the replicates that all its companions have."""
+        if cell is None or not self.plan.paired or not self.plan.companions:
+            return cell
+        used = {place for one in self.plan.expressions for _, place in one.names() if place}
+        sizes = [self._companion(cell, name).n_replicates for name in used]
+        return replace(cell, replicates=min([cell.n_replicates, *sizes]))
 
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the controls of a case's cells; of a control swept over more, all is stacked."""
-        found = [self._like(cell) for cell in cells]
-        if self.plan.over and all(found) and any(len(some) > 1 for some in found):
-            pairs = zip(found, cells, strict=True)
-            first = {id(one): (one, cell) for some, cell in pairs for one in some}
-            found, cells = (
-                [[one] for one, _ in first.values()],
-                [cell for _, cell in first.values()],
-            )
+        pairs = [(self._controls_of(cell), cell) for cell in cells]
+        sizes = {len(own) for own, _ in pairs}
+        if self.plan.over and 0 not in sizes and sizes != {1}:
+            first = {id(one): ([one], cell) for own, cell in pairs for one in own}
+            pairs = [*first.values()]
         made = []
-        for some, cell in zip(found, cells, strict=True):
-            if len(some) != 1:
-                place = f"{cell.recorded.experiment.name}/{cell.run.name}"
-                raise ValueError(f"the control of {place} must be one cell, got {len(some)}")
-            both = min(some[0].n_replicates, cell.n_replicates)
-            made.append(replace(some[0], replicates=both, stands_for=cell))
+        for own, cell in pairs:
+            if len(own) != 1:
+                raise ValueError(f"the control of {cell.place} must be one cell, got {len(own)}")
+            made.append(self._paired(own[0], cell, stands_for=cell))
         return made
 
-    def _like(self, cell: Cell) -> list[Cell]:
-        control, plan = self.plan.control.cells, self.plan
-        if self._controls is None:
-            selection = replace(control, experiments=control.experiments or plan.cells.experiments)
-            self._controls = list(self._chosen(selection, plan.columns(), ())["cell"])
-        alike = {"law", plan.over, *plan.of_cells} & COORDINATES.keys()
+    @cached_property
+    def _all_controls(self) -> list[Cell]:
+        return self._chosen(self.plan.control, self.plan.columns())
+
+    def _controls_of(self, cell: Cell) -> list[Cell]:
+        control = self.plan.control
+        alike = {"law", self.plan.over, *self.plan.of_cells} & COORDINATES.keys()
         # in other experiments only what is asked for
         alike |= set() if control.experiments else {"experiment"}
         another = control.wanted.keys() & {"policy", "label"}
@@ -211,64 +209,36 @@ class Cases:
                 one.coordinate(name) == cell.coordinate(name) for name in alike
             )
 
-        return [one for one in self._controls if is_like(one)]
-
-    def _companions(self, name: str, selection: Selection) -> tuple[list[str], pd.DataFrame]:
-        """Return the coordinates that cells share with companions of a name, and these."""
-        alike = (*self.plan.of_cells, self.plan.over)
-        if not selection.experiments:
-            selection = replace(selection, experiments=self.plan.cells.experiments)
-        alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
-        alike = alike if selection.match is None else list(selection.match)
-        return alike, self._chosen(selection, self.plan.columns(name), alike)
-
-    def limited(self, cell: Cell | None) -> Cell | None:
-        """Return a cell limited to the replicates that all its companions have."""
-        if cell is None or not self.plan.paired or not self.plan.companions:
-            return cell
-        used = {place for one in self.plan.expressions for _, place in one.names() if place}
-        sizes = [self._companion(cell, name).n_replicates for name in used]
-        return replace(cell, replicates=min([cell.n_replicates, *sizes]))
-
-    # ---------------------------------------------------------------------- readings and cases
+        return [one for one in self._all_controls if is_like(one)]
 
     def groups(self) -> Iterator[tuple[str, list[Cell | None]]]:
         """Yield the cells of each case, with its reading (empty for a case under all readings)."""
-        table = self._under_readings()
-        grouped = table.groupby(self.plan.of_cells or (lambda row: 0), sort=False, dropna=False)
-        cases = [rows.groupby("reading", sort=False)["cell"].agg(list) for _, rows in grouped]
-        cases = [dict(case) for case in cases]
+        pairs = [("", cell) for cell in self.cells]
+        if self.plan.reading:
+            pairs = [(one, cell) for one in self.readings for _, cell in pairs]
+            pairs = [(one, cell) for one, cell in pairs if self._belongs(cell, one)]
+        cases: dict[tuple, dict[str, list[Cell | None]]] = {}
+        for reading, cell in pairs:
+            case = cases.setdefault(_key(cell, self.plan.of_cells), {})
+            case.setdefault(reading, []).append(cell)
         # in the order of the readings, whatever cells come first
         for reading in ("", *self.readings):
-            for case in cases:
+            for case in cases.values():
                 if reading in case and self._is_of_all(case):
                     yield "", case[reading]
                     case.clear()
                 elif reading in case:
                     yield reading, case[reading]
 
-    def _under_readings(self) -> pd.DataFrame:
-        """Return the table with a row for each cell and each reading that it belongs to."""
-        if not self.plan.reading:
-            return self.table.assign(reading="")
-        parts = [
-            self.table[[self._belongs(cell, reading) for cell in self.table["cell"]]].assign(
-                reading=reading
-            )
-            for reading in self.readings
-        ]
-        return pd.concat(parts, ignore_index=True) if parts else self.table[:0].assign(reading="")
-
     def _belongs(self, cell: Cell, reading: str) -> bool:
         given = self.plan.reading
         if not isinstance(given, Mapping):
-            names = [given] if isinstance(given, str) else given
-            return any(cell.coordinate(name) == reading for name in names)
+            return any(cell.coordinate(name) == reading for name in listed(given))
         rule = given.get(reading, False)
         if isinstance(rule, bool):
             return rule
         holds = parse(rule).evaluate(self.scope(cell, reading=reading))
-        # replicates differ in it: `_kept` selects those that belong
+        # replicates differ in it: `_value` selects those that belong
         self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
         return bool(np.any(holds))
 
@@ -278,8 +248,6 @@ class Cases:
         own = any(name == "reading" for text in self.plan.judged for name, _ in text.names())
         complete = len(self.readings) == len(case) > 1 and all(one == other for other in others)
         return complete and not own and not self._of_replicates
-
-    # --------------------------------------------------------------- repetitions and stacking
 
     def repetitions(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition of a case that no cell has."""
@@ -296,7 +264,7 @@ class Cases:
         if "round" not in self.plan.each:
             return [{}]
         found = parse(self.plan.rounds).evaluate(self.scope(self.limited(cell), **known))
-        recorded = self.scope(cell).at(cell.rounds[None, :, None], np.ravel(found))
+        recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
         return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
 
     def _arms(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
@@ -318,21 +286,22 @@ class Cases:
         scopes = [self.scope(self.limited(cell), **known) for cell in cells]
         if not plan.over:
             if len(scopes) > 1 and not plan.is_pooled:
-                found = [one.cell for one in scopes]
-                names = [f"{one.recorded.experiment.name}/{one.run.name}" for one in found]
-                listed = ", ".join(names[:4])
-                raise ValueError(f"a case must be one cell, got {len(names)}: {listed}")
+                listed = ", ".join(one.cell.place for one in scopes[:4])
+                raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")
             return scopes
-        place = parse(plan.over)
-        sized = [(float(np.asarray(place.evaluate(one), float).item()), one) for one in scopes]
-        sized.sort(key=lambda pair: pair[0])
-        sizes, scopes = ([pair[k] for pair in sized] for k in (0, 1))
+        sizes = [float(np.asarray(parse(plan.over).evaluate(one)).item()) for one in scopes]
         if len(set(sizes)) < len(sizes):
             raise ValueError(
-                f"cells that are stacked must differ in {plan.over}, got {sizes}; "
+                f"cells that are stacked must differ in {plan.over}, got {sorted(sizes)}; "
                 "what else they differ in has to be among `each`"
             )
+        scopes = [scopes[k] for k in np.argsort(sizes)]
         return [replace(scopes[0], group=tuple(scopes))] if plan.is_joint else scopes
+
+
+def _key(cell: Cell | None, names: Sequence[str]) -> tuple:
+    values = (cell.coordinate(name) for name in names)
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _is_one_of(found: Any, wanted: Any) -> bool:
@@ -340,32 +309,23 @@ def _is_one_of(found: Any, wanted: Any) -> bool:
     number = not isinstance(found, str) and found is not None
     return any(
         found == (rational("a coordinate", one) if number and isinstance(one, str) else one)
-        for one in (wanted if isinstance(wanted, list) else [wanted])
+        for one in listed(wanted)
     )
 
 
 def _in_words(name: str, value: Any) -> str:
-    if name == "arm":
-        return f"arm {value}"
-    if isinstance(value, str):
+    if isinstance(value, str) and name != "arm":
         return value.replace("_", " ")
-    name = {"round": "t", "tolerance": "alpha"}.get(name, name)
-    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+    name = {"arm": "arm ", "round": "t = ", "tolerance": "alpha = "}.get(name, f"{name} = ")
+    return f"{name}{value:g}" if isinstance(value, float) else f"{name}{value}"
 
 
-# ------------------------------------------------------------------------------------- values
-
-
-def _data(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
-    return pooled(plan, case) if plan.is_pooled else fitted(plan, case)
-
-
-def pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
+def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
     """Return the values of all cells of a case, one after the other, and their scale."""
     values, scales = [], []
     for scope in case:
         scale = np.asarray(_value(plan, plan.inputs.get("scale", 1.0), scope), float)
-        for part in _listed(plan.inputs["values"]):
+        for part in listed(plan.inputs["values"]):
             found = np.asarray(_value(plan, part, scope))
             values.append(found.ravel())
             scales.append(np.broadcast_to(scale, found.shape).ravel())
@@ -376,22 +336,17 @@ def pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
     return data | ({"scale": np.concatenate(scales)} if "scale" in plan.inputs else {})
 
 
-def fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
-    """Return the inputs of a case in the form that its procedure requires."""
+def _fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
     data = {}
     for name, given in plan.inputs.items():
         if is_literal(plan.procedure, name):
             data[name] = given
         else:
-            parts = [_value(plan, one, scope) for scope in case for one in _listed(given)]
-            data[name] = _fitted(plan.procedure, name, [np.asarray(one) for one in parts])
+            parts = [_value(plan, one, scope) for scope in case for one in listed(given)]
+            data[name] = _shaped(plan.procedure, name, [np.asarray(one) for one in parts])
     if plan.procedure == "mean" and np.ndim(data["values"]) == 0:
         data["values"] = np.full(np.shape(data["against"]), data["values"])
     return data
-
-
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
 
 
 def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
@@ -412,33 +367,25 @@ def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
     return found
 
 
-def _fitted(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
-    """Return values in the form that a procedure's data parameter requires."""
-    if name in POINTS or name in ENDS:
-        found = np.concatenate([one.reshape(-1) for one in parts])
-        return float(found[0]) if found.size == 1 and name != "horizons" else found
-    if procedure == "exact":  # a number computed again
+def _shaped(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
+    is_fact = name in (*POINTS, *ENDS)
+    if procedure == "exact" and not is_fact:  # a number computed again
         (one,) = parts
-        return float(one.reshape(()))
+        return float(one.item())
     drawn = [len(one) for one in parts if one.ndim == 3 and len(one) > 1]
-    if not drawn:
-        if procedure != "mean":
-            raise ValueError(f"{name} must be of recorded runs, got {parts[0].ndim} axes")
-        found = np.concatenate([one.reshape(-1) for one in parts])
-        return float(found[0]) if found.size == 1 else found
+    if not drawn and procedure != "mean" and not is_fact:
+        raise ValueError(f"{name} must be of recorded runs, got {parts[0].ndim} axes")
+    if not drawn or is_fact:
+        flat = np.concatenate([one.ravel() for one in parts])
+        return float(flat[0]) if flat.size == 1 and name != "horizons" else flat
     if procedure == "slope":  # their number may differ
         return [column for one in parts for column in one.reshape(len(one), -1).T]
     if len(set(drawn)) > 1:
         raise ValueError(f"points must have the same replicates, got {sorted(set(drawn))}")
     # the replicates at each round, or arm, of each array; numbers are the same in all
-    columns = [
-        column
-        for one in parts
-        for column in np.broadcast_to(
-            one.reshape(len(one), -1) if one.ndim == 3 else one.reshape(1, -1),
-            (drawn[0], one.size // len(one) if one.ndim == 3 else one.size),
-        ).T
-    ]
+    rows = [one.reshape(len(one) if one.ndim == 3 else 1, -1) for one in parts]
+    rows = [np.broadcast_to(one, (drawn[0], one.shape[1])) for one in rows]
+    columns = [column for one in rows for column in one.T]
     if procedure == "share" and len(columns) > 1:
         raise ValueError(
             f"{name} must have one value for each replicate, got (replicates, rounds, arms) = "

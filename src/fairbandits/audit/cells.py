@@ -71,7 +71,6 @@ class Evidence:
         self._problems: dict[Path, str] = {}
 
     def files(self, name: str) -> list[Path]:
-        """Return the files of the experiment or suite of this name."""
         return [self.results / one.dataset for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
@@ -124,7 +123,6 @@ class Evidence:
 class Cell:
     """One cell of a run; a control has the parameters that it lacks from whom it stands for."""
 
-    evidence: Evidence
     recorded: Recorded
     run: RunData
     replicates: int | None = None  # the first so many; default all
@@ -132,7 +130,6 @@ class Cell:
 
     @property
     def spec(self) -> RunSpec:
-        """All that decides the run."""
         return self.run.spec
 
     @property
@@ -142,13 +139,15 @@ class Cell:
 
     @property
     def horizon(self) -> int:
-        """Last round T."""
         return int(self.rounds[-1])
 
     @property
     def n_replicates(self) -> int:
-        """Number of replicates that are used."""
         return self.replicates or int(self.recorded.footer["replicates"])
+
+    @property
+    def place(self) -> str:
+        return f"{self.recorded.experiment.name}/{self.run.name}"
 
     def column(self, name: str) -> np.ndarray:
         """Return a recorded column, shape (n_replicates, n_rounds, n_arms)."""
@@ -161,15 +160,13 @@ class Cell:
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         """Parameters of the policy: defaults, as configured, and swept ones as exact as those."""
-        exact = {name: self._exact(name, number) for name, number in self.run.cell.items()}
         other = self.stands_for.parameters if self.stands_for else {}
-        return {**other, **defaults(self.spec.policy), **self.spec.parameters, **exact}
-
-    def _exact(self, name: str, number: float) -> Any:
-        """Return the configured value of a swept parameter, text as a fraction."""
-        given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
-        value = next(given, number)
-        return rational(name, value) if isinstance(value, str) else value
+        found = {**other, **defaults(self.spec.policy), **self.spec.parameters}
+        for name, number in self.run.cell.items():
+            given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
+            value = next(given, number)
+            found[name] = rational(name, value) if isinstance(value, str) else value
+        return found
 
     def has(self, name: str) -> bool:
         """Whether it has a coordinate: not if that is a parameter of other policies."""
@@ -181,8 +178,6 @@ class Cell:
             place = self.recorded.experiment.name
             raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
         return _COORDINATES[name](self) if name in _COORDINATES else self.parameters[name]
-
-    # ---------------------------------------------------------------------- the instance
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -197,16 +192,11 @@ class Cell:
         targets = self.recorded.footer["targets"]
         return np.array(targets or [0.0] * self.spec.n_arms, float)
 
-    @property
-    def exact_gaps(self) -> list[Fraction]:
-        """Delta_i as fractions, each mean read as its shortest decimal."""
-        exact = [rational("means", mean) for mean in self.spec.means]
-        return [max(exact) - mean for mean in exact]
-
     @cached_property
     def gaps(self) -> np.ndarray:
         """Delta_i, shape (n_arms,), without the rounding error of a difference of decimals."""
-        return np.array([float(gap) for gap in self.exact_gaps])
+        exact = [rational("means", mean) for mean in self.spec.means]
+        return np.array([max(exact) - mean for mean in exact], float)
 
     @property
     def _own_quotas(self) -> Any:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,12 @@ BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: lambda one, other: one < other,
-    ast.LtE: lambda one, other: one <= other,
-    ast.Gt: lambda one, other: one > other,
-    ast.GtE: lambda one, other: one >= other,
-    ast.Eq: lambda one, other: one == other,
-    ast.NotEq: lambda one, other: one != other,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
@@ -59,7 +59,7 @@ class ExpressionError(ValueError):
 
 
 #: Where names' values come from, `fairbandits.audit.cases.CaseScope`, and the names that there are,
-#: `fairbandits.audit.plans.Words`; this module knows no word.
+#: `fairbandits.audit.claims.Words`; this module knows no word.
 Scope = Vocabulary = Any
 
 
@@ -72,20 +72,19 @@ class Expression:
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Yield the names that stand for values, each with the companion it is taken from."""
-        yield from _names(self.tree, "")
+        yield from _names(self.tree)
 
-    def calls(self) -> Iterator[str]:
-        """Yield the functions that are called."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and node.func.id != CELLS:
-                yield node.func.id
+    @cached_property
+    def _called(self) -> list[str]:
+        return [node.func.id for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+
+    def calls(self) -> list[str]:
+        return [name for name in self._called if name != CELLS]
 
     @property
     def is_joint(self) -> bool:
         """Whether it refers to all stacked cells."""
-        return any(
-            isinstance(node, ast.Call) and node.func.id == CELLS for node in ast.walk(self.tree)
-        )
+        return CELLS in self._called
 
     def check(self, vocabulary: Vocabulary) -> str:
         """Return the unit of the value, or an empty text; ExpressionError if a name is unknown."""
@@ -170,18 +169,16 @@ def _not_allowed(node: ast.AST, text: str) -> ExpressionError:
     )
 
 
-def _names(node: ast.AST, companion: str) -> Iterator[tuple[str, str]]:
+def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
     match node:
         case ast.Name(id=name):
-            yield name, companion
+            yield name, ""
         case ast.Subscript(value=value, slice=index):
-            yield from _names(value, index.id)
-        case ast.Call(args=arguments):
-            for argument in arguments:
-                yield from _names(argument, companion)
+            yield value.id, index.id
         case _:
-            for child in ast.iter_child_nodes(node):
-                yield from _names(child, companion)
+            children = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+            for child in children:
+                yield from _names(child)
 
 
 def _unit(node: ast.expr, known: Vocabulary) -> str:
@@ -208,16 +205,13 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
                     return PRODUCTS.get(frozenset((one, other)), "")
                 case ast.Div():
                     return RATIOS.get((one, other), "")
-            return ""
         case ast.UnaryOp(operand=operand):
             return _unit(operand, known)
         case ast.Compare(left=left, comparators=others):
             same_unit([_unit(one, known) for one in (left, *others)])
-            return ""
         case ast.BoolOp(values=values):
             for one in values:
                 _unit(one, known)
-            return ""
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
             return _unit(one, known)
         case ast.Call(func=func, args=arguments):
@@ -290,7 +284,7 @@ def _side_by_side(values: list[Any]) -> np.ndarray:
 
 def _own(scope: Scope, *nodes: ast.expr) -> Scope:
     """Return the scope of the companion that all names come from: it has its own rounds."""
-    places = {place for node in nodes for _, place in _names(node, "")}
+    places = {place for node in nodes for _, place in _names(node)}
     return scope.companion(*places) if len(places) == 1 and "" not in places else scope
 
 
@@ -308,14 +302,14 @@ def _plain(*values: Any) -> list[Any]:
     """Return values for NumPy: fractions between arrays as whole numbers or doubles."""
     if not any(isinstance(one, np.ndarray) for one in values):
         return list(values)
-    return [_number(one) if isinstance(one, Fraction) else one for one in values]
-
-
-def _number(value: Fraction) -> int | float:
-    return value.numerator if value.denominator == 1 else float(value)
+    return [
+        (one.numerator if one.denominator == 1 else float(one))
+        if isinstance(one, Fraction)
+        else one
+        for one in values
+    ]
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
-    """Return the error that names an unknown word, and the known ones."""
     listed = list(known)
     return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

@@ -1,23 +1,28 @@
-"""What a finding is worth: beside its control, whether it could have come out otherwise, its grade.
+"""What a finding is worth: whether it could have come out otherwise, its grade, its power.
 
 Grades are those of `fairbandits.audit.finding.GRADES`; docs/procedures.md has the rules in words.
+Power is the number of replicates that a test needs, estimated from its finding with the present
+ones.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
+from fairbandits.audit.claims import Test
 from fairbandits.audit.finding import (
     GRADES,
     INCONCLUSIVE,
     NOT_REPRODUCED,
     REPRODUCED,
     Finding,
+    number,
 )
-from fairbandits.audit.ledger import Test
-from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
 
 EXACT, MEASURED, CONSISTENT = GRADES
 #: Procedures of which a pass says that the data agree with the claim, not that it is so: rates over
@@ -25,6 +30,10 @@ EXACT, MEASURED, CONSISTENT = GRADES
 AGREEING = ("slope", "curve")
 #: Share of a bound's value below which meeting it supports nothing, and below which it is weak.
 FAR_OFF, LOOSE = 0.01, 0.1
+#: Key in `also` of an undecided finding: the number of replicates that would decide it.
+NEEDED = "n that decides"
+#: Largest number of replicates that is tried.
+CEILING = 10**7
 
 
 def weighed(
@@ -38,8 +47,9 @@ def weighed(
     """
     if control is not None:
         finding = replace(finding, control=control.verdict)
-    if finding.verdict == NOT_REPRODUCED:
-        return replace(finding, grade=_against(test))
+    if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
+        exact = test.is_exact or test.procedure == "exact"
+        return replace(finding, grade=EXACT if exact else MEASURED)
     if finding.verdict != REPRODUCED:
         return finding
     failed = control is not None and fails(test, finding, control, data)
@@ -63,10 +73,12 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     if bounded and "CONSTANT" in control.tags:
         beyond = control.statistic - control.also["limit"]
         return beyond > 0 if test.settings["claim"] == "at most" else beyond < 0
+    above_0 = test.procedure == "mean" and test.settings["claim"] == "at least"
+    is_difference = above_0 and "limit" not in control.also
     if np.isfinite([control.low, control.high]).all():
         if not control.low <= finding.statistic <= control.high:
             return True
-    elif _is_difference(test, control) and control.statistic == 0:
+    elif is_difference and control.statistic == 0:
         return True
     changes = {"level": 0.5, "asymptotic": False}
     takes = parameters_of(test.procedure)
@@ -77,12 +89,6 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     }
     found = PROCEDURES[test.procedure](**data, **settings)
     return found.verdict == NOT_REPRODUCED
-
-
-def _is_difference(test: Test, found: Finding) -> bool:
-    """Whether the statistic is a difference, above 0 as claimed."""
-    is_mean = test.procedure == "mean" and test.settings["claim"] == "at least"
-    return is_mean and "limit" not in found.also
 
 
 def weakest(grades: Iterable[str]) -> str:
@@ -99,11 +105,6 @@ def weakest(grades: Iterable[str]) -> str:
     return max(grades, key=order.index, default="")
 
 
-def _against(test: Test) -> str:
-    """Return the grade of what speaks against a claim: by arithmetic or by a counterexample."""
-    return EXACT if test.is_exact or test.procedure == "exact" else MEASURED
-
-
 def _for(test: Test, finding: Finding, failed: bool) -> str:
     if test.is_exact:
         return EXACT
@@ -116,7 +117,7 @@ def _empty(test: Test, finding: Finding) -> str:
     unsigned = "SIGN" in finding.tags and np.isnan(finding.statistic)
     far_off = _tightness(test, finding) < FAR_OFF
     constant = "CONSTANT" in finding.tags
-    return "VACUOUS" if test.plan.is_algebra or unsigned or far_off or constant else ""
+    return "VACUOUS" if test.is_algebra or unsigned or far_off or constant else ""
 
 
 def _tightness(test: Test, finding: Finding) -> float:
@@ -125,3 +126,114 @@ def _tightness(test: Test, finding: Finding) -> float:
     if test.settings.get("claim") == "at least":
         return 1 / share if share > 0 else 1.0
     return share
+
+
+class Regions(NamedTuple):
+    """Values of a statistic that support a claim (between two), and that refute it (beyond two)."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    below: float = -math.inf
+    above: float = math.inf
+
+
+def replicates_needed(
+    procedure: str, settings: Mapping[str, Any], finding: Finding, power: float = 0.9
+) -> float | None:
+    """Return how many replicates decide a question with this power, if the estimate is the truth.
+
+    It is infinite where the estimate is between the two verdicts, on the margin itself, or has no
+    limit; None where the procedure does not average replicates. A limit is z_level standard errors
+    from the estimate, and the verdict needs the margin to be z_level + z_power of them away; these
+    shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
+    is on the safe side. That of a proportion is exact. Of several points the deciding one counts.
+    """
+    if not 0.5 <= number("power", power) < 1:
+        raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
+    if procedure == "share":
+        return _of_a_proportion(finding.statistic, settings, power)
+    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
+    if regions is None:
+        return None
+    value, low, high = finding.statistic, finding.low, finding.high
+    level = scipy.stats.norm.ppf(settings["level"])
+    stretch = 1 + scipy.stats.norm.ppf(power) / level
+
+    def needed(half: float, gap: float) -> float:
+        if not (gap > 0 and np.isfinite(half)):
+            return math.inf
+        # Student's limits are wider than normal ones, by as much as some more replicates make up
+        return math.ceil(finding.n * (half * stretch / gap) ** 2 + level**2 / 2)
+
+    if regions.low < value < regions.high:
+        ends = ((value - low, value - regions.low), (high - value, regions.high - value))
+        finite = (needed(half, gap) for half, gap in ends if np.isfinite(gap))
+        return max(finite, default=math.inf)
+    if value < regions.below:
+        return needed(high - value, regions.below - value)
+    if value > regions.above:
+        return needed(value - low, value - regions.above)
+    return math.inf
+
+
+def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> str:
+    """Return why `replicates_needed` has no finite number for a question."""
+    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
+    if regions is None:
+        return "it does not average replicates"
+    if procedure == "share" or finding.statistic in (regions.low, regions.high):
+        return "the estimate is the limit itself"
+    if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
+        return "the estimate has no limit on a side"
+    if settings.get("asymptotic"):
+        return "what is seen at these horizons, beyond the rate, says nothing of the limit"
+    return "the estimate lies between what confirms the claim and what refutes it"
+
+
+def regions_of(
+    procedure: str, settings: Mapping[str, Any], against: Mapping[str, float]
+) -> Regions | None:
+    """Return where a statistic supports and refutes its claim; None if it is no average.
+
+    `against` has its reference values (`fairbandits.audit.procedures.judged_against`).
+    """
+    claim = settings.get("claim")
+    match procedure:
+        case "mean" if claim == "equal":
+            pair = against["smallest"], against["largest"]
+            return Regions(*pair, *pair)
+        case "mean" | "share":
+            end = next(iter(against.values()))
+            return (
+                Regions(high=end, above=end) if claim == "at most" else Regions(low=end, below=end)
+            )
+        case "slope":
+            most = settings["exponent"] + settings["margin"]
+            least = settings["exponent"] - settings["margin"]
+            if claim == "equal":
+                return Regions(least, most, least, most)
+            # no number of replicates makes a slope decide about a limit
+            limit = settings["asymptotic"]
+            if claim == "at most":
+                return Regions(high=most, above=math.inf if limit else most)
+            return Regions(low=least, below=-math.inf if limit else least)
+    return None
+
+
+def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:
+    """Return the least number of replicates with which Clopper and Pearson's limit decides."""
+    end, alpha = float(settings["limit"]), 1 - settings["level"]
+    if share == end:
+        return math.inf
+    if share < end:  # count the more frequent outcome
+        share, end = 1 - share, 1 - end
+    start, size = 1, 64
+    while start < CEILING:
+        n = np.arange(start, start + size)
+        # successes from which on a share of `end` is refused
+        least = scipy.stats.binom.isf(alpha, n, end) + 1
+        enough = (least <= n) & (scipy.stats.binom.sf(least - 1, n, share) >= power)
+        if enough.any():
+            return float(n[enough.argmax()])
+        start, size = start + size, 2 * size
+    return math.inf

@@ -5,6 +5,7 @@ dataset is missing, a test breaks or a procedure refuses its data; other claims 
 """
 
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from fairbandits.audit.cases import Question, questions
 from fairbandits.audit.cells import Evidence
+from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -22,11 +24,10 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.grades import weakest, weighed
-from fairbandits.audit.ledger import Claim, Ledger, Ledgers, Test
+from fairbandits.audit.grades import NEEDED, replicates_needed, weakest, weighed
 from fairbandits.audit.multiplicity import combine, within_family
-from fairbandits.audit.power import NEEDED, replicates_needed
 from fairbandits.audit.procedures import PROCEDURES, judged_against
+from fairbandits.audit.tables import claims_of
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError
 
@@ -50,30 +51,22 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Verdict on a claim under one reading."""
+class Verdict(Answer):
+    """Verdict on a claim under one reading, or the joint one under several.
+
+    Its finding decides it after the correction for its family; there is none where others judge, or
+    nothing can. Its data are those of the deciding tests, its grade the weakest that it needs.
+    """
 
     claim: Claim
-    reading: str  # empty without readings, and for the joint verdict of several
-    headline: bool  # whether it stands for the claim
-    outcome: str
+    outcome: str = ""
     tags: tuple[str, ...] = ()
-    #: what decides it after the correction for its family; None where others judge, or nothing can
-    finding: Finding | None = None
-    test: str = ""
-    each: str = ""
-    against: Mapping[str, float] = field(default_factory=dict)
-    data: tuple[str, ...] = ()  # datasets of the deciding tests
-    message: str = ""  # why the claim failed
-    grade: str = ""  # the weakest of those that it needs
-
-
-# ---------------------------------------------------------------------------- from data to findings
+    grade: str = ""
+    headline: bool = False  # whether it stands for the claim
 
 
 def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
-    """Yield the questions of a test, as its record says."""
-    yield from questions(test.plan, claim.readings, evidence)
+    yield from questions(test, claim.readings, evidence)
 
 
 def answers(
@@ -112,7 +105,6 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
 
 
 def _answer(claim: Claim, test: Test, question: Question) -> Answer:
-    """Run a test's procedure on a question."""
     answer = Answer(claim.id, test.name, question.reading, question.each)
     procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
     control = None
@@ -124,8 +116,8 @@ def _answer(claim: Claim, test: Test, question: Question) -> Answer:
         return replace(answer, message=_words(error))
     if test.decides and finding.verdict == INCONCLUSIVE:
         count = replicates_needed(test.procedure, settings, finding)
-        if count is not None:
-            finding = replace(finding, also=finding.also | {NEEDED: count})
+        more = {} if count is None else {NEEDED: count}
+        finding = replace(finding, also=finding.also | more)
     against = judged_against(test.procedure, test.settings, finding)
     finding = weighed(test, finding, control, question.control)
     return replace(answer, finding=finding, against=against)
@@ -156,9 +148,6 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
 
 
-# ------------------------------------------------------------------------ from findings to verdicts
-
-
 @dataclass(frozen=True)
 class _Of(Finding):
     """A finding with its answer, kept through joining and correction."""
@@ -167,7 +156,6 @@ class _Of(Finding):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it supports nothing."""
         return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
 
 
@@ -177,16 +165,16 @@ _UNKNOWN = _Of(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the ledgers' order, a claim's headline first."""
-    of_claim: dict[str, list[Answer]] = {}
+    claims = claims_of(ledgers)
+    of_claim: dict[str, list[Answer]] = defaultdict(list)
     for one in found:
-        of_claim.setdefault(one.claim, []).append(one)
+        of_claim[one.claim].append(one)
     rows: dict[str, list[Verdict]] = {}
     for ledger in ledgers.values():
         rows |= _tested(ledger, of_claim)
-    claims = {key: claim for ledger in ledgers.values() for key, claim in ledger.claims.items()}
     for key, claim in claims.items():
         if claim.untestable:
-            rows[key] = [Verdict(claim, "", True, NOT_TESTABLE)]
+            rows[key] = [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
         elif claim.judged_by:
             judges = [rows[judge] for judge in claim.judged_by]
             readings = claim.readings or ("",)
@@ -199,11 +187,11 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
 
 def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
     claims = [claim for claim in ledger.claims.values() if claim.tests]
-    failures = {claim.id: _failure(claim, of_claim.get(claim.id, ())) for claim in claims}
+    failures = {claim.id: _failure(claim, of_claim[claim.id]) for claim in claims}
     decided: dict[str, dict[tuple[str, str], _Of]] = {name: {} for name in ledger.families}
     for claim in claims:
         for reading in claim.readings or ("",):
-            found, level = of_claim.get(claim.id, ()), ledger.families[claim.family].level
+            found, level = of_claim[claim.id], ledger.families[claim.family].level
             one = _UNKNOWN if failures[claim.id] else _decided(claim, reading, found, level)
             decided[claim.family][claim.id, reading] = one
     for name, family in ledger.families.items():
@@ -213,7 +201,7 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
     for (key, reading), one in (pair for own in decided.values() for pair in own.items()):
         claim, failure = ledger.claims[key], failures[key]
         rows.setdefault(key, []).append(
-            Verdict(claim, reading, False, FAILED, message=failure)
+            Verdict(claim, "", reading, outcome=FAILED, message=failure)
             if failure
             else _under(claim, reading, one, of_claim[key])
         )
@@ -221,7 +209,6 @@ def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[st
 
 
 def _failure(claim: Claim, found: Sequence[Answer]) -> str:
-    """Return why a claim cannot be judged, or nothing."""
     if failed := [one for one in found if one.finding is None]:
         first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         if not first.test:
@@ -264,14 +251,10 @@ def _joined(found: list[_Of], how: str, level: float) -> _Of:
     before = {tag for one in found for tag in one.tags}
     # tags set by joining itself stay
     tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
-    return replace(joined, tags=tags, grade=_grade_of(joined, found, how))
-
-
-def _grade_of(joined: _Of, found: list[_Of], how: str) -> str:
-    """Return the grade of a joint verdict: the weakest of all that it needs."""
-    if joined.verdict == (REPRODUCED if how == "any" else NOT_REPRODUCED):
-        return joined.grade
-    return weakest(one.grade for one in found if one.verdict == joined.verdict)
+    grade = joined.grade  # one finding is enough, or the weakest of all that it needs counts
+    if joined.verdict != (REPRODUCED if how == "any" else NOT_REPRODUCED):
+        grade = weakest(one.grade for one in found if one.verdict == joined.verdict)
+    return replace(joined, tags=tags, grade=grade)
 
 
 def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
@@ -297,12 +280,11 @@ def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) ->
     answer = finding.answer
     tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
     grade = finding.grade if finding.verdict in DECIDED else ""
-    case = (answer.test, answer.each, answer.against, _data_of(read))
-    return Verdict(claim, reading, False, finding.verdict, tags, finding, *case, grade=grade)
+    case = (answer.test, reading, answer.each, finding, answer.against, _data_of(read))
+    return Verdict(claim, *case, outcome=finding.verdict, tags=tags, grade=grade)
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
-    """Return the tags that the record itself gives to a verdict under a reading."""
     rebuilt = claim.basis != "printed" or reading in claim.conditional
     return ("CONDITIONAL",) * rebuilt + ("IN-PART",) * bool(claim.part)
 
@@ -323,7 +305,8 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
         outcome, tags = (DEPENDS, ()) if depends else (INCONCLUSIVE, ("SOME-READINGS",))
         tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
         grade = weakest(row.grade for row in rows) if depends else ""
-        head = Verdict(first.claim, "", True, outcome, tags, data=_data_of(rows), grade=grade)
+        data = _data_of(rows)
+        head = Verdict(first.claim, data=data, outcome=outcome, tags=tags, grade=grade)
     else:
         found = [row for row in rows if row.finding is not None]
         head = min(found, key=lambda row: _order(row.finding, row.finding.answer), default=first)
@@ -355,14 +338,11 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
-        return Verdict(claim, reading, False, FAILED, message=message)
+        return Verdict(claim, "", reading, outcome=FAILED, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
     grade = weakest(one.grade for one in chosen if one.outcome == outcome)
-    return Verdict(
-        *(claim, reading, False, outcome, _of_record(claim, reading)),
-        data=_data_of(chosen),
-        grade=grade,
-    )
+    tags, data = _of_record(claim, reading), _data_of(chosen)
+    return Verdict(claim, "", reading, data=data, outcome=outcome, tags=tags, grade=grade)

@@ -5,19 +5,26 @@ rules are complete and names exist.
 """
 
 import inspect
-import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from fairbandits.audit.claims import (
+    Change,
+    Claim,
+    Ledger,
+    Ledgers,
+    Selection,
+    Test,
+    check_plan,
+    listed,
+)
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.finding import confidence
-from fairbandits.audit.plans import Control, Plan, Selection, check_plan
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
@@ -34,8 +41,6 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: A change's subject if it concerns every claim, and the prefix of a name that no longer exists.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
-#: Where a sentence pauses, outside of brackets.
-PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: Type of a setting in a procedure's signature -> what it can be.
 KINDS = {
     bool: (bool, "true or false"),
@@ -50,154 +55,20 @@ class LedgerError(ConfigError):
     """An invalid ledger: file, record, value and what is allowed."""
 
 
-@dataclass(frozen=True)
-class Test:
-    """One test of a claim, complete with all margins and levels."""
-
-    name: str
-    rule: str
-    version: int  # of the rule
-    procedure: str
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Any]  # an expression for each data parameter of the procedure
-    asks: Mapping[str, Any]  # the data as the record states them
-    plan: Plan  # the same, ready to evaluate
-    decides: bool = True
-    meaning: str = ""  # of a test that does not decide: what it asks, in words
-    uncontrolled: str = ""  # why it has no control
-
-    @property
-    def each(self) -> str:
-        """Item that the test is repeated for, or empty."""
-        return ", ".join(self.plan.each)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.plan.is_given and (exact or not self.plan.derives)
-
-    def under(self, readings: Sequence[str]) -> list[str]:
-        """Return the claim's readings that the test asks about: all, unless it names some."""
-        own = self.plan.reading
-        return [one for one in readings if not isinstance(own, Mapping) or one in own]
-
-
-def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
-    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
-    settings = {**test.settings, **settings}
-    _check_rule(test.procedure, settings, place, complete=True)
-    plan = replace(test.plan, paired=settings.get("paired", True))
-    return replace(test, settings=settings, plan=plan)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One record; see the schema for its fields."""
-
-    id: str
-    paper: str
-    place: str
-    statement: str
-    kind: str
-    primary: bool
-    about: str = "text"
-    part: str = ""
-    conditional: tuple[str, ...] = ()
-    exploratory: bool = False
-    basis: str = "printed"
-    reconstructed: str = ""
-    version: int = 0
-    estimand: str = ""
-    experiments: tuple[str, ...] = ()
-    readings: tuple[str, ...] = ()
-    family: str = ""
-    figure: str = ""
-    combine: str = "all"
-    tests: tuple[Test, ...] = ()
-    note: str = ""
-    between: tuple[str, ...] = ()
-    alias_of: str = ""
-    judged_by: tuple[str, ...] = ()
-    untestable: str = ""
-    rests_on: tuple[str, ...] = ()
-
-    @property
-    def varies(self) -> bool:
-        """Whether its number can differ between machines; then no committed table has it."""
-        return any(test.plan.varies for test in self.tests)
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
-        if self.kind == "inconsistency":
-            return self.rests_on
-        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
-        return tuple(dict.fromkeys(named))
-
-
-@dataclass(frozen=True)
-class Change:
-    """A recorded change of rules, data or code; it decides nothing."""
-
-    when: str
-    what: str
-    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
-    before: str
-    after: str
-    why: str
-    verdict_before: str = "no verdict yet"
-    verdict_after: str = "no verdict yet"
-    version: int = 0  # of the new rules or records, 0 if they kept theirs
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The ledger of one paper."""
-
-    paper: str
-    title: str
-    readings: Mapping[str, str]
-    families: Mapping[str, FamilyBlock]
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    digest: str = ""  # hash of all that decides its verdicts
-    changes: tuple[Change, ...] = ()
-    #: experiment or suite -> policy -> its name in figures
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    @property
-    def short_title(self) -> str:
-        """The paper's title up to its first colon."""
-        return self.title.partition(":")[0]
-
-    def test(self, claim: str, name: str) -> Test | None:
-        """Return the test of a claim with this name, if there is one."""
-        tests = self.claims[claim].tests if claim in self.claims else ()
-        return next((test for test in tests if test.name == name), None)
-
-    def reading(self, name: str) -> str:
-        """Return a reading's description up to the first pause, or all of it if others begin so."""
-        texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
-        short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
-        if list(short.values()).count(short.get(name)) > 1:
-            return texts[name].rstrip(".")
-        return short.get(name, name)
-
-
-#: The ledgers of several papers, by paper.
-Ledgers = Mapping[str, Ledger]
-
-
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     if (root / SHARED_RULES).is_file():
         _content(root / SHARED_RULES, "rules", root)
-    files = {one.paper: paper_file(one.paper, "claims", root) for one in config.experiments}
-    ledgers = {
-        paper: load_ledger(file, config, root) for paper, file in files.items() if file.is_file()
-    }
+    files = _files(config, root)
+    ledgers = {file.parent.name: load_ledger(file, config, root) for file in files}
     check_references(ledgers, root)
     return ledgers
+
+
+def _files(config: Config, root: Path) -> list[Path]:
+    papers = dict.fromkeys(one.paper for one in config.experiments)
+    files = (paper_file(paper, "claims", root) for paper in papers)
+    return [file for file in files if file.is_file()]
 
 
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
@@ -229,8 +100,46 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     return ledger
 
 
+def checked(
+    config: Config, files: Sequence[Path] = (), root: Path = ROOT
+) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each ledger, its size or its error, and whether it is sound."""
+    ledgers: dict[str, Ledger] = {}
+    places: dict[str, Path] = {}
+    problems: list[str] = []
+    for file in files or _files(config, root):
+        where = file.resolve()
+        try:
+            ledger = load_ledger(where, config, root)
+        except ConfigError as error:
+            problems.append(str(error))
+        else:
+            ledgers[ledger.paper] = ledger
+            inside = where.is_relative_to(root)
+            places[ledger.paper] = where.relative_to(root) if inside else file
+    if not problems:  # beside an unreadable ledger, references to it look like errors
+        try:
+            check_references(ledgers | _others(ledgers, config, root), root)
+        except ConfigError as error:
+            problems.append(str(error))
+    for paper, ledger in ledgers.items():
+        tests = sum(len(claim.tests) for claim in ledger.claims.values())
+        if not any(one.startswith(f"papers/{paper}/") for one in problems):
+            yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
+    yield from ((one, False) for one in problems)
+
+
+def _others(ledgers: Ledgers, config: Config, root: Path) -> dict[str, Ledger]:
+    """Return the other configured papers' ledgers, if a claim names one of theirs."""
+    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
+    named = {name for one in claims.values() for name in (*one.bases, *one.judged_by, one.alias_of)}
+    if named <= {*claims, ""}:
+        return {}
+    files = (file for file in _files(config, root) if file.parent.name not in ledgers)
+    return {file.parent.name: load_ledger(file, config, root) for file in files}
+
+
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
-    """Return a file's name for messages, and its content, which has the form of a schema."""
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
     content = read_yaml(file)
     check(content, schema, where)
@@ -257,10 +166,11 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
             f"{place}: an inconsistency, and nothing else, says between what it is; "
             f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
         )
-    if ("reconstructed" in record) != (record.get("basis", "printed") != "printed"):
+    basis = record.get("basis", "printed")
+    if ("reconstructed" in record) != (basis != "printed"):
         raise LedgerError(
             f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
-            f"basis is {record.get('basis', 'printed')!r}"
+            f"basis is {basis!r}"
         )
     tests = tuple(
         _test(name, block, record, content, f"{place}.tests.{name}")
@@ -269,18 +179,13 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
     if tests and not any(test.decides for test in tests):
         raise LedgerError(f"{place}.tests: at least one must decide")
     _check_under(tests, record.get("readings", []), place)
-    left_out = ("tests", "changes", *ASKING)
-    plain = {name: value for name, value in record.items() if name not in left_out}
-    read = dict.fromkeys(one for test in tests for one in test.plan.experiments)
+    plain = {name: one for name, one in record.items() if name not in ("tests", "changes", *ASKING)}
+    read = dict.fromkeys(one for test in tests for one in test.experiments)
     return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
 
 
 def _test(
-    name: str,
-    block: dict[str, Any],
-    record: dict[str, Any],
-    content: Mapping[str, Any],
-    place: str,
+    name: str, block: dict[str, Any], record: dict[str, Any], content: dict[str, Any], place: str
 ) -> Test:
     rule = _entry(content["rules"], block["rule"], f"{place}.rule")
     procedure, inputs = rule["procedure"], block["inputs"]
@@ -289,89 +194,72 @@ def _test(
     if family and "level" in parameters_of(procedure).settings:
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
-    takes = parameters_of(procedure)
-    known = (*takes.data, *takes.optional_data)
-    _check_known(inputs, takes.data, known, procedure, "inputs", place)
-    asks = _asks(record, block)
-    if "control" in block and "uncontrolled" in block:
-        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
-    if "control" in block and "cells" not in asks:
-        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
-    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
-    plan = _plan(asks, inputs, procedure, settings)
-    return Test(
-        name, block["rule"], rule["version"], procedure, settings, inputs, asks, plan, **said
-    )
-
-
-def _asks(record: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
-    """Return the data that a test asks for, completed from its claim."""
-    asks = {name: block.get(name, record.get(name)) for name in ASKING}
-    for name in ("cells", "with"):
-        asks[name] = {**record.get(name, {}), **block.get(name, {})}
+    _check_known("inputs", inputs, procedure, place)
+    asks = {key: block.get(key, record.get(key)) for key in ASKING}
+    for key in ("cells", "with"):
+        asks[key] = {**record.get(key, {}), **block.get(key, {})}
     both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
     if len(both) > 1:
         asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
     asks["control"] = block.get("control")
-    return {name: value for name, value in asks.items() if value}
-
-
-def _plan(
-    asks: dict[str, Any], inputs: dict[str, Any], procedure: str, settings: dict[str, Any]
-) -> Plan:
+    asks = {key: value for key, value in asks.items() if value}
+    if "control" in block and "uncontrolled" in block:
+        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
+    if "control" in block and "cells" not in asks:
+        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
     each = asks.get("each", {})
-    names = ("over", "arms", "rounds", "keep", "reading")
-    more = {name: asks[name] for name in names if name in asks}
-    if "control" in asks:
-        block = dict(asks["control"])
-        own = _companions(block.pop("with", {}))
-        more["control"] = Control(Selection.of(block), own)
-    return Plan(
+    data = {key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks}
+    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
+    return Test(
         Selection.of(asks["cells"]) if "cells" in asks else None,
         inputs,
         procedure,
-        _companions(asks.get("with", {})),
+        Selection.named(asks.get("with", {})),
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
         paired=settings.get("paired", True),
-        **more,
+        control=Selection.of(asks["control"]) if "control" in asks else None,
+        name=name,
+        rule=block["rule"],
+        version=rule["version"],
+        settings=settings,
+        asks=asks,
+        **data,
+        **said,
     )
 
 
-def _companions(blocks: Mapping[str, Any]) -> dict[str, Selection]:
-    return {name: Selection.of(one) for name, one in blocks.items()}
+def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
+    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
+    settings = {**test.settings, **settings}
+    _check_rule(test.procedure, settings, place, complete=True)
+    return replace(test, settings=settings, paired=settings.get("paired", True))
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
     _entry(PROCEDURES, procedure, f"{place}: procedure")
-    takes = parameters_of(procedure)
-    needed = takes.settings if complete else ()
-    known = (*takes.settings, *takes.optional_settings)
-    _check_known(settings, needed, known, procedure, "settings", place)
+    _check_known("settings", settings, procedure, place, complete=complete)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
         _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
 
 
 def _check_known(
-    given: Mapping[str, Any],
-    needed: Sequence[str],
-    known: Sequence[str],
-    procedure: str,
-    key: str,
-    place: str,
+    key: str, given: Mapping[str, Any], procedure: str, place: str, *, complete: bool = True
 ) -> None:
+    takes = parameters_of(procedure)
+    what, needed, more = {
+        "settings": ("setting", takes.settings, takes.optional_settings),
+        "inputs": ("data", takes.data, takes.optional_data),
+    }[key]
     for name in given:
-        if name not in known:
-            what = {"settings": "setting", "inputs": "data"}[key]
-            raise LedgerError(
-                f"{place}.{key}: {procedure} has no {what} {name!r}{meant(name, known)}"
-            )
-    if missing := [name for name in needed if name not in given]:
+        if name not in (*needed, *more):
+            near = meant(name, (*needed, *more))
+            raise LedgerError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
+    if complete and (missing := [name for name in needed if name not in given]):
         raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
 
 
 def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
-    """Raise LedgerError unless a setting has the type in the procedure's signature."""
     if get_origin(wanted) is Literal:
         if value not in get_args(wanted):
             raise LedgerError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")
@@ -408,17 +296,17 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
     } | {"tolerance"}
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
-        for experiment in claim.experiments:
-            _entry(experiments, experiment, f"{place}.experiments")
-        for reading in claim.readings:
-            _entry(ledger.readings, reading, f"{place}.readings")
+        for one in claim.experiments:
+            _entry(experiments, one, f"{place}.experiments")
+        for one in claim.readings:
+            _entry(ledger.readings, one, f"{place}.readings")
         for test in claim.tests:
             here = f"{place}.tests.{test.name}"
             try:
-                check_plan(test.plan, parameters)
+                check_plan(test, parameters)
             except ExpressionError as error:
                 raise LedgerError(f"{here}: {error}") from None
-            _check_runs(test.plan, claim, config, here)
+            _check_runs(test, claim, config, here)
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
@@ -436,49 +324,48 @@ def _experiments(ledger: Ledger, config: Config) -> list[str]:
 def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, where: str) -> None:
     """Check that changes are in order of time, and that what they name exists."""
     names = dict.fromkeys([ALL_CLAIMS, *ledger.claims, *rules, *_experiments(ledger, config)])
+    earlier = ""
     for number, change in enumerate(ledger.changes):
         place = f"{where}: changes.{number}"
-        earlier = ledger.changes[number - 1].when if number else ""
         if change.when < earlier:
             raise LedgerError(
                 f"{place}.when: changes must be in their true order, got {change.when} "
                 f"after {earlier}"
             )
+        earlier = change.when
         for name in change.where:
-            if not name.startswith(FORMERLY):
+            gone = name.removeprefix(FORMERLY)
+            if gone == name:
                 _entry(list(names), name, f"{place}.where")
-            elif name.removeprefix(FORMERLY) in names:
+            elif gone in names:
                 raise LedgerError(
-                    f"{place}.where: there still is {name.removeprefix(FORMERLY)!r}, "
-                    f"so that it must stand without {FORMERLY.strip()!r}"
+                    f"{place}.where: there still is {gone!r}, so that it must stand without "
+                    f"{FORMERLY.strip()!r}"
                 )
 
 
-def _check_runs(plan: Plan, claim: Claim, config: Config, place: str) -> None:
+def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
     """Check that runs with the policies, laws and readings that a test names are configured."""
-    for selection in plan.selections:
-        names = selection.experiments or plan.cells.experiments
-        found = [one for name in names for one in config.named(claim.paper, name)]
-        there = {
-            "policy": {
-                run.name.removesuffix(f"-{run.spec.law}") for one in found for run in one.runs
-            },
-            "law": {run.spec.law for one in found for run in one.runs},
-        }
+    for selection in test.selections:
+        names = selection.experiments or test.cells.experiments
+        runs = [
+            run for name in names for one in config.named(claim.paper, name) for run in one.runs
+        ]
+        laws = {run.spec.law for run in runs}
+        there = {"policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs}, "law": laws}
         for name, values in there.items():
-            wanted = selection.wanted.get(name, [])
-            for value in wanted if isinstance(wanted, list) else [wanted]:
+            for value in listed(selection.wanted.get(name, [])):
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
-        named = plan.reading if isinstance(plan.reading, str) else ""
-        if named in there and selection is plan.cells:
+        named = test.reading if isinstance(test.reading, str) else ""
+        if named in there and selection is test.cells:
             for reading in claim.readings:
                 _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
 
 
-def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
+def _check_under(tests: Sequence[Test], readings: Sequence[str], place: str) -> None:
     """Check that tests name the claim's own readings, and that each of these is decided."""
     for test in tests:
-        named = test.plan.reading
+        named = test.reading
         for name in named if isinstance(named, Mapping) else ():
             _entry(readings, name, f"{place}.tests.{test.name}.reading")
     for reading in readings if tests else ():
@@ -489,14 +376,13 @@ def _check_under(tests: list[Test], readings: list[str], place: str) -> None:
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
     """Check ids across papers, aliases, and the claims that others rest on."""
     claims: dict[str, Claim] = {}
-    for paper, ledger in ledgers.items():
-        for key, claim in ledger.claims.items():
-            if key in claims:
-                raise LedgerError(
-                    f"papers/{paper}/claims.yaml: claims.{key}: this id is already in "
-                    f"papers/{claims[key].paper}/claims.yaml"
-                )
-            claims[key] = claim
+    for claim in (claim for ledger in ledgers.values() for claim in ledger.claims.values()):
+        if claim.id in claims:
+            raise LedgerError(
+                f"papers/{claim.paper}/claims.yaml: claims.{claim.id}: this id is already in "
+                f"papers/{claims[claim.id].paper}/claims.yaml"
+            )
+        claims[claim.id] = claim
     for key, claim in claims.items():
         place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
         if claim.alias_of:

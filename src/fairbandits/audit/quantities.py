@@ -3,90 +3,21 @@
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse
-from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.plans import Selection, Words, texts_of
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, Words, listed, texts_of
+from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
+from fairbandits.settings.schemas import read_yaml
 
 #: Procedures whose number has no unit.
 WITHOUT_UNIT = ("slope", "share", "curve")
-#: Procedure -> name of its number, from the words of its inputs.
-OF_PROCEDURE = {
-    "mean": "mean {values}",
-    "slope": "growth exponent of {values}{variable}",
-    "share": "share of the runs with {values}",
-    "curve": "largest deviation of the published curve from ours, in standard deviations",
-    "exact": "largest {values}",
-}
-#: Procedure, or what is claimed -> meaning of a number above its reference.
-ABOVE = {
-    "curve": "the curve leaves what our runs allow",
-    "exact": "the statement is broken",
-}
-ABOVE_CLAIMED = {"at most": "more than is claimed", "at least": "as is claimed"}
-#: Data parameters with the unit of the number.
-JUDGED = ("values", "against")
 #: Functions whose value is an element of their first argument.
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
-#: Measures whose names say too little, or that readers know by another name.
-NAMES = {
-    **{"plays": "pulls", "expected_plays": "expected pulls", "r_regret": "r-Regret"},
-    **{"lack": "missing pulls", "missing": "missing reward", "rate": "reward per round"},
-    **{"mu": "mean", "deficit": "pulls owed less pulls"},
-    **{"deficit_sup": "largest pulls owed less pulls", "queue_max": "largest queue so far"},
-    **{"floor_deficit": "pulls owed less pulls"},
-    **{"floor_deficit_sup": "largest pulls owed less pulls"},
-    **{"reward_after_start": "reward after the initial rounds"},
-    **{"distance": "distance from the fair policy", "round": "t", "pseudo_regret": "pseudo-regret"},
-    **{"gap_sum": "sum of the gaps", "ucb1_constant": "(1 + π²/3)", "swept": "parameter"},
-    **{"owed": "pulls owed", "keeps": "arms that keep their quotas", "penalty": "penalty rate"},
-    **{"optional": "pulls when no group is behind", "drawn_mu": "mean", "drawn_target": "target"},
-    **{"group_deficit_sup": "largest pulls owed to a group less its pulls"},
-}
-#: Functions of a ledger as words around their values; the others are described by
-#: `fairbandits.audit.measures.Function.what`.
-FUNCTIONS = {
-    **{CELLS: "{}", "numerators": "numerator of {}", "last": "{}", "per_group": "{}"},
-    **{"first_runs": "{}", "abs": "|{}|", "log": "ln({})", "sqrt": "√({})", "max": "max({}, {})"},
-    **{"min": "min({}, {})", "floor": "⌊{}⌋", "ceil": "⌈{}⌉", "largest": "largest {}"},
-    **{"protected": "{} of an arm with a target", "total": "{} summed over the arms"},
-    **{"worst": "{} of the worst arm", "worst_held_out": "{} of the worst arm"},
-    **{"peak_held_out": "largest mean {}", "average": "mean {}", "mean": "mean {}"},
-    **{"late": "mean {} over the last half of the rounds", "highest": "highest {}"},
-    **{"late_spread": "spread of {} over the last half of the rounds", "lowest": "lowest {}"},
-    **{"late_lowest": "lowest {} in the last half of the rounds", "span": "span of {}"},
-    **{"late_highest": "highest {} in the last half of the rounds", "of_arm": "{} of arm {}"},
-    **{"of_group": "{} of group {}", "arms_of_group": "{} of the arms of group {}"},
-    **{"least_of_group": "least {} in group {}", "evenness": "evenness of {} in group {}"},
-    **{"where": "{1} where {0}, else {2}", "choose": "{1} where {0}, else {2}"},
-    **{"first_cell": "{} in the first cell", "last_cell": "{} in the last cell"},
-    **{"first_at_most": "first round with {} at most {}", "spread_of_runs": "spread of {}"},
-    **{"scatter": "spread over the runs of {}"},
-    **{"most_of_runs": "largest {} of any run", "in_order": "{}", "chosen": "{} of {}"},
-    **{"share_to_short": "share of the rounds with an arm short that go to one that is short"},
-    **{"leader_changes": "changes of the arm with the largest mean and open penalty"},
-    **{"fair_learn_violations": "pulls missing under Fair-Learn, any random quotas"},
-    **{"drawn_best_group": "best group of {1} instances of {0}"},
-    **{"alone_rounds": "rounds in which one critical arm alone is short"},
-    **{"alone_unserved": "rounds in which one critical arm alone is short and not pulled"},
-    **{"outside_rounds": "late pulls of a non-critical arm"},
-    **{"outside_out_of_turn": "late pulls of a non-critical arm while a critical one is short"},
-    **{"frontier": "{1} of {2} at {4} of {0}", "published": "the published figure"},
-    **{"published_at": "the published curves", "replayed": "the released program run again"},
-    **{"replayed_at": "the released program run again", "targets_of": "target", "means_of": "mean"},
-    **{"shares_of": "target / mean", "best_reward": "best reward per round at these rates"},
-    **{"horizon_of": "horizon", "number_of_largest": "number of the arm with the largest {}"},
-    **{"latest": "the last round with {}", "earliest": "the first round with {}"},
-    **{"denominator": "denominator of {}", "off_class": "deviation of {} from that of equal {}"},
-    **{"slopes": "slope of {} over {}", "diameter": "diameter", "steps": "step of the rounds"},
-    **{"any": "any {}", "notebook": "the notebook", "published_target": "the published target"},
-    **{"window_rate": "{} per round of a window", "greatest": "largest {} of any run"},
-    **{"sorted_by": "{} by rank", "rises": "rise of {} from cell to cell"},
-    **{"root_of_mean": "root of the mean {}", "always": "{} in all rounds"},
-}
+#: Names of procedures' numbers, of measures and functions.
+NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Most letters of a name; longer ones are left to the record.
 LONGEST = 190
 OPERATORS: dict[type, str] = {
@@ -94,9 +25,7 @@ OPERATORS: dict[type, str] = {
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
-#: Rounds of the case itself, which need no word.
-OF_THE_CASE = ("T", "round")
-THE_CASE, BY = "the case", " divided by "
+BY = " divided by "
 
 
 class Quantity(NamedTuple):
@@ -111,8 +40,6 @@ class Quantity(NamedTuple):
 
 
 class _Units(Words):
-    """Units of the names in checked expressions, which are known."""
-
     def check_name(self, name: str) -> str:
         known = measures.measures().get(name)
         return known.unit if known else "rounds" * (name in ("T", "round"))
@@ -126,21 +53,16 @@ def unit(test: Test) -> str:
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
     # compared inputs have the same unit; a plain number fits any
-    texts = [
-        text
-        for name, given in test.inputs.items()
-        if name in JUDGED
-        for text in texts_of(test.procedure, name, given)
-    ]
-    units = list({_unit(text) for text in texts})
+    given = {name: test.inputs.get(name, 0) for name in ("values", "against")}
+    texts = (text for pair in given.items() for text in texts_of(test.procedure, *pair))
+    units = list(set(map(_unit, texts)))
     return units[0] if len(units) == 1 else ""
 
 
 def _unit(text: str) -> str:
-    tree = parse(text).tree
-    if any(isinstance(getattr(one, "op", 0), ast.Pow) for one in ast.walk(tree)):
+    tree = _without(parse(text).tree, ast.Call)
+    if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
         return ""  # the unit of a power is another
-    tree = _without(tree, ast.Call)
     try:
         return Expression(text, tree).check(_Units(*[frozenset()] * 3))
     except ExpressionError:
@@ -151,15 +73,15 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
     claimed = test.settings.get("claim", "")
-    above = ABOVE.get(procedure) or ABOVE_CLAIMED.get(claimed, "")
-    if procedure == "mean" and (claimed == "equal" or not test.plan.is_bound):
+    above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
+    if procedure == "mean" and (claimed == "equal" or not test.is_bound):
         name, above = said.pair(inputs["values"], inputs["against"])
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
         given = {key: said.of(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
-        name = OF_PROCEDURE[procedure].format(**given)
+        name = NAMES["procedures"][procedure].format(**given)
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
@@ -169,8 +91,8 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
     """Return name and unit of the number in a row of a claim's tests; None if it has none."""
-    test = next((one for one in tested.tests if one.name == row["test"]), None)
-    return None if test is None or row["statistic"] is None else quantity(test, ledger)
+    own = (one for one in tested.tests if one.name == row["test"] and row["statistic"] is not None)
+    return next((quantity(one, ledger) for one in own), None)
 
 
 def p_value(value: float | None) -> str:
@@ -198,9 +120,7 @@ class _Words:
     """The expressions of one test as words."""
 
     def __init__(self, test: Test, ledger: Ledger) -> None:
-        self.test, self.plan, self.labels = test, test.plan, ledger.labels
-
-    # ---------------------------------------------------------------------- two that are compared
+        self.test, self.labels = test, ledger.labels
 
     def pair(self, one: Any, other: Any) -> tuple[str, str]:
         """Return the difference of two in words, and the meaning of the first being larger."""
@@ -244,18 +164,16 @@ class _Words:
         known = measures.measures()
         return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
 
-    # -------------------------------------------------------------------------- whose it is
-
     def _selection(self, companion: str) -> Selection:
-        own = self.plan.cells or Selection()
-        chosen = self.plan.companions[companion] if companion else own
+        own = self.test.cells or Selection()
+        chosen = self.test.companions[companion] if companion else own
         return replace(chosen, experiments=chosen.experiments or own.experiments)
 
     def _label(self, companion: str) -> str:
         """Return the label of the one policy of some cells; empty if they have several."""
         chosen = self._selection(companion)
-        policies = _listed(chosen.wanted.get("policy", ()))
-        named = _listed(chosen.wanted.get("label", ())) or [
+        policies = listed(chosen.wanted.get("policy", ()))
+        named = listed(chosen.wanted.get("label", ())) or [
             label
             for experiment in chosen.experiments
             for policy, label in self.labels.get(experiment, {}).items()
@@ -283,9 +201,7 @@ class _Words:
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
-        return named or f"of {_value(companion) or THE_CASE}"
-
-    # ------------------------------------------------------------------------- expressions
+        return named or f"of {_value(companion) or 'the case'}"
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -298,7 +214,7 @@ class _Words:
             case ast.Constant(value=value):
                 return _value(value)
             case ast.Name(id=name):
-                return NAMES.get(name, name.replace("_", " "))
+                return NAMES["measures"].get(name, name.replace("_", " "))
             case ast.Subscript(value=ast.Name() as value, slice=ast.Name(id=companion)):
                 return f"{self._node(value)} {self._whose(companion, '')}"
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -323,7 +239,7 @@ class _Words:
             ):
                 if isinstance(op, ast.NotEq):
                     return "the other policy"
-                called = [self.labels.get(one, {}) for one in self.plan.experiments]
+                called = [self.labels.get(one, {}) for one in self.test.experiments]
                 return next((one[name] for one in called if name in one), _value(name))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._node(left)}{OPERATORS[type(op)]}{self._node(right)}"
@@ -338,14 +254,14 @@ class _Words:
     def _call(self, name: str, arguments: list[ast.expr]) -> str:
         if name == "ratio":
             return self.compared(*map(ast.unparse, arguments), BY)[0]
-        if name in FUNCTIONS:
-            return FUNCTIONS[name].format(*map(self._node, arguments))
+        if name in NAMES["functions"]:
+            return NAMES["functions"][name].format(*map(self._node, arguments))
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
     def _at(self, rounds: ast.expr) -> str:
-        if isinstance(rounds, ast.Call) or ast.unparse(rounds) in OF_THE_CASE:
-            return ""
+        if isinstance(rounds, ast.Call) or ast.unparse(rounds) in ("T", "round"):
+            return ""  # those of the case itself
         return f" at round{'s' * isinstance(rounds, ast.List)} {self._node(rounds)}"
 
     def in_which(self) -> str:
@@ -354,26 +270,25 @@ class _Words:
         if not isinstance(given, str):
             return ""
         known = parse(given)
-        rounds = {"logspaced", "last_decade"} & set(known.calls())
-        rounds = rounds or "t" in dict(known.names())
-        variable = "t" if rounds else self._node(known.tree)
-        return f", in {variable}"
+        words = {*known.calls(), *dict(known.names())}
+        is_round = words & {"logspaced", "last_decade", "t"}
+        return f", in {'t' if is_round else self._node(known.tree)}"
 
 
 def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
-    """Return an expression without companions, rounds and `PARTS`."""
+    """Return an expression without companions, rounds or `PARTS`: subscripts, @ or calls."""
 
     class Plain(ast.NodeTransformer):
-        def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-            return node.value if kind is ast.Subscript else node
-
-        def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-            self.generic_visit(node)
-            return node.left if isinstance(node.op, kind) else node
-
-        def visit_Call(self, node: ast.Call) -> ast.expr:
-            self.generic_visit(node)
-            return node.args[0] if kind is ast.Call and node.func.id in PARTS else node
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            super().generic_visit(node)
+            match node:
+                case ast.Subscript(value=value) if kind is ast.Subscript:
+                    return value
+                case ast.BinOp(left=left, op=op) if isinstance(op, kind):
+                    return left
+                case ast.Call(func=func, args=[first, *_]) if kind is ast.Call and func.id in PARTS:
+                    return first
+            return node
 
     return Plain().visit(ast.parse(ast.unparse(tree), mode="eval").body)
 
@@ -381,10 +296,6 @@ def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
 def _rounds(tree: ast.expr) -> list[ast.expr]:
     found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
     return list({ast.unparse(one): one for one in found}.values())
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _value(value: Any) -> str:

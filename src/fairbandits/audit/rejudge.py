@@ -1,19 +1,20 @@
 """Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit.cells import Evidence
+from fairbandits.audit.claims import Claim, Ledger
 from fairbandits.audit.judge import answers, judge
-from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import csv_rows, csv_text, write_text
+from fairbandits.audit.records import deciding_under
+from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.deciding import deciding
-from fairbandits.settings.schemas import ROOT, paper_file
+from fairbandits.settings.schemas import ROOT
 
 TABLE = ROOT / "audit" / "agreement.csv"
 #: `deciding` is a hash of what decided the claim; `again` says whether the committed verdict,
@@ -31,7 +32,6 @@ class Again(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict came again."""
         return self.verdict == self.found
 
 
@@ -59,28 +59,23 @@ def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
 def data_of(ledger: Ledger, config: Config) -> list[str]:
     """Return the datasets that a ledger's claims read, relative to the folder of results."""
     tests = [test for one in ledger.claims.values() for test in one.tests]
-    names = dict.fromkeys(name for test in tests for name in test.plan.experiments)
+    names = dict.fromkeys(name for test in tests for name in test.experiments)
     read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
-    calls = {call for test in tests for one in test.plan.expressions for call in one.calls()}
+    calls = {call for test in tests for one in test.expressions for call in one.calls()}
     replays = [one.table for one in config.replays if one.paper == ledger.paper]
     return [*dict.fromkeys(read), *(replays if calls & {"replayed", "replayed_at"} else ())]
 
 
 def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
     """Return the claims' verdicts by the data in a folder beside the committed ones."""
-    before = committed_verdicts(ROOT / "audit")
+    rows = csv_rows(ROOT / "audit" / VERDICTS_TABLE)
+    before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
     found = judge({ledger.paper: ledger}, answers(ledger, Evidence(config, ledger.paper, results)))
     return [
         Again(one.claim.id, one.claim.primary, before[one.claim.id], one.outcome)
         for one in found
         if one.headline and one.claim.id in before
     ]
-
-
-def committed_verdicts(folder: Path) -> dict[str, str]:
-    """Return the verdict of each claim's headline in the committed table."""
-    rows = csv_rows(folder / "verdicts.csv")
-    return {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
 
 
 def summary(salt: str, found: Sequence[Again]) -> list[str]:
@@ -111,20 +106,12 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
 def came_again(tested: Claim, ledger: Ledger) -> str:
     """Return under how many salts a claim's verdict came again, in words; empty if under none."""
     rows = _of_claims(TABLE).get(tested.id, ())
-    if not rows or not paper_file(ledger.paper, "claims").is_file():
-        return ""
-    now = _digests(ledger.paper, ledger.digest).get(tested.id)
+    now = deciding_under(ledger).claims.get(tested.id)
     own = [row for row in rows if row["deciding"] == now]
     agree = sum(row["again"] == "yes" for row in own)
     if not own:
         return ""
     return f"The verdict came again under {agree} of {len(own)} salts, each with data of its own."
-
-
-@cache
-def _digests(paper: str, digest: str) -> Mapping[str, str]:
-    found = deciding(paper)
-    return found.claims if found.digest == digest else {}
 
 
 @cache

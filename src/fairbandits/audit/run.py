@@ -8,28 +8,25 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import criteria, show, view
+from fairbandits.audit import show, words
 from fairbandits.audit.cells import Evidence
+from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
+from fairbandits.audit.grades import replicates_needed, why_none
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
-from fairbandits.audit.ledger import Ledger, Ledgers, load_ledgers
-from fairbandits.audit.power import replicates_needed, why_none
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import (
-    ANEW,
     Made,
     answer_of,
-    claims_of,
-    committed,
-    csv_rows,
-    csv_text,
     read,
     verdict_row,
     write,
     write_committed,
     write_parts,
-    write_text,
 )
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
+from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
+from fairbandits.audit.totals import criteria
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
@@ -46,7 +43,6 @@ WIDTH = 120
 
 
 def width() -> int:
-    """Return the columns of the terminal."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
@@ -54,9 +50,6 @@ def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
     """Return the configuration and the ledgers of the papers that have one."""
     config = load_config(configs)
     return config, load_ledgers(config)
-
-
-# --------------------------------------------------------------------- findings and verdicts
 
 
 def find(
@@ -67,22 +60,22 @@ def find(
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    ledger = _ledger(ledgers, paper, only)
-    results = results or ROOT / config.folders["results"]
-    evidence = Evidence(config, paper, results)
+    ledger, evidence = _opened(config, ledgers, paper, results, only)
     found = list(answers(ledger, evidence, only))
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
     seed = config.seed if evidence.older is None else evidence.older
-    return found, scale, Made.of(seed, results, found)
+    return found, scale, Made.of(seed, evidence.results, found)
 
 
-def _ledger(ledgers: Ledgers, paper: str, only: Sequence[str]) -> Ledger:
+def _opened(
+    config: Config, ledgers: Ledgers, paper: str, results: Path | None, only: Sequence[str]
+) -> tuple[Ledger, Evidence]:
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    return ledger
+    return ledger, Evidence(config, paper, results or ROOT / config.folders["results"])
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -114,14 +107,13 @@ def write_verdicts(
     made = dict(zip(papers, (table.made for table in tables), strict=True))
     rows = [row for table in tables for row in table.rows]
     verdicts = judge(ledgers, map(answer_of, rows))
-    failed = [
-        f"{one.claim.id}: {one.message}"
-        for one in verdicts
-        if one.headline and one.outcome == FAILED
-    ]
+    heads = (one for one in verdicts if one.headline and one.outcome == FAILED)
+    failed = [f"{one.claim.id}: {one.message}" for one in heads]
     if failed and scale == "paper":
         return failed, False
-    origin = Made.joined(made.values())
+    # a seed that is a number wins
+    seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
+    origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
     write(joint, "findings", rows, ledgers, scale, origin)
     judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
     write(out, "verdicts", judged, ledgers, scale, origin)
@@ -129,27 +121,24 @@ def write_verdicts(
 
 
 def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
-    """Write the committed tables from the full ones, both or neither, and note the run."""
+    """Write the committed tables from the full ones, both or neither, and note the run.
+
+    The history has one line for runs of the same rules, seed and totals.
+    """
     table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
     kept = committed(ledgers)
     rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
     write_committed(folder, *rows, table.scale)
     write_parts(folder, ledgers)
+    history = folder / RUNS_TABLE
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
         same = [paper, ledger.digest, chosen_seed(heads) or LEDGER, "", str(show.tally(heads))]
-        _note_run(folder / RUNS_TABLE, same)
-
-
-def _note_run(file: Path, same: list[str]) -> None:
-    """Add a line to the history of runs, unless there is one of the same rules, seed and totals."""
-    if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(file)):
-        before = file.read_text(encoding="utf-8") if file.is_file() else csv_text([OF_RUNS])
-        line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
-        write_text(file, before + csv_text([line]))
-
-
-# ---------------------------------------------------------------------------------- replicates
+        if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(history)):
+            known = history.is_file()
+            before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
+            line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
+            write_text(history, before + csv_text([line]))
 
 
 class Needed(NamedTuple):
@@ -170,14 +159,12 @@ def needed(
     ask: Asking = asked,
 ) -> Iterator[Needed]:
     """Yield how many replicates each question of deciding tests needs for this power."""
-    ledger = _ledger(ledgers, paper, only)
+    ledger, evidence = _opened(config, ledgers, paper, results, only)
     deciding = {
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
         for key, claim in ledger.claims.items()
     }
-    ledger = replace(ledger, claims=deciding)
-    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
-    for one in answers(ledger, evidence, only, ask):
+    for one in answers(replace(ledger, claims=deciding), evidence, only, ask):
         count, why = None, ""
         if one.finding is not None:
             test = ledger.test(one.claim, one.test)
@@ -204,9 +191,6 @@ def power_words(
             return f"{paper} has no claim with tests of its own that is {verdict}."
     table = show.power_table(needed(config, ledgers, paper, results, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
-
-
-# ------------------------------------------------------------------------------ what is shown
 
 
 def claims_words(
@@ -270,8 +254,8 @@ def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | N
     findings, claims, parts = verdicts.findings(ledgers), claims_of(ledgers), []
     for one in [paper] if paper else ledgers:
         heads = show.chosen(verdicts.rows, None, one, None)
-        table = criteria.in_words(criteria.met(claims, heads, findings))
-        parts.append("\n".join([ledgers[one].title, *view.aligned(table)]))
+        table = criteria(claims, heads, findings)
+        parts.append("\n".join([ledgers[one].title, *words.aligned(table)]))
     return "\n\n".join([*parts, f"From {verdicts.place}."])
 
 
@@ -292,7 +276,6 @@ def _fresh(
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
-    """Return why verdicts are not shown, and the remedy."""
     more = f" ({len(reasons)} reasons in all)" if len(reasons) > 1 else ""
     ways = [ANEW, "--anyway shows it as it is"]
     if claim:

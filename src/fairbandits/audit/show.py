@@ -6,30 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import view, words
-from fairbandits.audit.finding import INCONCLUSIVE, OUTCOMES
+from fairbandits.audit import words
+from fairbandits.audit.claims import Claim, Ledger, Ledgers
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
+from fairbandits.audit.grades import CEILING
 from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Ledger, Ledgers
-from fairbandits.audit.power import CEILING
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import quantity, unit
-from fairbandits.audit.records import NUMBERS, Row, finding_row, finite
+from fairbandits.audit.quantities import unit
+from fairbandits.audit.records import finding_row, finite
+from fairbandits.audit.tables import NUMBERS, Row
 from fairbandits.audit.totals import Totals, left_out, totals
-from fairbandits.audit.view import interval, number, stands_for, test_of
+from fairbandits.audit.words import interval, number, stands_for, test_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ConfigError, meant
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
-#: Closing words about changed settings.
-WHAT_IF = """\
-Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
-the rule that was fixed before the data."""
 
 
 def tally(rows: Iterable[Row]) -> Totals:
-    """Return the totals of some claims."""
     return totals(row for row in rows if row["headline"])
 
 
@@ -47,11 +43,7 @@ def chosen(
     """Return the headlines of a claim, a paper or a verdict, or of all."""
     wanted = {"claim": claim, "paper": paper, "verdict": verdict and _typed(verdict)}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    return [
-        row
-        for row in rows
-        if row["headline"] and all(row[name] == value for name, value in wanted.items())
-    ]
+    return [row for row in rows if row["headline"] and wanted.items() <= row.items()]
 
 
 def _typed(verdict: str) -> str:
@@ -80,9 +72,8 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
-        values = (row["claim"], row["verdict"], row["grade"])
-        values += (number(row["statistic"]), _unit(row, ledgers))
-        cells.append([*values, interval(row), view.count(row)])
+        found = number(row["statistic"]), _unit(row, ledgers), interval(row), words.count(row)
+        cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
     kept = 3
@@ -94,11 +85,10 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
         texts = ["statement", *(row["message"] or plain(row["statement"]) for row in rows)]
         for row, text in zip(kept_cells, texts, strict=True):
             row.append(textwrap.shorten(text, room, placeholder=" ..."))
-    return view.aligned(kept_cells, right=("number", "n"))
+    return words.aligned(kept_cells, right=("number", "n"))
 
 
 def _unit(row: Row, ledgers: Ledgers) -> str:
-    """Return the unit of a row's number; empty if it has none, or an unknown one."""
     if row["statistic"] is None or row["paper"] not in ledgers:
         return ""
     test = test_of(row, stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers))
@@ -113,13 +103,10 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return the full text about one claim from its verdicts, headline first, and all findings."""
-    sections = view.sections(claim, ledgers, rows, findings)
-    return view.as_text([*sections, view.Section("", _where(claim, config))], width)
+    """Return the full text about one claim from its verdicts, headline first, and all findings.
 
-
-def _where(claim: Claim, config: Config) -> list[tuple[str, str]]:
-    """Return the places of a claim's figure and data, and the command that judges it again."""
+    The last are the places of its figure and data, and the command that judges it again.
+    """
     figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:
@@ -128,12 +115,14 @@ def _where(claim: Claim, config: Config) -> list[tuple[str, str]]:
         others = len(found) - 1
         more = f" ({others} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
-    return facts + ([] if claim.untestable else [("again", "fairbandits replicate audit")])
+    facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
+    sections = words.sections(claim, ledgers, rows, findings)
+    return words.as_text([*sections, words.Section("", facts)], width)
 
 
 def deviations(ledger: Ledger, width: int) -> str:
     """Return the changes of a paper's audit since it was first written, in order of time."""
-    parts = [view.Section(ledger.title, [])]
+    parts = [words.Section(ledger.title, [])]
     for one in ledger.changes:
         version = f", version {one.version}" if one.version else ""
         facts = [
@@ -143,27 +132,8 @@ def deviations(ledger: Ledger, width: int) -> str:
             ("why", one.why),
             ("verdict", f"before: {one.verdict_before}; after: {one.verdict_after}"),
         ]
-        parts.append(view.Section(f"{one.when}  {one.what}{version}", facts))
-    return view.as_text(parts, width)
-
-
-def what_if(
-    claim: Claim,
-    ledger: Ledger,
-    changes: Sequence[str],
-    before: Sequence[Row],
-    after: Sequence[Row],
-) -> str:
-    """Return verdicts on a claim with its own settings, and with changed ones, side by side."""
-    rows = [row for pair in zip(before, after, strict=True) for row in pair]
-    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
-    name = statistics.pop() if len(statistics) == 1 else "number"
-    table = view.questions(rows, name, ["as it is", "what if"] * len(before))
-    question = f"What if {'; '.join(changes)}?"
-    numbers = dict.fromkeys(str(quantity(one, ledger)) for one in claim.tests if one.decides)
-    lines = [f"  number: {what}" for what in numbers]
-    head = [f"{claim.id}: {plain(claim.statement)}", "", question]
-    return "\n".join([*head, *lines, "", *view.aligned(table), "", WHAT_IF])
+        parts.append(words.Section(f"{one.when}  {one.what}{version}", facts))
+    return words.as_text(parts, width)
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
@@ -171,29 +141,28 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
     parts = []
     for place in dict.fromkeys((one.claim, one.test) for one in answers):
         own = [finding_row(ledger, one) for one in answers if (one.claim, one.test) == place]
-        table = view.questions(own, STATISTICS.get(own[0]["procedure"], "number"))
-        parts.append("\n".join([" ".join(place).rstrip(), *view.aligned(table)]))
+        table = words.questions(own, STATISTICS.get(own[0]["procedure"], "number"))
+        parts.append("\n".join([" ".join(place).rstrip(), *words.aligned(table)]))
     return "\n\n".join(parts) or "no finding"
 
 
 def power_table(rows: Iterable[Any]) -> str:
     """Return a table of the replicates that each question needs, or why there is no number."""
-    table = [["claim", "test", "reading", "each", "verdict", "n", "n that decides"]]
-    for one in sorted(rows, key=_is_closed):
+    open_ones, closed = [], []
+    for one in rows:
         answer, finding = one.answer, one.answer.finding
-        names = [answer.claim, answer.test, answer.reading, answer.each]
-        if finding is None:
-            table.append([*names, "failed", "", answer.message])
-        else:
+        found = ["failed", "", answer.message]
+        if finding is not None:
             enough = f"none: {one.why}" if one.why else f"{one.replicates:.0f}"
             if not one.why and one.replicates > CEILING:
                 enough = f"over {CEILING}"
-            table.append([*names, finding.verdict, str(finding.n), enough])
-    return "\n".join(line.removeprefix("  ") for line in view.aligned(table))
-
-
-def _is_closed(one: Any) -> bool:
-    return one.answer.finding is not None and one.answer.finding.verdict != INCONCLUSIVE
+            found = [finding.verdict, str(finding.n), enough]
+        is_open = found[0] in (FAILED, INCONCLUSIVE)
+        line = [answer.claim, answer.test, answer.reading, answer.each, *found]
+        (open_ones if is_open else closed).append(line)
+    head = ["claim", "test", "reading", "each", "verdict", "n", "n that decides"]
+    table = [head, *open_ones, *closed]
+    return "\n".join(line.removeprefix("  ") for line in words.aligned(table))
 
 
 def as_json(

@@ -4,20 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.ledger import Ledgers, load_ledgers
-from fairbandits.audit.records import (
-    ANEW,
-    FINDINGS_TABLE,
-    VERDICTS_TABLE,
-    Row,
-    Table,
-    apart,
-    hash_of,
-    read,
-    source_of,
-    stale,
-    written_out,
-)
+from fairbandits.audit.claims import Ledgers
+from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.records import Table, hash_of, read, source_of, stale
+from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, VERDICTS_TABLE, Row, apart, written_out
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale
@@ -35,7 +25,6 @@ class Verdicts(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The file as it is called inside the project."""
         return shown(self.source)
 
     def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
@@ -46,7 +35,6 @@ class Verdicts(NamedTuple):
 
 
 def shown(file: Path) -> str:
-    """Return a file's name inside the project."""
     return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
 
 
@@ -67,11 +55,9 @@ def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = Non
     problems = {}
     for paper in ledgers:
         own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
-        problems[paper] = [
-            *stale(source, ledgers, paper=paper),
-            *([] if recorded else of_other_findings(source, own, ledgers, paper)),
-            *of_other_data(source, own, results),
-        ]
+        findings = () if recorded else of_other_findings(source, own, ledgers, paper)
+        data = of_other_data(source, own, results)
+        problems[paper] = [*stale(source, ledgers, paper=paper), *findings, *data]
     return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
 
 
@@ -101,12 +87,13 @@ def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]
 
     yield from of_other_content(source, verdicts, content, shown(results))
     places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
-    for file in (results / place for place in places if place in verdicts.made.sources):
+    files = (results / place for place in places if place in verdicts.made.sources)
+    for file in filter(Path.is_file, files):
         try:
-            footer = read_footer(file) if file.is_file() else {"kind": "none"}
+            footer = read_footer(file)
             if footer["kind"] == "dataset":
                 refuse_stale(footer, file)
-            elif footer["kind"] != "none" and footer["code"] != replay_code():
+            elif footer["code"] != replay_code():
                 yield f"{shown(file)} is stale: code {footer['code']} made it"
         except StoreError as error:
             yield f"{shown(source)} is stale: {str(error).partition('; ')[0]}"
@@ -156,19 +143,19 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
         except StoreError as error:
             found.append(str(error))
 
-    for name in ("verdicts", "findings", *ledgers):
-        file = results / "audit" / f"{name}.parquet"
-        if file.is_file() and name == "verdicts":
-            check(file, name, lambda table, file=file: of_other_data(file, table, results))
-        elif file.is_file():
+    recorded = results / "audit" / "verdicts.parquet"
+    if recorded.is_file():
+        check(recorded, "verdicts", lambda table: of_other_data(recorded, table, results))
+    for name in ("findings", *ledgers):
+        if (file := recorded.with_stem(name)).is_file():
             check(file, "findings")
-    table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
-    if "audit" in config.folders and table.is_file():
+    committed = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
+    if "audit" in config.folders and committed.is_file():
         check(
-            *(table, "verdicts"),
-            lambda verdicts: of_other_findings(table, verdicts, ledgers),
-            lambda verdicts: of_other_lock(table, verdicts, config, lock),
+            *(committed, "verdicts"),
+            lambda table: of_other_findings(committed, table, ledgers),
+            lambda table: of_other_lock(committed, table, config, lock),
         )
-        if not table.with_name(FINDINGS_TABLE).is_file():
-            found.append(f"{shown(table)} has no {FINDINGS_TABLE} beside it; {ANEW}")
+        if not committed.with_name(FINDINGS_TABLE).is_file():
+            found.append(f"{shown(committed)} has no {FINDINGS_TABLE} beside it; {ANEW}")
     return found

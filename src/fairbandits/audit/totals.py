@@ -1,12 +1,14 @@
-"""Totals: the number of claims with each verdict, among those that the audited text makes."""
+"""Totals of the claims that the audited text makes, by verdict and by criteria of success."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from fairbandits.audit import finding
-from fairbandits.audit.ledger import Claim
+from fairbandits.audit.claims import Claim, Test
+
+Row = Mapping[str, Any]
 
 INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
 REPORTED, DEFINITION = "merely reported", "definition"
@@ -34,7 +36,6 @@ class Totals:
 
     @property
     def claims(self) -> int:
-        """Number of claims counted."""
         return sum(self.counted.values())
 
     def __str__(self) -> str:
@@ -85,7 +86,7 @@ def standing(claim: Claim) -> dict[str, str]:
     return {"left_out": left_out(claim), "basis": claim.basis}
 
 
-def totals(headlines: Iterable[Mapping[str, Any]]) -> Totals:
+def totals(headlines: Iterable[Row]) -> Totals:
     """Return the totals of claims from headlines: `standing`, ``verdict`` and ``grade``.
 
     Claims of no text, as a user's own, have no ``basis``.
@@ -110,3 +111,62 @@ def totals(headlines: Iterable[Mapping[str, Any]]) -> Totals:
             for one in counted
         },
     )
+
+
+#: Kinds of tests: of a comparison a positive statistic is the claimed direction.
+COMPARING, PUBLISHED, EQUIVALENT, OTHER = "comparison", "published", "equivalent", ""
+
+
+def _reproduced(row: Row) -> bool:
+    return row["verdict"] == finding.REPRODUCED
+
+
+def _same_direction(row: Row) -> bool:
+    return row["statistic"] is not None and row["statistic"] > (row["reference"] or 0)
+
+
+def _kind(test: Test) -> str:
+    if test.procedure == "curve" or "printed" in test.inputs:
+        return PUBLISHED
+    if test.procedure != "mean":
+        return OTHER
+    if test.settings["claim"] == "equal":
+        return EQUIVALENT
+    compares = test.settings["claim"] == "at least" and not test.is_bound
+    return COMPARING if compares else OTHER
+
+
+#: Criterion -> the kind of tests that it applies to, and when one case meets it.
+CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
+    "a comparison has the claimed direction": (COMPARING, _same_direction),
+    "it has, and significantly": (COMPARING, _reproduced),
+    "the published number is inside what one more run gives": (PUBLISHED, _reproduced),
+    "what is called comparable is equivalent": (EQUIVALENT, _reproduced),
+}
+
+
+def criteria(
+    claims: Mapping[str, Claim], heads: Iterable[Row], findings: Iterable[Row] | None
+) -> list[list[str]]:
+    """Return a table of rates of success by several criteria, so that no single rule makes one.
+
+    It has a head, then the ledger's own rule. `heads` are the claims' headlines. A criterion is met
+    by a claim that it applies to when all deciding cases meet it; without claims it is left out.
+    """
+    counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
+    met = {"the ledger's rule": [_reproduced(row) for row in counted.values()]}
+    cases: dict[tuple[str, str], list[Row]] = {}
+    for one in findings or ():
+        if one["decides"] and one["claim"] in counted:
+            kinds = {test.name: _kind(test) for test in claims[one["claim"]].tests}
+            cases.setdefault((one["claim"], kinds.get(one["test"], OTHER)), []).append(one)
+    for name, (wanted, meets) in CRITERIA.items():
+        met[name] = [all(map(meets, own)) for (_, kind), own in cases.items() if kind == wanted]
+    return [
+        ["criterion", "claims it applies to", "claims that meet it", "share"],
+        *(
+            [name, str(len(own)), str(sum(own)), f"{100 * sum(own) / len(own):.0f} %"]
+            for name, own in met.items()
+            if own
+        ),
+    ]

@@ -5,16 +5,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import show
+from fairbandits.audit.claims import Claim, Ledger, Test
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
-from fairbandits.audit.ledger import Claim, Ledger, Test, with_settings
-from fairbandits.audit.procedures import parameters_of
-from fairbandits.audit.records import ANEW, Made, answers_of, claims_of, verdict_row
+from fairbandits.audit.ledger import with_settings
+from fairbandits.audit.procedures import STATISTICS, parameters_of
+from fairbandits.audit.quantities import quantity
+from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.run import exploratory_words, find
+from fairbandits.audit.tables import ANEW, claims_of
+from fairbandits.audit.words import aligned, questions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
+from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
+
+#: Closing words about changed settings.
+WHAT_IF = """\
+Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
+the rule that was fixed before the data."""
 
 
 def with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:
@@ -80,7 +89,15 @@ def answer(
     changed, words = with_changes(own, changes)
     before, made = judged(config, ledgers, own, results)
     after, _ = judged(config, ledgers, changed, results)
-    text = show.what_if(own, ledgers[own.paper], words, before, after)
+    rows = [row for pair in zip(before, after, strict=True) for row in pair]
+    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
+    name = statistics.pop() if len(statistics) == 1 else "number"
+    table = questions(rows, name, ["as it is", "what if"] * len(before))
+    deciding = (one for one in own.tests if one.decides)
+    numbers = dict.fromkeys(str(quantity(one, ledgers[own.paper])) for one in deciding)
+    head = [f"{own.id}: {plain(own.statement)}", "", f"What if {'; '.join(words)}?"]
+    lines = [*head, *(f"  number: {what}" for what in numbers), "", *aligned(table), ""]
+    text = "\n".join([*lines, WHAT_IF])
     return f"{exploratory_words(made.seed)}\n\n{text}" if made.exploratory else text
 
 
@@ -95,11 +112,10 @@ def judged(
     """
     results = results or ROOT / config.folders["results"]
     ledger = ledgers[claim.paper]
-    family = {
-        key: one for key, one in ledger.claims.items() if one.tests and one.family == claim.family
-    }
+    family = {key: one for key, one in ledger.claims.items() if one.family == claim.family}
     own = replace(ledger, claims=family | {claim.id: claim})
-    found, _, made = find(config, {claim.paper: own}, claim.paper, results, [claim.id])
+    alone = {claim.paper: own}
+    found, _, made = find(config, alone, claim.paper, results, [claim.id])
     if ledger.families[claim.family].correction == "holm":
         file = results / "audit" / "findings.parquet"
         if not file.is_file():
@@ -107,8 +123,12 @@ def judged(
                 f"{file} does not exist, and {claim.id} is judged together with the other claims "
                 f"of its family; {ANEW}"
             )
-        found += [one for one in answers_of(file, own) if one.claim != claim.id]
-    alone = {claim.paper: own}
+        rows = read(file, alone, "findings", anyway=True).rows
+        found += [
+            answer_of(row)
+            for row in rows
+            if row["claim"] != claim.id and own.test(row["claim"], row["test"])
+        ]
     rows = [verdict_row(alone, one, made) for one in judge(alone, found) if one.claim is claim]
     if rows[0]["verdict"] == FAILED:
         raise StoreError(f"{claim.id} cannot be judged: {rows[0]['message']}")

@@ -19,6 +19,7 @@ from fairbandits.cli.options import (
     RESULTS,
     VERDICT,
     command,
+    echo_all,
     of_a_paper,
     paper_option,
     set_option,
@@ -57,9 +58,8 @@ def audit(configs, paper, results, seed, salt, only, out):
             echo(f"{run.exploratory_words(made.seed)}\n")
         echo(show.found(ledgers[paper], found))
         return
+    echo_all(run.failures(found), err=True)
     failed = len({one.claim for one in found if one.finding is None})
-    for line in run.failures(found):
-        echo(line, err=True)
     if failed and scale == "paper":
         raise ClickException(
             f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
@@ -86,8 +86,7 @@ def verdicts(configs, findings, joint, out):
     _, ledgers = run.load(configs)
     with writing(joint, out):
         failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
-    for line in failed:
-        echo(line, err=True)
+    echo_all(failed, err=True)
     if not written:
         raise ClickException(f"{len(failed)} claims failed; no verdicts are written")
 
@@ -159,13 +158,12 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
         if claim or verdict or changes or as_json or anyway:
             raise UsageError("--criteria goes with --paper and --results alone")
         echo(run.criteria_words(configs, paper, results))
-        return
-    if changes:
+    elif changes:
         if not claim or as_json or anyway:
             raise UsageError("--set is for one CLAIM, without --json and --anyway")
         echo(whatif.answer(*run.load(configs), claim, changes, results))
-        return
-    echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
+    else:
+        echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
 
 @command("deviations --paper banditq")
@@ -186,7 +184,7 @@ def check_claims(configs, files):
 
     A message names file, record, key and the allowed values.
     """
-    from fairbandits.audit.checking import checked
+    from fairbandits.audit.ledger import checked
 
     wrong = 0
     for line, sound in checked(load_config(configs), files):

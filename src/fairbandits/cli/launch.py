@@ -44,8 +44,7 @@ def launch(
 ) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
-    Without `targets` it makes everything, without `cores` it takes all, and without `files` the
-    configuration is the project's own. A dry run may be beside another run.
+    A dry run may be beside another run.
     """
     os.chdir(root)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -86,13 +85,17 @@ def named_figures(config: Config) -> list[str]:
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
+def _figures_of(one: Experiment) -> set[str]:
+    return {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)}
+
+
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
     jobs = ("simulate_", "collect_")
     for one in targets:
-        left = one.startswith(jobs) or "/" in one or Path(one).suffix
-        if one not in known and not left:
+        is_left = one.startswith(jobs) or "/" in one or Path(one).suffix
+        if one not in known and not is_left:
             raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
 
 
@@ -104,9 +107,7 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
     if not targets or not set(targets) <= set(named_figures(config)):
         return
     shown = {
-        one.suite or one.name: one
-        for one in config.experiments
-        if {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)} & {*targets}
+        one.suite or one.name: one for one in config.experiments if _figures_of(one) & {*targets}
     }
     for name in changes:
         if any(
@@ -114,7 +115,11 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
             for one in shown.values()
         ):
             continue
-        settings = {key: _settings_of(one) for key, one in shown.items()}
+        settings = {}  # as they are called in the paper's file
+        for key, one in shown.items():
+            file = paper_file(one.paper, "audit" if one.audit else "experiments")
+            _, block = blocks_of(file, one.paper, file.name)[one.name]
+            settings[key] = list(settings_of(block))
         meant_ones = [f"{key}.{name}" for key, own in settings.items() if name in own]
         listed = "; ".join(f"{key} has {', '.join(own)}" for key, own in settings.items())
         way = f"write {' or '.join(meant_ones)}" if meant_ones else listed
@@ -123,23 +128,11 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
         raise ConfigError(f"--set {name}: {', '.join(targets)} {verb} {drawn}; {way}")
 
 
-def _settings_of(one: Experiment) -> list[str]:
-    """Return the settings of an experiment, as they are called in its paper's file."""
-    file = paper_file(one.paper, "audit" if one.audit else "experiments")
-    _, block = blocks_of(file, one.paper, file.name)[one.name]
-    return list(settings_of(block))
-
-
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
-    """Return what is to be made of a variant: by default all figures that show what is changed.
-
-    Raises ConfigError for a target that is not there, or shows nothing that is changed.
-    """
+    """Return what is to be made of a variant: by default all figures that show what is changed."""
     check_targets(targets, config)
     changed = [one for one in config.experiments if one.changed]
-    shown = {
-        f"{one.paper}_{figure}" for one in changed for figure in (*one.figures, *one.companion_to)
-    }
+    shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
     for one in targets:
@@ -170,12 +163,12 @@ def _processes_in(root: Path) -> Iterator[tuple[psutil.Process, list[str]]]:
 
 
 def _snakemakes_in(root: Path) -> list[str]:
-    found = []
-    for process, words in _processes_in(root):
-        called = any(Path(word).name == "snakemake" for word in words[:3])
-        if called or ("-m", "snakemake") in pairwise(words):
-            found.append(f"snakemake, process {process.info['pid']}")
-    return found
+    return [
+        f"snakemake, process {process.info['pid']}"
+        for process, words in _processes_in(root)
+        if any(Path(word).name == "snakemake" for word in words[:3])
+        or ("-m", "snakemake") in pairwise(words)
+    ]
 
 
 def _end_jobs(root: Path) -> None:

@@ -1,6 +1,6 @@
 """What commands share: their options, completion in the shell, and the words of some errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -63,26 +63,21 @@ class Seed(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
         """Return the number, or the word."""
-        if value == LEDGER or (isinstance(value, int) and value >= 0):
+        if value == LEDGER:
             return value
-        if isinstance(value, str) and value.isdecimal():
+        if str(value).isdecimal():
             return int(value)
         self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
 
 
-def _of_this_code(_context: click.Context, _option: click.Option, files: tuple[Path, ...]):
-    """Return the files given, or raise ConfigError where the checkout has other code than runs."""
-    checkout()
-    return files
-
-
+#: Refuses a checkout that has other code than what runs.
 CONFIGS = option(
     "--config",
     "configs",
     type=FILE,
     multiple=True,
     default=DEFAULT_CONFIG,
-    callback=_of_this_code,
+    callback=lambda context, option, files: checkout() and files,
     help="Configuration file; if repeated, later files override earlier ones.",
 )
 RESULTS = option(
@@ -111,11 +106,10 @@ def set_option(words: str):
 
 def of_a_paper(command):
     """Give a command what says which tests are to be asked, and of which data."""
-    words = "Root seed, or `ledger`; default as configured."
-    one = completing(_claims)
+    claims = {"multiple": True, "shell_complete": completing(_claims)}
     for given in (
-        option("--only", multiple=True, shell_complete=one, help="Id of a claim; default all."),
-        option("--seed", type=Seed(), help=words),
+        option("--only", **claims, help="Id of a claim; default all."),
+        option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured."),
         option("--salt", default="", help="Words that change the seeds."),
         RESULTS,
         argument("paper", shell_complete=completing(papers)),
@@ -137,6 +131,12 @@ def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = 
 
     settings = reduce(merge, map(read_yaml, configs))
     return placed(arena_config(settings, " + ".join(map(str, configs))), results)
+
+
+def echo_all(lines: Iterable[str], err: bool = False) -> None:
+    """Print lines."""
+    for line in lines:
+        click.echo(line, err=err)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from fairbandits.cli.options import (
     arena_of,
     command,
     completing,
+    echo_all,
     writing,
 )
 from fairbandits.settings.config import LEDGER
@@ -85,16 +86,16 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
     runs.
     """
-    from fairbandits.arena import entrant, report
+    from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
+    from fairbandits.report import entrant as report
 
     found = entrant.load_entrant(policy, compiled)
     place = load_arena(arena_of(configs, results))
     names = [one for one in (instances or "").split(",") if one]
     say = partial(echo, err=True)
     outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
-    for line in entrant.lines(place, outcome):
-        echo(line)
+    echo_all(report.lines(place, outcome))
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
         with writing(out):
@@ -144,13 +145,10 @@ def judge(check, out, cores, seed, long, as_json, file):
     """
     from fairbandits.audit.judging import run
 
-    how = {
-        "seed": LEDGER if seed is None else seed,
-        "cores": cores or os.cpu_count() or 1,
-        "long": long,
-    }
+    how = {"cores": cores or os.cpu_count() or 1, "long": long}
+    how["seed"] = LEDGER if seed is None else seed
     if check:
-        echo(run.checked_words(run.check(file, **how)))
+        echo(run.checked_words(*run.check(file, **how)))
         return
     folder = out or file.with_suffix("")
     if folder == file:

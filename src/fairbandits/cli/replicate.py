@@ -94,8 +94,7 @@ def _variant(
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = launch.targets_of_variant(targets, config)
     if set(asked) <= set(launch.named_figures(config)):
+        drawn = {one.rpartition("_fig")[0] for one in asked}
         known = dict.fromkeys(one.paper for one in config.experiments)
-        settings["papers"] = [
-            paper for paper in known if any(one.startswith(f"{paper}_fig") for one in asked)
-        ]
+        settings["papers"] = [paper for paper in known if paper in drawn]
     return variants.write_variant(settings, scratch or ROOT / folder), asked

@@ -1,11 +1,12 @@
 """The commands that make the report, and what the project's pages say."""
 
 import json
+import re
 from pathlib import Path
 
 from click import Choice, File, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all, writing
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
@@ -55,8 +56,7 @@ def numbers(configs, results, check):
     """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
-    for line in renew(load_config(configs), results, checkout(), check=check):
-        echo(line)
+    echo_all(renew(load_config(configs), results, checkout(), check=check))
 
 
 @command("export --format csv", "export --format forrt --out build/export")
@@ -103,6 +103,12 @@ def rulegraph(graph):
 
     Rules of one kind are drawn as one.
     """
-    from fairbandits.report.rulegraph import joined
-
-    echo(joined(graph.read()), nl=False)
+    text = graph.read()
+    # rules that exist several times: for each bundle, or for each figure of a paper
+    several = re.compile(r"^(simulate_|collect_|\w+_fig)\w+$")
+    names = {key: several.sub(r"\1*", name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", text)}
+    arrows = {(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", text)}
+    echo("digraph rules {\n    rankdir=LR")
+    echo('    node [shape=box, style=rounded, fontname="sans-serif"]')
+    echo_all(f'    "{a}" -> "{b}"' for a, b in sorted(arrows) if a != b)
+    echo("}")

@@ -27,7 +27,7 @@ STEPS = {
     "collect": ("fairbandits.replication.datasets",),
     "figure": ("fairbandits.figures.draw",),
     "notebook": (
-        *("fairbandits.report.build", "IPython.core.interactiveshell"),
+        *("fairbandits.report.build", "papermill.parameterize", "IPython.core.interactiveshell"),
         *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),
         *("fairbandits.audit.run", "scipy.stats"),
     ),
@@ -37,7 +37,7 @@ STEPS = {
     "verdicts": ("fairbandits.audit.run",),
 }
 #: How many threads a job's libraries may use; Snakemake says the same to each job.
-THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
+THREADS = ("OMP_NUM", "GOTO_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "VECLIB_MAXIMUM")
 #: At most so many bytes are the arguments and the environment of a step.
 MOST = 1 << 24
 
@@ -73,9 +73,6 @@ def _asked(place: str) -> int | None:
     return answer[0] if answer else 1
 
 
-# ------------------------------------------------------------------------------------ the server
-
-
 def start() -> None:
     """Start the server of a run, for as long as this process lives, where there can be one."""
     import subprocess
@@ -90,16 +87,11 @@ def start() -> None:
             listening.listen(64)
         except OSError:  # a disk that has no sockets
             return
-        threads = {f"{name}_NUM_THREADS": "1" for name in THREADS}
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(listening.fileno())],
-            env=os.environ | threads | {"VECLIB_MAXIMUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[listening.fileno()],
-        )
-    _started.append(process)
+        environment = os.environ | {f"{name}_THREADS": "1" for name in THREADS}
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = [sys.executable, "-P", "-m", __name__, str(listening.fileno())]
+        streams = {"stdin": subprocess.PIPE, "pass_fds": [listening.fileno()]} | silent
+        _started.append(subprocess.Popen(command, env=environment, **streams))
     os.environ[PLACE] = SOCKET
 
 

@@ -79,11 +79,7 @@ def figure(paper, figure, data, published, svg, png, table):
 @option("--arms", type=Choice(["5", "1000"]), required=True)
 @option("--feedback", type=Choice(["full", "bandit"]), required=True)
 @option("--rounds", type=IntRange(min=1), help="Number of rounds after which to stop.")
-@option(
-    "--published",
-    type=FILE,
-    help="papers/PAPER/published.yaml; its rounds are recorded too.",
-)
+@option("--published", type=FILE, help="papers/PAPER/published.yaml; its rounds are recorded too.")
 @option("--out", type=FILE, required=True, help="Parquet file to write.")
 def replay(program, arms, feedback, rounds, published, out):
     """Run a released PROGRAM of a paper's authors again, with its own random numbers."""

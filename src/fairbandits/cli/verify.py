@@ -6,7 +6,17 @@ from pathlib import Path
 
 from click import ClickException, IntRange, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, LOCK, RESULTS, arena_of, command, placed, writing
+from fairbandits.cli.options import (
+    CONFIGS,
+    FILE,
+    LOCK,
+    RESULTS,
+    arena_of,
+    command,
+    echo_all,
+    placed,
+    writing,
+)
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -34,14 +44,11 @@ def verify(configs, lock, sample, sample_seed, every):
     from fairbandits.replication import verify as check
 
     problems, agree, chosen = _compared(configs, lock, sample, sample_seed)
-    for line in check.other_versions(load_config(configs)):
-        echo(f"Note: {line}", err=True)
-    for problem in problems if every else check.summarised(problems):
-        echo(problem, err=True)
+    echo_all((f"Note: {line}" for line in check.other_versions(load_config(configs))), err=True)
+    echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
         raise ClickException(f"{len(problems)} problems{chosen}")
-    for line in agree:
-        echo(line)
+    echo_all(agree)
 
 
 def _compared(

@@ -22,20 +22,21 @@ from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_ya
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6
-#: Pages that say what the library has, and simulate by themselves.
+#: Pages that say what the library has, and simulate by themselves. The second one compiles for half
+#: a minute: a small run leaves it to the tests of the pages.
 LIBRARY_PAGES = ("library", "your_own_policy")
-#: One of them compiles for half a minute: a small run leaves it to the tests of the pages.
-COMPILING = "your_own_policy"
 #: How figures are drawn.
 IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
+TEMPLATES = tuple(
+    sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*"))
+)
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
 PAGE_PARTS = (
     *("arena", "report", "figures", "measures", "theory", "library/style.py"),
     *("settings/config.py", "settings/papers.py", "settings/schemas.py", "settings/formulas.py"),
-    *("audit", *READING),
-    *sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*.html")),
+    *("audit", *READING, *TEMPLATES),
 )
 #: What builds the site, besides.
 SITE_PARTS = (
@@ -57,16 +58,12 @@ class Drawing(NamedTuple):
 
     paper: str
     figure: str
+    place: str  # of its files, in the folders of figures and of results
     category: str  # in a report
     labels: dict[str, str]
     inputs: dict[str, Any]
     caption: str
     code: str  # fingerprint of what draws it
-
-    @property
-    def place(self) -> str:
-        """Where its files are, in the folders of figures and of results."""
-        return f"{self.paper}/{self.figure}"
 
 
 class Plan:
@@ -83,14 +80,12 @@ class Plan:
         self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         audited = ["audit", "across"] if self.ledgers else []
         small = self.config.scale_name == "smoke"
-        library = [one for one in LIBRARY_PAGES if not (small and one == COMPILING)]
+        library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
         #: Pages of a notebook each, the first one first.
         self.pages = ["index", *audited, "arena", *library, *self.papers]
         bundles = [(one, bundles_of(one)) for one in (self.config, self.arena) if one]
         self.simulations = [job for one in bundles for job in simulations(*one)]
         self.collections = [job for one in bundles for job in collections(*one)]
-
-    # ---------------------------------------------------------------------------- time and memory
 
     def expect(self, cores: int) -> None:
         """Tell what shows the progress how long each job takes."""
@@ -126,8 +121,6 @@ class Plan:
 
     def _benchmark(self, name: str) -> Path:
         return Path(self.config.folders["benchmarks"], f"{name}.tsv")
-
-    # ------------------------------------------------------------------------ datasets and figures
 
     def datasets(self) -> list[str]:
         """Return the datasets of all configured experiments."""
@@ -167,14 +160,13 @@ class Plan:
         return Drawing(
             paper=paper,
             figure=figure,
+            place=f"{paper}/{figure}",
             category=title.partition(":")[0],
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
             caption=declared.caption([one.facts() for one in alone or shown]),
             code=figure_code(paper),
         )
-
-    # ------------------------------------------------------------------------- the audit, the arena
 
     def verdicts(self) -> list[str]:
         """Return the committed tables of the audit, and a page of them, if there is a ledger."""
@@ -186,9 +178,8 @@ class Plan:
         ledger = self.ledgers[wildcards.paper]
         names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
         read = [one for name in names for one in self.config.named(ledger.paper, name)]
-        own = [one for one in self.config.replays if one.paper == wildcards.paper]
-        replays = [f"<results>/{one.table}" for one in own]
-        return [*dict.fromkeys(_datasets(read)), *replays]
+        replays = [one.table for one in self.config.replays if one.paper == ledger.paper]
+        return [*dict.fromkeys(_datasets(read)), *(f"<results>/{table}" for table in replays)]
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's ledger, and the published numbers that its claims are laid beside."""
@@ -201,8 +192,6 @@ class Plan:
     def arena_tables(self) -> list[str]:
         """Return the tables of the arena."""
         return [f"<results>/arena/{name}.parquet" for name in TABLES] if self.arena else []
-
-    # ------------------------------------------------------------------------------------ the pages
 
     def site(self) -> list[str]:
         """Return the pages of the site; those of single claims come with the table of all."""
@@ -229,7 +218,7 @@ class Plan:
     def page_code(self, wildcards) -> str:
         """Return the fingerprint of the code that makes a page."""
         of_library = wildcards.page in LIBRARY_PAGES
-        parts = used_by(*LIBRARY_PARTS, without=()) if of_library else PAGE_PARTS
+        parts = used_by(*LIBRARY_PARTS, without=()) + TEMPLATES if of_library else PAGE_PARTS
         return fingerprint_of_text(*parts)
 
     def page_files(self, wildcards) -> list[str]:
@@ -238,10 +227,10 @@ class Plan:
         A page that reads less is executed again for nothing, in a second or two.
         """
         if wildcards.page in LIBRARY_PAGES:
-            return self.arena_datasets() if wildcards.page == COMPILING else []
-        shown = [one.dataset for one in self.config.experiments if not one.audit]
-        shown += [one.table for one in self.config.replays]
-        tables = [f"<results>/{file}" for file in shown] + self.drawn() + self.arena_tables()
+            return self.arena_datasets() if wildcards.page == "your_own_policy" else []
+        shown = _datasets(one for one in self.config.experiments if not one.audit)
+        shown += [f"<results>/{one.table}" for one in self.config.replays]
+        tables = shown + self.drawn() + self.arena_tables()
         return [*self.images(), *tables, *self.site_verdicts(), *self.site_settings()]
 
     def _there(self, papers, parts) -> list[str]:
@@ -249,24 +238,18 @@ class Plan:
         files = [f"papers/{paper}/{part}.yaml" for paper in papers for part in parts]
         return [file for file in files if (self.root / file).is_file()]
 
-    # --------------------------------------------------------------------------- what is said last
-
     def closing_lines(self) -> str:
         """Return what a finished run has made, and where; without our logger, all that is there."""
         made, config = PROGRESS.made, self.config
         figures, results = Path(config.folders["figures"]), Path(config.folders["results"])
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
-        drawn = [
-            place
-            for rule, place in places.items()
-            if rule in made or (not made and (figures / place).is_file())
-        ]
+        there = made or {rule for rule, place in places.items() if (figures / place).is_file()}
+        drawn = [place for rule, place in places.items() if rule in there]
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
         lines += self._verdict_lines() if "audit" in made or not made else []
         index = results / "site" / "index.html"
-        if "site" in made or (not made and index.is_file()):
-            lines.append(f"Report: {index}")
+        lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
         if said := SCALES.get(config.scale_name):
             lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
@@ -278,13 +261,13 @@ class Plan:
         judged = Path(self.config.folders["results"]) / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
-        claims = {key: one for own in self.ledgers.values() for key, one in own.claims.items()}
         with table.open(encoding="utf-8", newline="") as file:
             heads: dict[str, dict[str, str]] = {}  # a claim's first row
             for row in csv.DictReader(file):
                 heads.setdefault(row["id"], {name: row[name] for name in ("verdict", "grade")})
         none = {"verdict": "", "grade": ""}
-        rows = (standing(one) | heads.get(key, none) for key, one in claims.items())
+        claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
+        rows = (standing(one) | heads.get(one.id, none) for one in claims)
         return [f"Audit: {totals(rows)}; {table}"]
 
 

@@ -58,18 +58,9 @@ def figure(
 ):
     """Make a function draw figures; what its docstring says after the first line is their caption.
 
-    Parameters
-    ----------
-    reads : sequence of str
-        The recorded columns that it needs.
-    rows : callable, optional
-        Gets a dataset's footer and returns which of its rows are needed, by default all.
-    beside : mapping of str to str
-        Figure -> the replay of the published run that it shows too.
-    quantity, unit : str
-        What its table has the mean of.
-    **labels : str
-        Figure -> what it shows, in a few words: ``fig1="regret"``.
+    It needs the recorded columns `reads`, and of a dataset's rows those that `rows` chooses by the
+    footer. `beside` maps a figure to the replay of the published run that it shows too, `labels`
+    says what each figure shows: ``fig1="regret"``. Its table has the mean of `quantity`.
     """
     del beside, quantity, unit, labels  # they are read from the source
 
@@ -101,10 +92,9 @@ def figures_of(paper: str) -> dict[str, Declared]:
     return found
 
 
-def _papers() -> dict[str, dict[str, Declared]]:
-    slugs = sorted(file.stem for file in Path(__file__).parent.glob("*.py"))
-    return {slug: figures for slug in slugs if (figures := figures_of(slug))}
-
-
 #: Paper -> figure -> what is said of it. A paper is a module of `fairbandits.figures`.
-PAPERS = _papers()
+PAPERS = {
+    slug: figures
+    for slug in sorted(file.stem for file in Path(__file__).parent.glob("*.py"))
+    if (figures := figures_of(slug))
+}

@@ -12,15 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    LEVEL_LINE,
-    Drawing,
-    different,
-    of,
-    panels,
-    rounds_axis,
-)
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
@@ -54,10 +46,10 @@ def _by_law(
         for run in runs_of(*dataset)
         for series, values in measured(run, dataset.footer, quantity).items()
     )
-    laws, names = different(curves, "law"), different(curves, "series")
+    laws, names = panels.different(curves, "law"), panels.different(curves, "series")
     drawing, axes = law_panels(laws, sharey=True)
     shown = [
-        (axis, name, of(curves, law=law, series=name))
+        (axis, name, panels.of(curves, law=law, series=name))
         for axis, law in zip(axes[0], laws, strict=True)
         for name in names
     ]
@@ -71,7 +63,7 @@ def _by_law(
     quantity="the arm's reward rate R_k(t) / t",
     unit="reward per round",
 )
-def rates(datasets: list[Dataset]) -> Drawing:
+def rates(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
     Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
@@ -89,8 +81,8 @@ def rates(datasets: list[Dataset]) -> Drawing:
 
 def _target(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
     k = int(arm[-1]) - 1
-    line = {"color": COLOURS[arm], "lw": 1.2, "ls": PROTECTED[k], "label": f"target of {arm}"}
-    axis.axhline(footer["targets"][k], **line)
+    target, label = footer["targets"][k], f"target of {arm}"
+    axis.axhline(target, color=COLOURS[arm], lw=1.2, ls=PROTECTED[k], label=label)
 
 
 @figure(
@@ -101,7 +93,7 @@ def _target(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
     quantity="the arm's queue length Q_k(t)",
     unit="reward",
 )
-def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
+def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the queue lengths, with the published run where it can be replayed.
 
     Queue lengths, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin line: one replicate; dotted:
@@ -114,12 +106,11 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> Drawing:
     for axis, arm, curve in shown:
         draw_curve(axis, curve, arm)
         _level(axis, footer, arm)
-        if arm != "arm 2":
+        if arm == "arm 1":
             continue
         if published is not None and axis is first:
             for name, label in (("queue_1", "the published run, replayed"), ("queue_2", None)):
-                look = {"color": "black", "lw": 0.7, "label": label}
-                axis.plot(published["round"], published[name], **look)
+                axis.plot(published["round"], published[name], color="black", lw=0.7, label=label)
         axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
         axis.set_ylim(bottom=0)
     first.set_ylabel("queue length")
@@ -131,7 +122,7 @@ def _level(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
     """Draw the length at which an arm's queue settles."""
     k = int(arm[-1]) - 1
     levels = equilibrium_queues(footer["means"], footer["targets"], _penalty(footer))
-    axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **LEVEL_LINE)
+    axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **panels.LEVEL_LINE)
 
 
 def _penalty(footer: Mapping[str, Any]) -> float:
@@ -149,7 +140,7 @@ def _penalty(footer: Mapping[str, Any]) -> float:
     quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
     unit="reward",
 )
-def regret(datasets: list[Dataset]) -> Drawing:
+def regret(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the regret.
 
     Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
@@ -160,8 +151,8 @@ def regret(datasets: list[Dataset]) -> Drawing:
     drawing, shown, curves = _by_law(datasets[0], "regret")
     for axis, name, curve in shown:
         draw_curve(axis, curve, name)
-        axis.axhline(0, color="0.6", lw=0.8)
-        axis.axhline(level, label="fluid equilibrium", **LEVEL_LINE)
+        panels.zero_line(axis)
+        axis.axhline(level, label="fluid equilibrium", **panels.LEVEL_LINE)
     shown[0][0].set_ylabel("regret")
     shown[-1][0].legend()
     return drawing, curves
@@ -173,7 +164,7 @@ def regret(datasets: list[Dataset]) -> Drawing:
     quantity="the cumulative reward sum_k R_k(t), less b* t in series that say so",
     unit="reward",
 )
-def rewards(datasets: list[Dataset]) -> Drawing:
+def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the cumulative rewards and, below, their difference to the benchmark's.
 
     {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ mean }};
@@ -189,20 +180,18 @@ def rewards(datasets: list[Dataset]) -> Drawing:
             parts.append(summarise(run.law, label, run.rounds, total))
             parts.append(summarise(run.law, f"{label}, less benchmark", run.rounds, ahead))
     curves = pd.concat(parts)
-    laws = different(curves, "law")
+    laws = panels.different(curves, "law")
     drawing, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
     for column, law in zip(axes.T, laws, strict=True):
         for label in footer["labels"].values():
             for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):
-                draw_curve(axis, of(curves, law=law, series=series), label)
-        column[1].axhline(0, color="0.6", lw=0.8)
+                draw_curve(axis, panels.of(curves, law=law, series=series), label)
+        panels.zero_line(column[1])
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
     axes[0, 0].legend()
     return drawing, curves
 
-
-# ----------------------------------------------------------------------- a thousand arms, replayed
 
 #: Quantity -> the figures of it, with full information and with bandit feedback.
 REPLAYED = {"rate": ("fig8", "fig11"), "queue": ("fig9", "fig12"), "regret": ("fig10", "fig13")}
@@ -214,7 +203,7 @@ REPLAYED = {"rate": ("fig8", "fig11"), "queue": ("fig9", "fig12"), "regret": ("f
     quantity="the arm's reward rate R_k(t) / t",
     unit="reward per round",
 )
-def replayed_rates(published: pd.DataFrame) -> Drawing:
+def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
     Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
@@ -229,7 +218,7 @@ def replayed_rates(published: pd.DataFrame) -> Drawing:
         The number read off the published figure; none where none was read off.
     """
     drawing, axis, curves = _replayed(published, "rate", "reward accrual rate")
-    for series in different(curves, "series"):
+    for series in panels.different(curves, "series"):
         _target(axis, published.attrs, series)
     axis.set_ylim(0, 1.1 * max(curves["value"].max(), *published.attrs["targets"]))
     return _finished(drawing, axis, curves)
@@ -241,7 +230,7 @@ def replayed_rates(published: pd.DataFrame) -> Drawing:
     quantity="the arm's queue length Q_k(t)",
     unit="reward",
 )
-def replayed_queues(published: pd.DataFrame) -> Drawing:
+def replayed_queues(published: pd.DataFrame) -> panels.Drawing:
     """Draw the queue lengths of the protected arms.
 
     Queue lengths of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds with the
@@ -249,7 +238,7 @@ def replayed_queues(published: pd.DataFrame) -> Drawing:
     equilibrium (our derivation).
     """
     drawing, axis, curves = _replayed(published, "queue", "queue length")
-    for series in different(curves, "series"):
+    for series in panels.different(curves, "series"):
         _level(axis, published.attrs, series)
     axis.set_ylim(bottom=0)
     return _finished(drawing, axis, curves)
@@ -261,7 +250,7 @@ def replayed_queues(published: pd.DataFrame) -> Drawing:
     quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
     unit="reward",
 )
-def replayed_regret(published: pd.DataFrame) -> Drawing:
+def replayed_regret(published: pd.DataFrame) -> panels.Drawing:
     """Draw the regret.
 
     Regret of the reward received against the static benchmark, {{ what }}. Line: one run of
@@ -269,7 +258,7 @@ def replayed_regret(published: pd.DataFrame) -> Drawing:
     curve.
     """
     drawing, axis, curves = _replayed(published, "regret", "regret")
-    axis.axhline(0, color="0.6", lw=0.8)
+    panels.zero_line(axis)
     return _finished(drawing, axis, curves)
 
 
@@ -280,12 +269,11 @@ def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes
     arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
     columns = {"regret": "regret"} if kind == "regret" else arms
     curves = replayed_beside(replay, entry, columns)
-    drawing, ((axis,),) = panels(1, 1, 3.7, figsize=(7.2, 3.7))
+    drawing, ((axis,),) = panels.grid(1, 1, 3.7, figsize=(7.2, 3.7))
     for series in columns:
-        part = of(curves, series=series)
-        line = {"color": COLOURS[series], "lw": 1.0, "label": f"{series}, replayed"}
-        axis.plot(part["round"], part["value"], **line)
-    rounds_axis(axis, curves)
+        part, words = panels.of(curves, series=series), f"{series}, replayed"
+        axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=words)
+    panels.rounds_axis(axis, curves)
     axis.set_ylabel(label)
     return drawing, axis, curves
 
@@ -293,11 +281,7 @@ def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes
 def replayed_beside(
     replay: pd.DataFrame, entry: Mapping[str, Any], columns: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the replayed curves of a figure: ``series``, ``round``, ``value``, and ``published``.
-
-    ``published`` is NaN at rounds where nothing was read off. `entry` is the figure's in
-    papers/banditq/published.yaml; `columns` maps each series to its column of the replay.
-    """
+    """Return the replayed columns by series, with what was read off the ``published`` curves."""
     parts = []
     for series, column in columns.items():
         read = {
@@ -310,7 +294,7 @@ def replayed_beside(
     return pd.concat(parts, ignore_index=True)
 
 
-def _finished(drawing: Figure, axis: Axes, curves: pd.DataFrame) -> Drawing:
+def _finished(drawing: Figure, axis: Axes, curves: pd.DataFrame) -> panels.Drawing:
     """Draw the numbers read off as circles, and the legend."""
     read = curves.dropna(subset="published")
     circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}

@@ -13,16 +13,7 @@ import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    Drawing,
-    different,
-    legend_below,
-    of,
-    panels,
-    rounds_axis,
-    thousands,
-)
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.measures.groups import (
     decomposition,
@@ -38,10 +29,7 @@ from fairbandits.rationals import rational
 from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.settings.spec import RunSpec
 
-VERSIONS = {
-    "paper": "as printed, nothing cut off at 1",
-    "released": "as in the released program",
-}
+VERSIONS = {"paper": "as printed, nothing cut off at 1", "released": "as in the released program"}
 GROUPS = ("majority", "minority")
 GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 #: The quota of Figures 2 and 3.
@@ -52,9 +40,6 @@ POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
 OPTIMUM = "best fair policy"
 #: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
 ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
-
-
-# ---------------------------------------------------------------------------------- what is read
 
 
 def version_of(spec: RunSpec) -> str:
@@ -95,21 +80,12 @@ def each_run(
     """Yield selected runs with the true means, shape (n_replicates, n_arms)."""
     footer = dataset.footer
     for run in runs_of(dataset.table, footer, keep):
-        if "mean" in run.values:
-            means = run.values["mean"][:, 0]
-        else:
-            means = np.tile(footer["means"], (footer["replicates"], 1))
-        yield run, means
-
-
-# ------------------------------------------------------------------------------ regret (Figure 1)
+        drawn = run.values["mean"][:, 0] if "mean" in run.values else None
+        yield run, np.tile(footer["means"], (footer["replicates"], 1)) if drawn is None else drawn
 
 
 def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
-    """Return the reward regret, shape (n_replicates, n_rounds).
-
-    `played` is ``probability``, with which arms were drawn, or ``plays`` for the pulls.
-    """
+    """Return the reward regret of probabilities or ``plays``, shape (n_replicates, n_rounds)."""
     groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
     return group_regret(run.rounds, run.values[played], means, groups, quotas)
 
@@ -131,7 +107,7 @@ def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
     "groups",
     unit="reward",
 )
-def regret(datasets: list[Dataset]) -> Drawing:
+def regret(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the reward regret of BF-UCB for three quotas.
 
     Reward regret of BF-UCB for three quotas, from the probabilities that arms were drawn with, with
@@ -163,15 +139,15 @@ def regret(datasets: list[Dataset]) -> Drawing:
     quotas = sorted(curves["quota"].unique())
     colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = of(curves, version=version, series="regret")
+        part = panels.of(curves, version=version, series="regret")
         for quota, curve in part.groupby("quota"):
             name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
             draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
             for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
                 axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
-        rounds_axis(axis, part)
-        axis.axhline(0, color="0.6", lw=0.8)
-        thousands(axis.yaxis)
+        panels.rounds_axis(axis, part)
+        panels.zero_line(axis)
+        panels.thousands(axis.yaxis)
     axes[0, 0].set_ylabel("reward regret")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
     return drawing, curves
@@ -183,13 +159,10 @@ def _curve(run: RunData, series: str, rounds: np.ndarray, values: np.ndarray) ->
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
-    drawing, axes = panels(rows, 2, 3.2 * rows + 0.4, **options)
+    drawing, axes = panels.grid(rows, 2, 3.2 * rows + 0.4, **options)
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
         axis.set_title(title, fontsize="medium")
     return drawing, axes
-
-
-# ---------------------------------------------------------------------------- distance (Figure 2)
 
 
 def bf_ucb_at_quota(spec: RunSpec) -> bool:
@@ -198,10 +171,7 @@ def bf_ucb_at_quota(spec: RunSpec) -> bool:
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rounds after both groups have been drawn from by merit, and the distance.
-
-    The distance has shape (n_replicates, n_rounds, n_groups).
-    """
+    """Return the rounds in which both groups are drawn from by merit, and each one's distance."""
     groups = run.spec.groups
     drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
     drawn[-1] = True  # a very short run has initial rounds only
@@ -217,7 +187,7 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
     "0 to 2",
 )
-def policy_distances(datasets: list[Dataset]) -> Drawing:
+def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
     """Draw how far BF-UCB's policy in either group is from the fair one.
 
     Sum over a group's arms of the distance between the probabilities of BF-UCB and those of the
@@ -233,25 +203,20 @@ def policy_distances(datasets: list[Dataset]) -> Drawing:
     )
     drawing, axes = _two_versions(sharey=True)
     for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = of(curves, version=version)
+        part = panels.of(curves, version=version)
         for group, colour in GROUP_COLOURS.items():
-            draw_curve(axis, of(part, series=group), group, colour=colour, one_run=False)
-        rounds_axis(axis, part)
+            draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
+        panels.rounds_axis(axis, part)
         axis.set_ylim(bottom=0)
     axes[0, 0].set_ylabel("distance of the policy from the fair one")
     axes[0, 1].legend()
     return drawing, curves
 
 
-# ----------------------------------------------------------------------------- rewards (Figure 3a)
-
-
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
-    """Yield version, policy, UCB's name, run and its rewards over UCB's, run by run.
+    """Yield version, policy, UCB's name, run and its expected rewards over UCB's, run by run.
 
-    Rewards are those expected of the pulls after the initial rounds. BF-UCB, GEF, MF and the best
-    fair policy are divided by the UCB of their version; BF-UCB, in either version, also by the
-    other UCBs, in their replicates.
+    All are divided by the UCB of their version; BF-UCB also by the other UCBs, in their replicates.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
@@ -284,7 +249,7 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
     rows=rows_of(at_quota),
     quantity="the expected reward after the initial rounds over that of the baseline",
 )
-def normalised_rewards(datasets: list[Dataset]) -> Drawing:
+def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the rewards of three policies, and the best fair one's, over UCB's.
 
     Expected rewards of the pulls after the initial rounds over those of UCB, run by run, with
@@ -306,18 +271,18 @@ def normalised_rewards(datasets: list[Dataset]) -> Drawing:
     curves = pd.concat(parts)
     drawing, axes = _two_versions(3, sharey=True)
     for column, version in enumerate(VERSIONS):
-        part = of(curves, version=version)
+        part = panels.of(curves, version=version)
         for axis in axes[:2, column]:
             for label in (*POLICIES[:-1], OPTIMUM):
-                curve = of(part, series=label, baseline="UCB")
+                curve = panels.of(part, series=label, baseline="UCB")
                 draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
-        for baseline, curve in of(part, series="BF-UCB").groupby("baseline", sort=False):
+        for baseline, curve in panels.of(part, series="BF-UCB").groupby("baseline", sort=False):
             colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
-            look = {"colour": colour, "one_run": False, "spread": False}
-            draw_curve(axes[2, column], curve, "BF-UCB", name=f"over {baseline}", **look)
+            look = {"name": f"over {baseline}", "colour": colour, "spread": False}
+            draw_curve(axes[2, column], curve, "BF-UCB", one_run=False, **look)
         for axis in axes[:, column]:
             axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
-            rounds_axis(axis, part)
+            panels.rounds_axis(axis, part)
         for axis in axes[1:, column]:
             axis.set_xscale("log")
             axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
@@ -330,15 +295,24 @@ def normalised_rewards(datasets: list[Dataset]) -> Drawing:
     return drawing, curves
 
 
-# --------------------------------------------------------------------- exposure (Figures 3b and 3c)
-
-
-def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
-    """Yield version, policy, run and the arms' pulls at the end, (n_replicates, n_arms)."""
-    for run, _ in each_run(dataset, at_quota):
-        label = dataset.footer["labels"][run.policy]
-        if label in POLICIES:
-            yield version_of(run.spec), label, run, run.values["plays"][:, -1]
+def _exposures(
+    datasets: list[Dataset],
+    x: str,
+    shown: Callable[[np.ndarray, list[int]], np.ndarray],
+    more: Callable[[str, list[int]], dict[str, str]],
+) -> pd.DataFrame:
+    """Return what is shown of the arms' pulls at the end, given the groups, of each policy."""
+    parts = []
+    for dataset in datasets:
+        groups = dataset.footer["groups"]
+        for run, _ in each_run(dataset, at_quota):
+            label = dataset.footer["labels"][run.policy]
+            if label in POLICIES:
+                pulls = shown(run.values["plays"][:, -1], groups)
+                curve = summarise(run.law, label, np.arange(1, pulls.shape[1] + 1), pulls, x)
+                columns = {"version": version_of(run.spec)} | more(label, groups)
+                parts.append(curve.assign(**columns, sd=pulls.std(axis=0, ddof=1)))
+    return pd.concat(parts)
 
 
 @figure(
@@ -348,7 +322,7 @@ def exposures(dataset: Dataset) -> Iterator[tuple[str, str, RunData, np.ndarray]
     quantity="the group's pulls at the last round",
     unit="pulls",
 )
-def group_exposure(datasets: list[Dataset]) -> Drawing:
+def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of either group under four policies.
 
     Pulls of the majority and the minority after {{ horizon }} rounds, with quotas 0.4.
@@ -365,25 +339,23 @@ def group_exposure(datasets: list[Dataset]) -> Drawing:
     sd : {unit}
         Standard deviation of the value over the replicates. Range: at least 0.
     """
-    parts = []
-    for dataset in datasets:
-        for version, label, run, pulls in exposures(dataset):
-            served = per_group(pulls, dataset.footer["groups"])
-            curve = summarise(run.law, label, np.arange(1, served.shape[1] + 1), served, "group")
-            sizes = " and ".join(map(str, dataset.footer["groups"])) + " arms"
-            parts.append(curve.assign(version=version, arms=sizes, sd=served.std(axis=0, ddof=1)))
-    curves = pd.concat(parts)
-    sizes = different(curves, "arms")
+    curves = _exposures(
+        datasets,
+        "group",
+        per_group,
+        lambda label, groups: {"arms": " and ".join(map(str, groups)) + " arms"},
+    )
+    sizes = panels.different(curves, "arms")
     drawing, axes = _two_versions(len(sizes), sharey=True)
     for row, words in zip(axes, sizes, strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = of(curves, version=version, arms=words)
+            part = panels.of(curves, version=version, arms=words)
             for g, group in enumerate(GROUPS):
-                bars = of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
+                bars = panels.of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
                 x = np.arange(len(POLICIES)) + 0.4 * g - 0.2
                 _bars(axis, x, bars, 0.38, GROUP_COLOURS[group], group)
             axis.set_xticks(np.arange(len(POLICIES)), POLICIES)
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
         row[0].set_ylabel(f"pulls of the group\n({words})")
     axes[0, 0].legend(loc="upper left")
     return drawing, curves
@@ -403,7 +375,7 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
     quantity="the arm's pulls at the last round",
     unit="pulls",
 )
-def arm_exposure(datasets: list[Dataset]) -> Drawing:
+def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of each minority arm, with true and with rotated labels.
 
     Pulls of each arm of the minority after {{ horizon }} rounds, with quotas 0.4. {{ versions }}.
@@ -416,27 +388,24 @@ def arm_exposure(datasets: list[Dataset]) -> Drawing:
     rotated
         Label that the authors' notebook writes below the bars of this policy.
     """
-    parts = []
-    for dataset in datasets:
-        for version, label, run, pulls in exposures(dataset):
-            minority = pulls[:, dataset.footer["groups"][0] :]
-            arms = np.arange(1, minority.shape[1] + 1)
-            curve = summarise(run.law, label, arms, minority, "arm")
-            sd = minority.std(axis=0, ddof=1)
-            parts.append(curve.assign(version=version, rotated=ROTATED[label], sd=sd))
-    curves = pd.concat(parts)
+    curves = _exposures(
+        datasets,
+        "arm",
+        lambda pulls, groups: pulls[:, groups[0] :],
+        lambda label, groups: {"rotated": ROTATED[label]},
+    )
     drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     for row, (column, labels) in zip(axes, words.items(), strict=True):
         for axis, version in zip(row, VERSIONS, strict=True):
-            part = of(curves, version=version)
+            part = panels.of(curves, version=version)
             for place, label in enumerate(POLICIES):
-                bars = of(part, **{column: label})
+                bars = panels.of(part, **{column: label})
                 x = bars["arm"].to_numpy() + 0.2 * place - 0.3
                 _bars(axis, x, bars, 0.19, COLOURS[label], label)
             axis.set_xticks(sorted(part["arm"].unique()), [f"A{k}" for k in part["arm"].unique()])
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
             axis.set_ylim(bottom=0)
         row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
-    legend_below(drawing, axes[0, 0], 4)
+    panels.legend_below(drawing, axes[0, 0], 4)
     return drawing, curves

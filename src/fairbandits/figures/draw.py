@@ -24,10 +24,7 @@ CHARACTERS = 12
 
 
 def function_of(paper: str, figure: str) -> Callable:
-    """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``.
-
-    Raises ValueError if there is no such figure.
-    """
+    """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``."""
     if paper not in PAPERS:
         raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
     if figure not in PAPERS[paper]:
@@ -54,12 +51,10 @@ def draw(
     png: Path,
     table: Path,
 ) -> None:
-    """Draw a figure from datasets and write its images, and its curves as a table.
+    """Draw a figure and write its images, and its curves as a Parquet table.
 
     The first dataset is the figure's own experiment; there is none if it shows a replay alone,
-    which `published` is. The Parquet table has one row per law, series and round, or for a replay
-    alone per series and round. Raises ValueError without anything to draw, StoreError for an
-    unusable dataset.
+    which is `published`.
     """
     function = function_of(paper, figure)
     if not data and not published:
@@ -79,18 +74,11 @@ def draw(
     if words:
         width = round(CHARACTERS * drawing.get_figwidth())
         drawing.suptitle(textwrap.fill(words, width), fontsize="medium", color="0.3")
-    record = {
-        "kind": "figure",
-        "paper": paper,
-        "figure": figure,
-        "quantity": PAPERS[paper][figure].quantity,
-        "unit": PAPERS[paper][figure].unit,
-        "datasets": [
-            {key: footer[key] for key in ("paper", "experiment", "seed", "code")}
-            for footer in footers
-        ],
-        "code": figure_code(paper),
-    }
+    declared, origin = PAPERS[paper][figure], ("paper", "experiment", "seed", "code")
+    record = {"kind": "figure", "paper": paper, "figure": figure}
+    record |= {"quantity": declared.quantity, "unit": declared.unit}
+    record |= {"datasets": [{key: footer[key] for key in origin} for footer in footers]}
+    record |= {"code": figure_code(paper)}
     if replayed is not None:
         record["replay"] = {key: replayed.attrs[key] for key in ("code", "content")}
     content = pa.Table.from_pandas(curves, preserve_index=False)

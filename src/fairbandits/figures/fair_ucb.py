@@ -11,17 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    LEVEL_LINE,
-    Drawing,
-    different,
-    legend_below,
-    of,
-    panels,
-    rounds_axis,
-    thousands,
-)
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve, shades
 from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
@@ -39,7 +29,7 @@ SCALES = {"linear": "linear", "symlog": "logarithmic"}
     "any round (`violation`)",
     unit="reward (`regret`), pulls (`violation`)",
 )
-def cost_of_fairness(datasets: list[Dataset]) -> Drawing:
+def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw regret and largest violation against the tolerance.
 
     Regret at round {{ horizon }} (left) and largest fairness violation in any round (right) of
@@ -53,17 +43,17 @@ def cost_of_fairness(datasets: list[Dataset]) -> Drawing:
         Tolerance alpha, pulls that an arm may be behind. Range: none for a policy without.
     """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
-    drawing, axes = panels(2, 2, 7.0, sharey="col")
-    readings = different(curves, "panel")
+    drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
+    readings = panels.different(curves, "panel")
     for row, scale in zip(axes, SCALES, strict=True):
         for axis, series in zip(row, ("regret", "violation"), strict=True):
             for reading, dash in zip(readings, ("-", "--"), strict=True):
-                _cost_curves(axis, of(curves, panel=reading, series=series), reading, dash)
+                _cost_curves(axis, panels.of(curves, panel=reading, series=series), reading, dash)
             if scale == "symlog":
                 axis.set_xscale(scale, linthresh=LINEAR)
             else:
-                thousands(axis.xaxis)
-            thousands(axis.yaxis)
+                panels.thousands(axis.xaxis)
+            panels.thousands(axis.yaxis)
             axis.set_xlabel(f"tolerance α ({SCALES[scale]} axis)")
             axis.set_xlim(left=0)
             axis.set_ylim(bottom=0)
@@ -101,7 +91,7 @@ def reading_of(footer: dict) -> str:
 
 
 def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> None:
-    fair, control = (of(part, policy=label) for label in ("Fair-UCB", "UCB1"))
+    fair, control = (panels.of(part, policy=label) for label in ("Fair-UCB", "UCB1"))
     draw_curve(axis, fair, "Fair-UCB", name=f"Fair-UCB, {reading}", dash=dash, one_run=False)
     (level,) = control["mean"]
     name = f"UCB1, {reading}"
@@ -112,12 +102,9 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
 
 
 @figure(
-    fig3="r-Regret",
-    reads=["plays", "eta"],
-    quantity="the r-Regret up to round t",
-    unit="reward",
+    fig3="r-Regret", reads=["plays", "eta"], quantity="the r-Regret up to round t", unit="reward"
 )
-def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
+def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the r-Regret of Fair-UCB and LFG over time.
 
     r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps; above
@@ -136,19 +123,19 @@ def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
         for given in [(footer["means"], footer["quotas"])]
         for run in runs_of(table, footer)
     )
-    drawing, axes = panels(2, 2, 7.0, sharey=True)
+    drawing, axes = panels.grid(2, 2, 7.0, sharey=True)
     colours = _colours(curves)
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
         name = footer["experiment"]
-        part = of(curves, panel=name)
+        part = panels.of(curves, panel=name)
         _policies(axis, part, colours)
         axis.set_title(reading_of(footer), fontsize="medium")
         axis.set_yscale("symlog", linthresh=LINEAR)
-        axis.axhline(0, color="0.6", lw=0.8)
+        panels.zero_line(axis)
         _time_axis(axis, part, log=name.startswith("r_regret_long"))
     for row in axes:
         row[0].set_ylabel("r-Regret (logarithmic above 1)")
-    legend_below(drawing, axes[0, 0], 6, last_first=True)
+    panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 
 
@@ -159,7 +146,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> Drawing:
     "whole pulls owed (`floored`), or divided by t (`per round`)",
     unit="pulls",
 )
-def fairness(datasets: list[Dataset]) -> Drawing:
+def fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the fairness violation of Fair-UCB and LFG over time.
 
     Fairness violation of Fair-UCB and of LFG with several weights eta: above to {{ horizon }}
@@ -175,7 +162,7 @@ def fairness(datasets: list[Dataset]) -> Drawing:
         for run in runs_of(*dataset)
         for series, values in _violations(run).items()
     )
-    drawing, axes = panels(2, 2, 7.0)
+    drawing, axes = panels.grid(2, 2, 7.0)
     short, long = (dataset.footer["experiment"] for dataset in datasets)
     shown = (
         (short, "now", "violation of the round"),
@@ -185,38 +172,26 @@ def fairness(datasets: list[Dataset]) -> Drawing:
     )
     colours = _colours(curves)
     for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
-        part = of(curves, panel=name, series=series)
+        part = panels.of(curves, panel=name, series=series)
         _policies(axis, part, colours)
         linear = 1e-4 if series.endswith("per round") else LINEAR
         axis.set_yscale("symlog", linthresh=linear)
-        axis.axhline(0, color="0.6", lw=0.8)
+        panels.zero_line(axis)
         _time_axis(axis, part, log=name == long)
         axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
-    _limits(axes[1, 0], datasets[1].footer)
-    legend_below(drawing, axes[0, 0], 6, last_first=True)
+    footer = datasets[1].footer  # LFG's queues settle at eta times the largest gap
+    for eta in (eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])):
+        axes[1, 0].axhline(eta * gaps(footer["means"]).max(), **panels.LEVEL_LINE)
+    panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 
 
 def _violations(run: RunData) -> dict[str, np.ndarray]:
     """Return the largest deficit of any arm in its readings, each (n_replicates, n_rounds)."""
-    largest = {
-        name: run.values[column].max(axis=-1)
-        for name, column in {
-            "now": "deficit",
-            "so far": "deficit_sup",
-            "now, floored": "floor_deficit",
-            "so far, floored": "floor_deficit_sup",
-        }.items()
-    }
+    columns = {"now": "deficit", "so far": "deficit_sup"}
+    columns |= {f"{name}, floored": f"floor_{column}" for name, column in columns.items()}
+    largest = {name: run.values[column].max(axis=-1) for name, column in columns.items()}
     return largest | {"now, per round": largest["now"] / run.rounds}
-
-
-def _limits(axis: Axes, footer: dict) -> None:
-    """Draw the level at which LFG's queues settle: eta times the largest gap."""
-    etas = [eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])]
-    for eta in etas:
-        level = eta * gaps(footer["means"]).max()
-        axis.axhline(level, **LEVEL_LINE)
 
 
 def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> pd.DataFrame:
@@ -242,7 +217,7 @@ def _policies(axis: Axes, curves: pd.DataFrame, colours: dict[float, Any]) -> No
 
 def _time_axis(axis: Axes, part: pd.DataFrame, log: bool) -> None:
     if not log:
-        rounds_axis(axis, part)
+        panels.rounds_axis(axis, part)
         return
     axis.set_xlabel("number of rounds")
     axis.set_xscale("log")

@@ -11,15 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fairbandits.figures import figure
-from fairbandits.figures.panels import (
-    Drawing,
-    different,
-    legend_below,
-    of,
-    panels,
-    thousands,
-)
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
 from fairbandits.measures.penalised import (
     mean_reward,
@@ -42,10 +34,8 @@ MARKERS = {"gaussian": "o", "bernoulli": "^", "deterministic": "x"}
 PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
 #: Each policy's own parameter in place of the scale parameter.
 SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even grid": "eta"}
-RIVALS = ("Flearn", "LFG")
-
-
-# ----------------------------------------------------------------------------- pulls (Figure 1)
+#: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.
+Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 @figure(
@@ -54,7 +44,7 @@ RIVALS = ("Flearn", "LFG")
     quantity="the arm's pulls at the last round",
     unit="pulls",
 )
-def pulls(datasets: list[Dataset]) -> Drawing:
+def pulls(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of non-critical and of critical arms against inverse gaps.
 
     Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
@@ -72,17 +62,12 @@ def pulls(datasets: list[Dataset]) -> Drawing:
     fluid : pulls
         Pulls of the arm by the fluid law of HT-UCB. Range: at least 0.
     """
-    cases = [inverse_gaps(dataset.footer) for dataset in datasets]
-    curves = pd.concat(
-        part
-        for dataset, case in zip(datasets, cases, strict=True)
-        for part in _pulls_of(dataset, case)
-    )
-    drawing, axes = panels(2, 3, 6.6)
-    for axis, dataset, case in zip(axes.flat, datasets, cases, strict=True):
-        footer = dataset.footer
+    curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
+    drawing, axes = panels.grid(2, 3, 6.6)
+    for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
+        case = inverse_gaps(footer)
         shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
-        _points(axis, of(curves, **shown))
+        _points(axis, panels.of(curves, **shown))
         _fluid_curve(axis, footer, case)
         axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
@@ -91,32 +76,29 @@ def pulls(datasets: list[Dataset]) -> Drawing:
         axis.set_ylim(bottom=0 if case.raised else 0.9 * _level(footer))
     for row in axes:
         row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
-    legend_below(drawing, axes[0, 0], 6)
+    panels.legend_below(drawing, axes[0, 0], 6)
     return drawing, curves
 
 
 class InverseGaps(NamedTuple):
-    """Arms in a case of Experiment A or B, 0-based, in order of their inverse gaps 1 / gap^2.
+    """Arms in a case of Experiment A or B, in order of their inverse gaps 1 / gap^2."""
 
-    `kind` is ``non-critical`` (A; `raised`: the gap is Delta - A) or ``critical`` (B; it is Delta).
-    """
-
-    kind: str
-    arms: np.ndarray
+    kind: str  # non-critical (A) or critical (B)
+    arms: np.ndarray  # 0-based
     inverse: np.ndarray
-    raised: bool
+    raised: bool  # whether the gap is Delta - A, as in Experiment A, and not Delta
 
 
 def inverse_gaps(footer: dict) -> InverseGaps:
     """Return the arms shown in a case of Experiment A or B."""
     raised = footer["experiment"].startswith("non_critical")
     sets = arm_sets(footer["means"], footer["penalties"])
-    arms = np.flatnonzero(sets.non_critical if raised else sets.critical)
+    kind, chosen = ("non-critical", sets.non_critical) if raised else ("critical", sets.critical)
+    arms = np.flatnonzero(chosen)
     exact = [rational("means", mean) for mean in footer["means"]]
     cost = rational("penalties", footer["penalties"]) if raised else 0
     inverse = np.array([float(1 / (max(exact) - exact[arm] - cost) ** 2) for arm in arms])
     order = np.argsort(inverse, kind="stable")
-    kind = "non-critical" if raised else "critical"
     return InverseGaps(kind, arms[order], inverse[order], raised)
 
 
@@ -129,16 +111,16 @@ def _level(footer: dict) -> float:
     return float(rational("quotas", footer["quotas"][0]) * footer["horizon"])
 
 
-def _pulls_of(dataset: Dataset, case: InverseGaps) -> Iterator[pd.DataFrame]:
+def _pulls_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
+    case = inverse_gaps(footer)
     fluid = fluid_law(footer)[case.arms]
     for run in runs_of(*dataset):
         values = run.values["plays"][:, -1, case.arms]
         for some in readings_of(values, footer):
             curve = summarise(run.law, "pulls", case.inverse, some, "inverse_gap")
-            yield curve.assign(
-                arm=case.arms + 1, fluid=fluid, policy="HT-UCB", panel=footer["experiment"]
-            )
+            facts = {"policy": "HT-UCB", "panel": footer["experiment"]}
+            yield curve.assign(arm=case.arms + 1, fluid=fluid, **facts)
 
 
 def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
@@ -154,16 +136,11 @@ def _points(axis: Axes, part: pd.DataFrame) -> None:
     for place, (law, rows) in enumerate(part.groupby("law", sort=False)):
         first, x = place == 0, rows["inverse_gap"]
         bars = np.abs(rows[["mean_low", "mean_high"]].to_numpy().T - rows["mean"].to_numpy())
-        axis.errorbar(
-            *(x, rows["mean"], bars),
-            fmt=MARKERS[law],
-            ms=7 if first else 5,
-            color=colour if first else "0.35",
-            mfc=colour if first else "none",
-            capsize=3,
-            label=LAW_NAMES[law],
-            zorder=3 if first else 4,
-        )
+        look = {"ms": 5, "color": "0.35", "mfc": "none", "zorder": 4}
+        if first:
+            look = {"ms": 7, "color": colour, "mfc": colour, "zorder": 3}
+        look |= {"fmt": MARKERS[law], "capsize": 3, "label": LAW_NAMES[law]}
+        axis.errorbar(x, rows["mean"], bars, **look)
         if first:
             axis.plot(x, rows["one_run"], "+", ms=9, color=".1", mew=0.6, label="one run", zorder=5)
 
@@ -179,16 +156,13 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
     axis.plot(inverse, law, color=COLOURS["HT-UCB"], lw=1.2, label="fluid law")
 
 
-# ------------------------------------------------------------------ penalised regret (Figure 2)
-
-
 @figure(
     fig2="penalised regret",
     reads=["plays", "mean", "horizon", "eta_exponent"],
     quantity="the penalised regret R(T)",
     unit="reward",
 )
-def penalised(datasets: list[Dataset]) -> Drawing:
+def penalised(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the penalised regret against the number of rounds, with controls.
 
     Penalised regret against the number of rounds for 5 and 20 arms and three sums of quotas. Above:
@@ -198,61 +172,46 @@ def penalised(datasets: list[Dataset]) -> Drawing:
     {{ shows[6].replicates }}; band: 95 % t interval of the mean. The means of the arms are drawn
     uniformly for each replicate, which is reconstructed.
     """
-    curves = pd.concat(
-        curve for dataset in datasets for _, curve in regret_curves(dataset.table, dataset.footer)
-    )
+    curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
-    drawing, axes = panels(4, columns, 10.8, figsize=(11, 10.8))
+    drawing, axes = panels.grid(4, columns, 10.8, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
     most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
     shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
-    for place, panel in enumerate(different(curves, "panel")):
-        row, column = divmod(place, columns)
-        part = of(shown, panel=panel)
+    pairs = zip(axes[:2].flat, axes[2:].flat, panels.different(curves, "panel"), strict=True)
+    for above, below, panel in pairs:
+        part = panels.of(shown, panel=panel)
         short = ~part["experiment"].str.contains("_long_")
-        for axis, rows in (
-            (axes[row, column], part[short & part["policy"].isin(PUBLISHED)]),
-            (axes[row + 2, column], part),
-        ):
+        published = part[short & part["policy"].isin(PUBLISHED)]
+        for axis, rows in ((above, published), (below, part)):
             for name, curve in rows.groupby("policy", sort=False):
                 label = name.partition(",")[0] if name.startswith("LFG") else name
-                draw_curve(
-                    axis,
-                    curve.sort_values("round", kind="stable"),
-                    label,
-                    name=name,
-                    colour=colours.get(name),
-                    dash="--" if name == "LFG, η₀ = T" else None,
-                    one_run=False,
-                    spread=False,
-                    marker=".",
-                )
+                look = {"colour": colours.get(name), "marker": "."}
+                look |= {"dash": "--"} if name == "LFG, η₀ = T" else {}
+                curve = curve.sort_values("round", kind="stable")
+                draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
             axis.set_title(panel, fontsize="medium")
-        axes[row, column].set_xlim(left=0)
-        axes[row, column].set_ylim(bottom=0)
-        thousands(axes[row, column].xaxis)
-        axes[row + 2, column].set_xscale("log")
-        axes[row + 2, column].set_yscale("symlog", linthresh=10, linscale=0.3)
-        axes[row + 2, column].set_ylim(bottom=0)
-        axes[row + 2, column].set_xlabel("number of rounds T")
+        above.set_xlim(left=0)
+        above.set_ylim(bottom=0)
+        panels.thousands(above.xaxis)
+        below.set_xscale("log")
+        below.set_yscale("symlog", linthresh=10, linscale=0.3)
+        below.set_ylim(bottom=0)
+        below.set_xlabel("number of rounds T")
     for row in range(4):
         axes[row, 0].set_ylabel("penalised regret R(T)" + "\n(log axes)" * (row >= 2))
-    legend_below(drawing, axes[2, 0], 4)
+    panels.legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
 
-def regret_curves(table: object, footer: dict) -> Iterator[tuple[np.ndarray, pd.DataFrame]]:
-    """Yield each policy's penalised regret, (n_replicates, n_rounds), and its summary.
-
-    The summary is over all replicates, and over as many as the paper has.
-    """
-    for run in joined(runs_of(table, footer)):
-        values = regret_of(run, footer)
-        for some in readings_of(values, footer):
+def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
+    """Yield each policy's penalised regret, over all replicates and over as many as published."""
+    for run in joined(runs_of(*dataset)):
+        for some in readings_of(regret_of(run, dataset.footer), dataset.footer):
             curve = summarise(run.law, "R(T)", run.rounds, some)
-            of_run = {"policy": name_of(run, footer), "panel": panel_of(footer)}
-            yield some, curve.assign(**of_run, experiment=footer["experiment"])
+            of_run = {"policy": name_of(run, dataset.footer), "panel": panel_of(dataset.footer)}
+            yield curve.assign(**of_run, experiment=dataset.footer["experiment"])
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
@@ -276,16 +235,13 @@ def panel_of(footer: dict) -> str:
     return f"K = {len(footer['quotas'])}, τ = {float(total):g}"
 
 
-# ------------------------------------------------------------------- unfairness paths (Figure 3)
-
-
 @figure(
     fig3="unfairness paths",
     reads=["plays", "penalties", "tolerance", "eta"],
     quantity="the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
     unit="pulls",
 )
-def unfairness_paths(datasets: list[Dataset]) -> Drawing:
+def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls that each arm lacks against the scale parameter.
 
     Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
@@ -299,12 +255,14 @@ def unfairness_paths(datasets: list[Dataset]) -> Drawing:
         eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    policies, settings, arms = (different(curves, one) for one in ("policy", "panel", "series"))
-    drawing, axes = panels(len(settings), len(policies), 6.8, sharey="row", sharex=True)
+    policies, settings, arms = (
+        panels.different(curves, one) for one in ("policy", "panel", "series")
+    )
+    drawing, axes = panels.grid(len(settings), len(policies), 6.8, sharey="row", sharex=True)
     colours = dict(zip(arms, viridis(len(arms)), strict=True))
     for row, setting in zip(axes, settings, strict=True):
         for axis, policy in zip(row, policies, strict=True):
-            part = of(curves, panel=setting, policy=policy)
+            part = panels.of(curves, panel=setting, policy=policy)
             for arm, curve in part.groupby("series", sort=False):
                 draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
             axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
@@ -314,58 +272,44 @@ def unfairness_paths(datasets: list[Dataset]) -> Drawing:
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
-    legend_below(drawing, axes[0, 0], 8)
+    panels.legend_below(drawing, axes[0, 0], 8)
     return drawing, curves
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
-    for (policy, law), (parameters, values) in along_sweeps(dataset, _levels_of).items():
+
+    def levels(run: RunData, footer: dict) -> np.ndarray:
+        return unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
+
+    for (policy, law), (parameters, values) in along_sweeps(dataset, levels).items():
         etas = scale_of(policy, parameters)
         order = np.argsort(etas, kind="stable")
+        facts = {"policy": policy, "panel": footer["experiment"], "parameter": parameters[order]}
         for arm in range(values.shape[-1]):
             curve = summarise(law, f"arm {arm + 1}", etas[order], values[:, order, arm], "eta")
-            yield curve.assign(
-                policy=policy, panel=footer["experiment"], parameter=parameters[order]
-            )
+            yield curve.assign(**facts)
 
 
 def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
-    """Return Experiment D's scale parameter eta for each value of a policy's own parameter.
-
-    The penalty rate is eta; the tolerance is (1 - eta) tau_1 T and LFG's weight (1 - eta) T, and
-    their largest values are those of eta = 0.
-    """
-    if policy == "HT-UCB":
+    """Return Experiment D's scale parameter eta for each value of a policy's own parameter."""
+    if policy == "HT-UCB":  # the penalty rate
         return parameters
+    # the tolerance is (1 - eta) tau_1 T, LFG's weight (1 - eta) T; the largest are of eta = 0
     return np.round(1 - parameters / parameters.max(), 12)
 
 
-def _levels_of(run: RunData, footer: dict) -> np.ndarray:
-    return unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
-
-
-def along_sweeps(
-    dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]
-) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
-    """Return a measure along each policy's sweep of one parameter, by label and law.
-
-    Each entry has the values of the parameter, shape (n_values,), and the measure, shape
-    (n_replicates, n_values, ...). `measure` takes a run and the footer.
-    """
+def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:
+    """Return a measure of runs along each policy's sweep."""
     found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
         label = dataset.footer["labels"][run.policy]
-        found.setdefault((label, run.law), []).append(
-            (run.cell[SCALES[label]], measure(run, dataset.footer))
-        )
+        point = run.cell[SCALES[label]], measure(run, dataset.footer)
+        found.setdefault((label, run.law), []).append(point)
     return {
         key: (np.array([value for value, _ in points]), np.stack([one for _, one in points], 1))
         for key, points in found.items()
     }
-
-
-# ------------------------------------------------------------------------- frontiers (Figure 4)
 
 
 @figure(
@@ -374,7 +318,7 @@ def along_sweeps(
     quantity="the expected reward sum_k mu_k N_k(T) of the pulls",
     unit="reward",
 )
-def frontiers(datasets: list[Dataset]) -> Drawing:
+def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     """Draw reward against unfairness along each policy's sweep.
 
     Expected reward of all pulls against the sum of the pulls that arms lack after {{ horizon }}
@@ -398,11 +342,11 @@ def frontiers(datasets: list[Dataset]) -> Drawing:
         for dataset, found in zip(datasets, points, strict=True)
         for policy in dict.fromkeys(name for name, _ in found)
     )
-    drawing, axes = panels(len(datasets), len(laws), 10.4)
+    drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
     for row, dataset, found in zip(axes, datasets, points, strict=True):
         panel = panel_of(dataset.footer)
         for axis, law in zip(row, laws, strict=True):
-            part = of(curves, law=law, panel=panel)
+            part = panels.of(curves, law=law, panel=panel)
             for policy, curve in part.groupby("policy", sort=False):
                 if policy != "LFG, even grid":
                     _frontier(axis, curve, policy)
@@ -412,7 +356,7 @@ def frontiers(datasets: list[Dataset]) -> Drawing:
             low, high = shared_range(found, law)
             axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
             axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
-            thousands(axis.yaxis)
+            panels.thousands(axis.yaxis)
         row[0].set_ylabel("expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
@@ -434,8 +378,8 @@ def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
     """Draw the whole of LFG's curve, and its version on an even grid, inside a panel."""
     inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
     for policy in ("HT-UCB", "LFG", "LFG, even grid"):
-        _frontier(inset, of(part, policy=policy), policy)
-    thousands(inset.yaxis)
+        _frontier(inset, panels.of(part, policy=policy), policy)
+    panels.thousands(inset.yaxis)
     inset.tick_params(labelsize=6)
 
 
@@ -457,24 +401,15 @@ def frontier_curve(
 
 
 def _frontier(axis: Axes, curve: pd.DataFrame, policy: str) -> None:
-    even = policy == "LFG, even grid"
-    axis.plot(
-        *(curve["unfairness"], curve["mean"]),
-        color=COLOURS[policy],
-        ls=":" if even else "-",
-        lw=1.2,
-        marker="s" if even else "o",
-        ms=3 if even else 2.5,
-        mfc="none" if even else None,
-        label=policy,
-    )
+    look = {"ls": "-", "marker": "o", "ms": 2.5}
+    if policy == "LFG, even grid":
+        look = {"ls": ":", "marker": "s", "ms": 3, "mfc": "none"}
+    x, y, colour = curve["unfairness"], curve["mean"], COLOURS[policy]
+    axis.plot(x, y, color=colour, lw=1.2, label=policy, **look)
 
 
-def shared_range(
-    found: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]],
-    law: str,
-    policies: tuple[str, ...] = ("HT-UCB", *RIVALS),
-) -> tuple[float, float]:
-    """Return the range of mean unfairness that the curves of all these policies reach."""
+def shared_range(found: Sweeps, law: str) -> tuple[float, float]:
+    """Return the range of mean unfairness that the curves of HT-UCB, Flearn and LFG reach."""
+    policies = ("HT-UCB", "Flearn", "LFG")
     reached = [found[policy, law][1][:, :, 0].mean(axis=0) for policy in policies]
     return max(one.min() for one in reached), min(one.max() for one in reached)

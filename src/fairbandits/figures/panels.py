@@ -15,7 +15,7 @@ Drawing = tuple[Figure, pd.DataFrame]
 LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 
 
-def panels(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
+def grid(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure across a page, and its axes of shape (rows, columns)."""
     size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
     return plt.subplots(rows, columns, **size | options)
@@ -31,6 +31,11 @@ def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:
 def different(curves: pd.DataFrame, name: str) -> list:
     """Return the values of a column, in their order."""
     return list(dict.fromkeys(curves[name]))
+
+
+def zero_line(axis: Axes) -> None:
+    """Draw the level 0."""
+    axis.axhline(0, color="0.6", lw=0.8)
 
 
 def thousands(*axes: Any) -> None:

@@ -4,29 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from IPython.display import Markdown
 
-from fairbandits.audit.finding import (
-    DEPENDS,
-    FAILED,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    REPRODUCED,
-)
+from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.audit.words import readings_in_words, under_readings
-from fairbandits.report.audit import Audit, headline, number_of
-from fairbandits.report.markup import (
-    FUNCTIONS,
-    Html,
-    folded,
-    joined,
-    link_to_claim,
-    render,
-    typeset,
-)
+from fairbandits.report import markup
+from fairbandits.report.audit import Audit, number_of
+from fairbandits.report.markup import Html, render
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
@@ -34,16 +21,16 @@ FILE = Path("papers") / "across.yaml"
 NOT_JUDGED = "not judged yet"
 #: Letter (for those who see no colours) and CSS class of each verdict beside a claim.
 MARKS = {
-    REPRODUCED: ("R", "good"),
-    NOT_REPRODUCED: ("N", "off"),
-    DEPENDS: ("D", "part"),
-    INCONCLUSIVE: ("I", "open"),
-    NOT_TESTABLE: ("–", "none"),
-    FAILED: ("F", "failed"),
+    finding.REPRODUCED: ("R", "good"),
+    finding.NOT_REPRODUCED: ("N", "off"),
+    finding.DEPENDS: ("D", "part"),
+    finding.INCONCLUSIVE: ("I", "open"),
+    finding.NOT_TESTABLE: ("–", "none"),
+    finding.FAILED: ("F", "failed"),
     NOT_JUDGED: ("?", "none"),
 }
 #: Verdicts with which a claim does not hold as stated.
-BROKEN = (NOT_REPRODUCED, DEPENDS)
+BROKEN = (finding.NOT_REPRODUCED, finding.DEPENDS)
 
 
 @dataclass(frozen=True)
@@ -56,21 +43,18 @@ class Shared:
 
 
 def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, Shared]:
-    """Return the statements of papers/across.yaml by name, with these ledgers' claims alone.
-
-    Raises ConfigError for a bad file, an unknown claim, or a statement that one paper alone makes.
-    """
+    """Return the statements of papers/across.yaml by name, with these ledgers' claims alone."""
     content = read_yaml(root / FILE)
     check(content, "across", str(FILE))
     papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
     named = {key for block in content["statements"].values() for key in block["claims"]}
     elsewhere = claims_elsewhere(ledgers, root) if not named <= set(papers) else []
+    known = [*papers, *elsewhere]
     found = {}
     for name, block in content["statements"].items():
         place = f"{FILE}: statements.{name}.claims"
         for key in block["claims"]:
-            if key not in papers and key not in elsewhere:
-                known = [*papers, *elsewhere]
+            if key not in known:
                 raise ConfigError(f"{place}: {key!r} is unknown{meant(key, known)}")
         own = tuple(key for key in block["claims"] if key in papers)
         if len(own) == len(block["claims"]) and len({papers[key] for key in own}) < 2:
@@ -85,9 +69,6 @@ def outcome(audit: Audit, claim: str) -> str:
     return audit.headlines.get(claim, NOT_JUDGED)
 
 
-# ----------------------------------------------------------------------------- what is shared
-
-
 def shared(audit: Audit) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
     for name, one in load_shared(audit.ledgers).items():
@@ -95,38 +76,34 @@ def shared(audit: Audit) -> Iterator[Html | Markdown]:
         yield Markdown(one.statement)
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
-        lines = [(audit.claims[key], *_judged(audit, key)) for key in one.claims]
+        lines = [_judged(audit, key) for key in one.claims]
         wide = render("shared.html", name=name, audit=audit, lines=lines, not_judged=NOT_JUDGED)
-        yield folded(f"{len(lines)} claims: {said}", wide)
+        yield markup.folded(f"{len(lines)} claims: {said}", wide)
 
 
-def _judged(
-    audit: Audit, key: str
-) -> tuple[dict | None, Mapping[str, list[str]], str, list[tuple[str, str]]]:
-    """Return a claim's headline, its readings by verdict or in words, and numbers by reading."""
+def _judged(audit: Audit, key: str) -> dict[str, Any]:
+    """Return a claim, its headline, its readings by verdict or in words, and numbers by reading."""
+    judged = {"claim": audit.claims[key], "head": None, "under": {}, "said": "", "numbers": []}
     if key not in audit.headlines:
-        return None, {}, "", []
+        return judged
     head, *others = rows = audit.in_words(key)
-    number = number_of(audit, head)
-    numbers = [("", number)] if number else []
-    if not number:
-        numbers = [(row["reading"], said) for row in others if (said := number_of(audit, row))]
-    if head["verdict"] == DEPENDS:
-        return head, under_readings(rows), "", numbers
-    return head, {}, readings_in_words(rows) if others else "", numbers
-
-
-# -------------------------------------------------------------------------- what rests on what
+    numbers = [(row["reading"], said) for row in others if (said := number_of(audit, row))]
+    if number := number_of(audit, head):
+        numbers = [("", number)]
+    judged |= {"head": head, "numbers": numbers}
+    if head["verdict"] == finding.DEPENDS:
+        return judged | {"under": under_readings(rows)}
+    return judged | {"said": readings_in_words(rows) if others else ""}
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:
     """Return the claims that rest directly on each claim, for claims that carry any."""
-    found: dict[str, list[str]] = {}
+    above: dict[str, list[str]] = {}
     for key, claim in audit.claims.items():
         for base in claim.bases:
             if base in audit.claims:  # and not of a paper that is not configured
-                found.setdefault(base, []).append(key)
-    return found
+                above.setdefault(base, []).append(key)
+    return above
 
 
 def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
@@ -151,8 +128,6 @@ class Branch:
 def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[Branch]:
     """Return claims with all that rests on them, each part once.
 
-    Examples
-    --------
     >>> (base,) = branches("a", {"a": ["b", "c"], "b": ["c"], "c": ["d"]}, set())
     >>> [(one.claim, len(one.above), one.again) for one in base.above]
     [('b', 1, False), ('c', 0, True)]
@@ -180,22 +155,11 @@ def tree(audit: Audit, paper: str) -> Html:
 def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
     above, own = resting(audit), audit.ledgers[paper].claims
-    lines = [
-        (key, over)
-        for key in own
-        if outcome(audit, key) in BROKEN and (over := carried(key, above))
-    ]
+    broken = [key for key in own if outcome(audit, key) in BROKEN]
+    lines = [(key, over) for key in broken if (over := carried(key, above))]
     judged = any(key in audit.headlines for key in own)
-    without = "None that others rest on was found." if judged else f"{NOT_JUDGED.capitalize()}."
-    return render(
-        "taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines, without=without
-    )
+    given = {"ledger": audit.ledgers[paper], "lines": lines, "judged": judged}
+    return render("taken_along.html", audit=audit, **given)
 
 
-def named(audit: Audit, claim: str) -> Html:
-    """Return a link to a claim, with its verdict and its statement."""
-    verdict = headline(audit, claim) if claim in audit.headlines else NOT_JUDGED
-    return joined([link_to_claim(claim), verdict, typeset(audit.claims[claim].statement)], " ")
-
-
-FUNCTIONS |= {"named": named, "outcome": outcome}
+markup.FUNCTIONS["outcome"] = outcome

@@ -48,14 +48,14 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
     ran it.
     """
     results = Path(config.folders["results"])
-    site = results / "site"
-    for file in (*(results / table for table in tables_of(config)), site / "index.html"):
+    site, tables = results / "site", [results / table for table in tables_of(config)]
+    for file in (*tables, site / "index.html"):
         if not file.is_file():
             raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
     members = {place: root / place for place in _tracked(root)}
     pages = [file for file in sorted(site.rglob("*")) if file.is_file()]
     arena = sorted((results / SLUG).rglob("*.parquet"))  # if it was run; its page shows them
-    for file in (*(results / table for table in tables_of(config)), *arena, *pages):
+    for file in (*tables, *arena, *pages):
         members[f"{RESULTS}/{file.relative_to(results).as_posix()}"] = file
     entries = {}
     with (
@@ -64,8 +64,8 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
     ):
         for place, file in members.items():
             info = zipfile.ZipInfo.from_file(file, place, strict_timestamps=False)
-            stored = file.suffix in COMPRESSED
-            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            if file.suffix not in COMPRESSED:
+                info.compress_type = zipfile.ZIP_DEFLATED
             with file.open("rb") as source, archive.open(info, "w") as target:
                 entries[place] = _copied(source, target)
         # Snakemake names files from the project's folder; the results can have another one there
@@ -77,9 +77,9 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
 def _tracked(root: Path) -> list[str]:
     """Return the files under version control that exist."""
-    command = ["git", "ls-files", "-z"]
+    how = {"cwd": root, "capture_output": True, "text": True, "check": True}
     try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", "ls-files", "-z"], **how)
     except (OSError, subprocess.CalledProcessError) as error:
         raise StoreError(
             f"{root} is no git checkout, so that its code cannot be told from other files"
@@ -95,10 +95,8 @@ def fetch(
 ) -> int:
     """Unpack and verify an archive's results into the configured folder; return how many files.
 
-    Everything is verified in a folder beside it first: each file's hash and the list of files by
-    the archive's record, each dataset's content by `lock`, each other table by its footer, all of
-    present code, settings and rules. On StoreError the folder is as it was. `others` are further
-    configurations that the archive may hold (the arena's), each with its lock.
+    Everything is verified in a folder beside it first; on StoreError the folder is as it was.
+    `others` are further configurations that the archive may hold (the arena's), with their locks.
     """
     results = Path(config.folders["results"])
     wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
@@ -107,7 +105,12 @@ def fetch(
         for place in sorted(wanted - entries.keys()):
             raise StoreError(f"{archive} is of another run: it lacks {place}")
         taken = [place for place in entries if place.startswith(f"{RESULTS}/")]
-        _need_room(results, taken)
+        for top in dict.fromkeys(place.split("/")[1] for place in taken):
+            if (results / top).exists():
+                raise StoreError(
+                    f"{results / top} is there already; move it away, or name another folder with "
+                    "--results"
+                )
         results.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=results.parent) as scratch:
             folder = Path(scratch)
@@ -120,8 +123,7 @@ def fetch(
             if problems:
                 # errors say what to delete on disk, which does not apply to an archive
                 reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]
-                lines = summarised(reasons)
-                raise StoreError(f"{archive} is refused:\n" + "\n".join(lines))
+                raise StoreError("\n".join([f"{archive} is refused:", *summarised(reasons)]))
             _move(folder / RESULTS, results)
     return len(taken)
 
@@ -157,16 +159,6 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
     return entries
 
 
-def _need_room(results: Path, places: Sequence[str]) -> None:
-    """Raise StoreError if a file already stands where results would go."""
-    for top in dict.fromkeys(place.split("/")[1] for place in places):
-        if (results / top).exists():
-            raise StoreError(
-                f"{results / top} is there already; move it away, or name another folder with "
-                "--results"
-            )
-
-
 def _unpack(
     found: zipfile.ZipFile, place: str, entry: Entry, folder: Path | None, archive: Path
 ) -> None:
@@ -176,10 +168,10 @@ def _unpack(
         target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with found.open(place) as source, target.open("wb") as file:
-            same = _copied(source, file) == entry
+            copied = _copied(source, file)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise StoreError(f"{archive} is damaged: {place} ({error})") from error
-    if not same:
+    if copied != entry:
         raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
 
 
@@ -188,8 +180,7 @@ def _copied(source: IO[bytes], target: IO[bytes]) -> Entry:
     digest, size = hashlib.sha256(), 0
     while block := source.read(BLOCK):
         digest.update(block)
-        size += len(block)
-        target.write(block)
+        size += target.write(block)
     return Entry(size, digest.hexdigest())
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from fairbandits.arena import picture, report
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
@@ -16,8 +15,9 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
-from fairbandits.report.markup import Cell, Html, data_table, folded, render
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown, span
+from fairbandits.report import entrant, picture
+from fairbandits.report.markup import Cell, Html, data_table, folded, render, render_text
+from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
@@ -40,10 +40,12 @@ class Shown:
         rows = self.tables[name]
         return rows[rows["contract"] == contract]
 
-    @property
-    def labels(self) -> list[str]:
-        """Names of all policies as pages show them."""
-        return list(self.tables["standings"]["label"].unique())
+    def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
+        """Yield each contract with its standings and the looks of the policies there."""
+        labels = list(self.tables["standings"]["label"].unique())
+        for terms in self.arena.terms:
+            rows = self.of("standings", terms.name)
+            yield terms, rows, picture.looks_under(labels, rows)
 
 
 def open_arena(results: str | Path) -> Shown:
@@ -58,8 +60,7 @@ def open_arena(results: str | Path) -> Shown:
             tables[name] = read_table(file).to_pandas()
             scale = footer.get("scale", "")
     except StoreError as error:
-        reason = str(error).partition("; ")[0]
-        raise NotReady(f"{reason}; `fairbandits replicate arena` makes it") from None
+        raise NotReady.of(error, "`fairbandits replicate arena` makes it") from None
     return Shown(load_arena(arena_config(read_yaml(CONFIG), str(CONFIG))), tables, scale, folder)
 
 
@@ -70,98 +71,50 @@ def banner(page: Shown) -> Html | None:
 
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
-    found = [
-        (terms, list(choices(page.arena, page.of("standings", terms.name))))
-        for terms in page.arena.terms
-    ]
-    return render(
-        "arena_decision.html",
-        found=found,
-        per_thousand=PER_THOUSAND,
-        thousandths=thousandths,
-        number=number,
-        span=span,
-    )
+    found = [(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()]
+    given = {"per_thousand": PER_THOUSAND, "thousandths": thousandths}
+    return render("arena_decision.html", found=found, **given)
 
 
 def rule(page: Shown) -> Markdown:
     """Return the rule behind the decision table, in words."""
     rows = page.tables["standings"]
-    end, always = (f"{1 / part:,.0f}".replace(",", "\u202f") for _, part in KEPT.values())
-    said = render(
-        "arena_rule.md",
-        end=end,
-        always=always,
-        rounds=number(rows["horizon"].max()),
-        replicates=rows["replicates"].max(),
-    )
-    return Markdown(str(said))
+    end, always = (number(1 / part) for _, part in KEPT.values())
+    size = {"rounds": rows["horizon"].max(), "replicates": rows["replicates"].max()}
+    return Markdown(render_text("arena_rule.md", end=end, always=always, **size))
 
 
 def overview(page: Shown) -> Html:
     """Return one picture of all contracts: contract regret against shortfall."""
-    panels = []
-    for terms in page.arena.terms:
-        rows = page.of("standings", terms.name)
-        panels.append(picture.overview(terms, rows, picture.looks_under(page.labels, rows)))
-    drawn = Html(picture.grid(panels, "24rem"))
-    return Html('<div id="overview">{}</div>').format(drawn)
+    panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
+    return render("arena_overview.html", panels=panels)
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
-    for terms in page.arena.terms:
-        rows = page.of("standings", terms.name)
+    for terms, rows, look in page.each():
         lines = summary(rows)
+        keeps = lines["kept"].any()
+        best = lines.loc[lines["least"].idxmax() if keeps else lines["shortfall"].idxmin()]
+        worse = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)].itertuples()
         yield render(
             "arena_contract.html",
             terms=terms,
-            headline=_headline(lines),
             lines=list(lines.itertuples()),
+            keeps=keeps,
+            best=best,
+            worse=[f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in worse],
             control=CONTROL,
             per_thousand=PER_THOUSAND,
-            number=number,
         )
-        look = picture.looks_under(page.labels, rows)
+        by_instance = rows.groupby("instance")
         panels = [
-            picture.panel(
-                instance.title, rows[rows["instance"] == instance.instance], look, terms.unit
-            )
-            for instance in page.arena.instances(terms.name)
+            picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
+            for one in page.arena.instances(terms.name)
         ]
-        pictures = f"{picture.legend(look)}{picture.grid(panels)}<p>{CAPTION}</p>"
-        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
-
-
-CAPTION = (
-    "Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
-    "bars are 95\u00a0% t intervals. Large marks are usual settings, small ones the others of the "
-    f"sweep, joined. {report.PICTURES}"
-)
-
-
-def _headline(lines: pd.DataFrame) -> str:
-    """Return the first finding under a contract, and the policies dominated everywhere."""
-    total = lines["instances"].max()
-    if lines["kept"].any():
-        best = lines.loc[lines["least"].idxmax()]
-        words = (
-            f"{best['label']} keeps the contract at the end on {best['kept']} of {total} "
-            f"instances, and on {best['least']} it has the least contract regret of all policies "
-            "that keep the contract there."
-        )
-    else:
-        best = lines.loc[lines["shortfall"].idxmin()]
-        words = (
-            f"No policy keeps the contract on any instance. {best['label']} is least short, and is "
-            f"dominated on {total - best['pareto']} of {total}."
-        )
-    made = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)]
-    worse = [
-        f"{line.label} (most often by {max(line.by, key=line.by.get)})"
-        for line in made.itertuples()
-    ]
-    return words + (f" Dominated on every instance: {listed(worse)}." if worse else "")
+        given = {"look": look, "panels": panels, "how_to_read": entrant.PICTURES}
+        pictures = render("arena_pictures.html", **given)
+        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
 
 
 def banditq(page: Shown) -> Html:
@@ -175,24 +128,20 @@ def banditq(page: Shown) -> Html:
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
     best = next(choices(page.arena, page.of("standings", REWARDS))).rows["label"].iloc[0]
-    rows = {
-        other: [
-            both[others == other]["instance"].nunique(),
-            *(counts[pair] for counts in less for pair in ((BANDITQ, other), (other, BANDITQ))),
-        ]
-        for other in dict.fromkeys([best, *others])
-        if other != BANDITQ and ORACLE not in set(kinds[[other]])
-    }
+    rows = {}
+    for other in dict.fromkeys([best, *others]):
+        if other != BANDITQ and ORACLE not in set(kinds[[other]]):
+            orders = ((BANDITQ, other), (other, BANDITQ))
+            instances = both[others == other]["instance"].nunique()
+            rows[other] = [instances, *(counts[pair] for counts in less for pair in orders)]
     return render("arena_banditq.html", rows=rows, best=best)
 
 
 def contracts(page: Shown) -> Html:
     """Return the statement of each contract and how each policy meets it, folded."""
-    labels = {
-        policy: label
-        for experiment in page.arena.config.experiments
-        for policy, label in experiment.labels.items()
-    }
+    labels = {}
+    for experiment in page.arena.config.experiments:
+        labels |= experiment.labels
     policies = page.arena.terms[0].roles
     html = render("arena_contracts.html", arena=page.arena, policies=policies, labels=labels)
     return folded("How each of the policies meets each contract", html)
@@ -203,8 +152,9 @@ def instances(page: Shown) -> Html:
     suites: dict[str, list[Terms]] = {}
     for terms in page.arena.terms:
         suites.setdefault(terms.suite, []).append(terms)
+    config = page.arena.config
     groups = [
-        (terms, [_instance(page, one, terms) for one in page.arena.config.named(SLUG, suite)])
+        (terms, [_instance(page, one, terms) for one in config.named(SLUG, suite)])
         for suite, terms in suites.items()
     ]
     return render("arena_instances.html", groups=groups, reasons=page.arena.reasons)
@@ -231,7 +181,7 @@ def all_standings(page: Shown) -> Html:
     titles = {experiment.instance: experiment.title for experiment in page.arena.config.experiments}
     terms = {each.name: each for each in page.arena.terms}
     measured = ("contract_regret", "shortfall", "worst_shortfall")
-    ranks = ("contract_regret_rank", "shortfall_rank")
+    measured += ("contract_regret_rank", "shortfall_rank")
     header = (
         *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
         *("contract regret, reward", "shortfall", "worst shortfall"),
@@ -241,7 +191,7 @@ def all_standings(page: Shown) -> Html:
         [
             *(terms[row.contract].title, titles[row.instance], row.label, row.kind),
             *("yes" if row.kept else "no", terms[row.contract].unit),
-            *(_measured(row, name) for name in (*measured, *ranks)),
+            *(_measured(row, name) for name in measured),
             row.dominated_by,
         ]
         for row in rows.itertuples()
@@ -260,31 +210,26 @@ def _measured(row: Any, name: str) -> Cell:
 def cost(page: Shown) -> Html:
     """Return the time of a round of each policy, on the machine that made the tables."""
     rows = page.tables["costs"].sort_values("nanoseconds").drop_duplicates("label")
-    lines = [
-        [row.label, Cell(number(row.nanoseconds), float(row.nanoseconds))]
-        for row in rows.itertuples()
-    ]
+    times = zip(rows["label"], rows["nanoseconds"].tolist(), strict=True)
+    lines = [[label, Cell(number(time), time)] for label, time in times]
     html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
     return folded("Time of a round of each policy, on the machine that made these tables", html)
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
-    """Run a user's class on one instance, and return its standing among the stored policies.
-
-    The notebook's form of `fairbandits arena`; `results` is the folder of the results.
-    """
+    """Run a user's class on one instance, and return its standing among the stored policies."""
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
     config = replace(config, folders=config.folders | {"results": str(results)})
     arena = load_arena(config)
-    entrant = entrant_of(policy.__name__, policy)
-    outcome = enter(arena, entrant, [contract], [instance])
+    outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return Html(report.body(arena, outcome))
+    return entrant.body(arena, outcome)
 
 
 def files(page: Shown) -> Html:
     """Return the places of the arena's tables."""
-    place = Html("<code>{}</code>")
-    places = (place.format(shown(page.folder / f"{name}.parquet")) for name in TABLES)
-    return Html("<p>Tables: {}.</p>").format(Html(", ").join(places))
+    places = [shown(page.folder / f"{name}.parquet") for name in TABLES]
+    return Html("<p>Tables: {}.</p>").format(
+        Html(", ").join(Html("<code>{}</code>").format(place) for place in places)
+    )

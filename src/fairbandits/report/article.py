@@ -1,19 +1,18 @@
 """The reproduction report as an article: Markdown from the committed tables, and its PDF."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
-from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import VERDICTS_TABLE
+from fairbandits.audit.ledger import Ledger
+from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
+from fairbandits.report.edition import rows_of
 from fairbandits.report.findings import NUMBER, load_findings
+from fairbandits.report.markup import render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
@@ -29,32 +28,29 @@ Row = Mapping[str, Any]
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    heads = _headlines(root)
+    table = rows_of(root / "audit" / VERDICTS_TABLE)
+    heads = {row["id"]: row for row in table if not row["reading"]}
     rows = {
         paper: [heads[key] | standing(one) for key, one in ledger.claims.items() if key in heads]
         for paper, ledger in ledgers.items()
     }
     counted = {paper: totals(of_paper) for paper, of_paper in rows.items()}
     texts = texts_of(root / "audit" / "numbers.csv")
-    findings = [
-        {name: _filled(getattr(one, name), texts) for name in ("says", "setting", "against")}
-        for one in load_findings(ledgers, root)
-    ]
     citation = read_yaml(root / "CITATION.cff")
-    pages = PackageLoader("fairbandits.report", "html")
-    environment = Environment(
-        loader=pages, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    return environment.get_template("article.md").render(
+    return render_text(
+        "article.md",
         authors=", ".join(one["name"] for one in citation["authors"]),
         version=version("fairbandits"),
-        date=max(row["date"] for row in _table(root / "audit" / "runs.csv")),
+        date=max(row["date"] for row in rows_of(root / "audit" / "runs.csv")),
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         all=totals(row for of_paper in rows.values() for row in of_paper),
         totals={ledger.short_title: counted[paper] for paper, ledger in ledgers.items()},
-        findings=findings,
+        findings=[
+            {name: _filled(getattr(one, name), texts) for name in ("says", "setting", "against")}
+            for one in load_findings(ledgers, root)
+        ],
         changes=sum(len(read_yaml(paper_file(one, "deviations"))["changes"]) for one in ledgers),
-        papers=[_paper(ledger, counted[one], heads, root) for one, ledger in ledgers.items()],
+        papers=[_paper(one, counted[paper].outcomes, heads) for paper, one in ledgers.items()],
         provenance=_provenance(ledgers),
         references=[_reference(one) for one in citation["references"]],
     )
@@ -70,24 +66,13 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     options = ["--standalone", "--number-sections", "-V", "papersize=a4", "-V", "fontsize=10pt"]
     out.parent.mkdir(parents=True, exist_ok=True)
     source, part = out.with_suffix(".typ"), out.with_suffix(".part.pdf")
-    source.write_text(
-        pypandoc.convert_text(text, "typst", "markdown+tex_math_dollars", extra_args=options),
-        encoding="utf-8",
+    converted = pypandoc.convert_text(
+        text, "typst", "markdown+tex_math_dollars", extra_args=options
     )
+    source.write_text(converted, encoding="utf-8")
     typst.compile(source, output=part, root=root)
     part.replace(out)
     source.unlink()
-
-
-def _table(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as opened:
-        return list(csv.DictReader(opened))
-
-
-def _headlines(root: Path) -> dict[str, dict[str, str]]:
-    """Return the committed headline of each claim; a claim that is in no table has none."""
-    rows = _table(root / "audit" / VERDICTS_TABLE)
-    return {row["id"]: row for row in rows if not row["reading"]}
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:
@@ -98,54 +83,36 @@ def _filled(text: str, texts: Mapping[str, str]) -> str:
     return filled
 
 
-def _paper(ledger: Ledger, counted: Any, heads: Mapping[str, Row], root: Path) -> dict[str, Any]:
+def _paper(ledger: Ledger, outcomes: list[str], heads: Mapping[str, Row]) -> dict[str, Any]:
     glossary = read_yaml(paper_file(ledger.paper, "glossary"))
     figure = glossary["card"]["figure"]
+    counting = [(one, heads[one.id]) for one in ledger.claims.values() if not left_out(one)]
     return {
         "title": ledger.title,
         "setting": glossary["setting"],
         "figure": f"../figures/{ledger.paper}/{figure}.png",
         "caption": f"Figure {figure.removeprefix('fig')}, redrawn at the published scale.",
-        "counts": "Verdicts: " + ", ".join(counted.outcomes) + ".",
+        "counts": "Verdicts: " + ", ".join(outcomes) + ".",
         "lists": {
-            heading: [
-                _line(one, heads[key])
-                for key, one in ledger.claims.items()
-                if not left_out(one) and heads[key]["verdict"] == verdict
-            ]
+            heading: [(one, row) for one, row in counting if row["verdict"] == verdict]
             for verdict, heading in LISTED.items()
         },
     }
 
 
-def _line(claim: Claim, row: Row) -> dict[str, Any]:
-    """Return what is said of a claim: its words, its number with interval and n, and its note."""
-    number = ""
-    if row["statistic"] and row["grade"] != "exact":
-        limits = f" [{row['low']}, {row['high']}]" if row["low"] and row["high"] else ""
-        number = f"{float(row['statistic']):.4g}{limits}, n = {row['n']}"
-    return {
-        "id": claim.id,
-        "statement": " ".join(claim.statement.split()),
-        "number": number,
-        "why": " ".join(claim.note.split()),
-    }
-
-
 def _provenance(ledgers: Mapping[str, Ledger]) -> str:
     """Return how many values of all experiments have which provenance, in words."""
-    count: Counter[str] = Counter()
-    for paper in ledgers:
-        count.update(_sources(read_yaml(paper_file(paper, "experiments"))))
+
+    def sources(block: Any) -> Iterator[str]:
+        if isinstance(block, Mapping) and "provenance" in block:
+            yield block["provenance"]
+        elif isinstance(block, Mapping | list):
+            for one in block.values() if isinstance(block, Mapping) else block:
+                yield from sources(one)
+
+    files = (read_yaml(paper_file(paper, "experiments")) for paper in ledgers)
+    count = Counter(source for file in files for source in sources(file))
     return ", ".join(f"{count[one]} are {one}" for one in PROVENANCES if count[one])
-
-
-def _sources(block: Any) -> Iterator[str]:
-    if isinstance(block, Mapping) and "provenance" in block:
-        yield block["provenance"]
-    elif isinstance(block, Mapping | list):
-        for one in block.values() if isinstance(block, Mapping) else block:
-            yield from _sources(one)
 
 
 def _reference(one: Row) -> str:

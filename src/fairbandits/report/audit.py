@@ -2,52 +2,34 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import criteria, quantities, show, totals, words
-from fairbandits.audit.finding import (
-    DEPENDS,
-    FAILED,
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    OUTCOMES,
-    REPRODUCED,
-)
+from fairbandits.audit import finding, quantities, show, totals, words
 from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_ledgers
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
-from fairbandits.report.markup import (
-    FUNCTIONS,
-    Html,
-    joined,
-    link,
-    link_to_claim,
-    render,
-    small,
-    typeset,
-)
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, scale_of
+from fairbandits.report import markup
+from fairbandits.report.markup import Html, render
+from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
 
 #: CSS class of each verdict: good, bad, or neither.
-LOOKS = {REPRODUCED: "good", NOT_REPRODUCED: "off", FAILED: "failed"}
+LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
 #: What a paper's page tells of the claims that the paper stands on, by their verdicts.
 STORY = {
-    "What does not hold as it is claimed": (NOT_REPRODUCED, DEPENDS),
-    "What holds": (REPRODUCED,),
-    "What stays open": (INCONCLUSIVE, NOT_TESTABLE, FAILED),
+    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
+    "What holds": (finding.REPRODUCED,),
+    "What stays open": (finding.INCONCLUSIVE, finding.NOT_TESTABLE, finding.FAILED),
 }
 #: Heading of each group of claims in the tally.
 GROUPS = ("primary", "others")
@@ -62,11 +44,6 @@ class Audit:
     findings: list[dict[str, Any]]  # one for each question behind a verdict
     scale: str  # "paper" or a key of settings.marks.SCALES
     results: Path
-
-    @property
-    def seed(self) -> str:
-        """The seed, where one was chosen; empty where seeds follow from the ledgers."""
-        return chosen_seed(self.rows)
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
@@ -89,15 +66,16 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._by_claim["rows"][claim]
+        return self._rows_of[claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
-        ledger = self.judging(claim)
-        rows = self.under_readings(claim)
-        return [
-            row | {"reading": row["reading"] and ledger.reading(row["reading"])} for row in rows
-        ]
+        return self.with_readings(claim, self.under_readings(claim))
+
+    def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
+        """Return rows of a claim with readings called by their words."""
+        of = self.judging(claim).reading
+        return [row | {"reading": row["reading"] and of(row["reading"])} for row in rows]
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
@@ -109,30 +87,35 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._by_claim["findings"][self.tested(claim).id]
+        return self._findings_of[self.tested(claim).id]
 
     @cached_property
-    def _by_claim(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
-        found = {"rows": defaultdict(list), "findings": defaultdict(list)}
-        for name, lists in found.items():
-            for row in getattr(self, name):
-                lists[row["claim"]].append(row)
-        return found
+    def _rows_of(self) -> dict[str, list[dict[str, Any]]]:
+        return _by_claim(self.rows)
+
+    @cached_property
+    def _findings_of(self) -> dict[str, list[dict[str, Any]]]:
+        return _by_claim(self.findings)
+
+
+def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    lists = defaultdict(list)
+    for row in rows:
+        lists[row["claim"]].append(row)
+    return lists
 
 
 def open_audit(results: str | Path) -> Audit:
     """Return the verdicts, none without ledgers; NotReady where they are missing or stale."""
     config = load_config([CONFIG])
-    ledgers = load_ledgers(config)
-    if not ledgers:
+    if not (ledgers := load_ledgers(config)):
         return Audit({}, [], [], "paper", Path(results))
     folder = Path(results) / "audit"
     try:
         rows, scale, _ = read(folder / "verdicts.parquet", ledgers)
         findings = read(folder / "findings.parquet", ledgers, "findings").rows
     except StoreError as error:
-        reason = str(error).partition("; ")[0]
-        raise NotReady(f"{reason}; `make audit` makes it") from None
+        raise NotReady.of(error, "`make audit` makes it") from None
     if scale != "paper":
         files = (Path(results, one.dataset) for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
@@ -144,11 +127,9 @@ def banner(audit: Audit) -> Html | None:
     if audit.scale != "paper":
         more = "A claim whose test asks for more replicates than there are has failed."
         return other_scale(audit.scale, Html("<p>{}</p>").format(more))
-    said = exploratory_words(audit.seed) if audit.seed else ""
+    seed = chosen_seed(audit.rows)  # empty where seeds follow from the ledgers
+    said = exploratory_words(seed) if seed else ""
     return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
-
-
-# ------------------------------------------------------------------------------ for reading
 
 
 def badge(outcome: str, grade: str = "") -> Html:
@@ -156,14 +137,12 @@ def badge(outcome: str, grade: str = "") -> Html:
     look = LOOKS.get(outcome, "open")
     shown = Html('<span class="fb-badge fb-{}">{}</span>').format(look, outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
-    return shown + said.format(GRADES[grade], grade) if grade else shown
+    return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
 
 def significant(value: float | None) -> str:
     """Return a number with about four significant digits; empty if there is none.
 
-    Examples
-    --------
     >>> significant(0.123456), significant(-1234.56), significant(3.0)
     ('0.1235', '−1\u202f235', '3')
     """
@@ -171,7 +150,7 @@ def significant(value: float | None) -> str:
         return ""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if value == 0 or (float(value).is_integer() and abs(value) < 1e12):
+    if float(value).is_integer() and abs(value) < 1e12:
         return number(value)
     size = math.floor(math.log10(abs(value)))
     if -5 < size < 12:
@@ -189,15 +168,14 @@ def numbers(row: Row) -> str:
     """Return a verdict's number and limits; empty without a number."""
     if row["statistic"] is None:
         return ""
-    value = significant(row["statistic"]) or "no number"
-    return f"{value} ({limits(row)})" if limits(row) else value
+    between = f" ({limits(row)})" if limits(row) else ""
+    return (significant(row["statistic"]) or "no number") + between
 
 
 def quantity_of(audit: Audit, row: Row) -> str:
     """Return the name and unit of a row's number; empty without a number."""
     claim = row["claim"]
-    found = quantities.quantity_of(row, audit.tested(claim), audit.judging(claim))
-    return "" if found is None else str(found)
+    return str(quantities.quantity_of(row, audit.tested(claim), audit.judging(claim)) or "")
 
 
 def number_of(audit: Audit, row: Row) -> str:
@@ -211,8 +189,9 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     rows = audit.in_words(claim)
     under = words.readings_in_words(rows)
     shown = badge(rows[0]["verdict"], rows[0]["grade"])
-    depends = rows[0]["verdict"] == DEPENDS
-    return shown + " " + small(under) if under and (always or depends) else shown
+    if under and (always or rows[0]["verdict"] == finding.DEPENDS):
+        shown += Html(" <small>{}</small>").format(under)
+    return shown
 
 
 def role(row: Row) -> str:
@@ -222,55 +201,33 @@ def role(row: Row) -> str:
     return ", ".join(roles) or "other"
 
 
-def figure_link(row: Row, page: str = "audit") -> str:
-    """Return a link to the figure that a claim is about."""
-    name, paper = row["figure"], row["paper"]
-    short = name.removeprefix("fig")
-    if not name:
-        return ""
-    here = Html('<a href="#{}">{}</a>').format(name, short)
-    return here if page == paper else link(f"{paper}#{name}", short)
-
-
-def _linked(row: Row) -> Html:
-    """Return a claim's statement as a link to its page."""
-    return link_to_claim(row["claim"], typeset(row["statement"]))
-
-
-# -------------------------------------------------------------------------------- the whole
-
-
 def _group(row: Row) -> str:
-    """Return the tally's group of a claim; empty for claims outside all totals."""
+    """Return the tally's group of a claim; empty for a claim outside all totals."""
     return "" if row["left_out"] else GROUPS[not row["primary"]]
 
 
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    there = {row["verdict"] for row in audit.heads if _group(row)}
     counted, others = {}, {}
     for paper, ledger in audit.ledgers.items():
         rows = audit.of(paper)
         groups = {group: [row for row in rows if _group(row) == group] for group in GROUPS}
         counted[ledger.title] = [(group, show.tally(own)) for group, own in groups.items() if own]
-        left = {
-            plural: [row["verdict"] for row in rows if row["left_out"] == reason]
+        left = [
+            (plural, [row["verdict"] for row in rows if row["left_out"] == reason])
             for reason, plural in totals.LEFT_OUT.items()
-        }
-        if any(left.values()):
-            others[ledger.title] = [(plural, own) for plural, own in left.items() if own]
-    outcomes = [one for one in OUTCOMES if one != FAILED or FAILED in there]
-    return render("tally.html", papers=counted, others=others, outcomes=outcomes, grades=GRADES)
+        ]
+        if left := [line for line in left if line[1]]:
+            others[ledger.title] = left
+    failed = any(_group(row) and row["verdict"] == finding.FAILED for row in audit.heads)
+    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
+    given = {"papers": counted, "others": others, "outcomes": outcomes}
+    return render("tally.html", **given, grades=finding.GRADES)
 
 
 def links(audit: Audit) -> Html | None:
     """Return links to the table of all claims and to the table of robustness."""
-    if not audit.ledgers:
-        return None
-    return Html(
-        "<p>{}: a table to sort and to filter, and a page for each claim with its evidence. "
-        "{}: each verdict under every reading, and what rests on reconstructed numbers.</p>"
-    ).format(link("claims", "All claims"), link("robustness", "Robustness"))
+    return render("links.html") if audit.ledgers else None
 
 
 def consequential(audit: Audit) -> Html:
@@ -279,17 +236,13 @@ def consequential(audit: Audit) -> Html:
     Claims that only restate others are left out, unless no primary claim stands for them.
     """
     primary = [row for row in audit.heads if _group(row) == GROUPS[0]]
+    shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     return render(
         "consequential.html",
         audit=audit,
-        titles=listed([ledger.short_title for ledger in audit.ledgers.values()]),
-        primary=len(primary),
-        outcomes=listed(show.tally(primary).outcomes),
-        rows=[
-            row
-            for outcome in (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
-            for row in _not_reproduced(audit, outcome)
-        ],
+        primary=primary,
+        outcomes=show.tally(primary).outcomes,
+        rows=[row for outcome in shown for row in _not_reproduced(audit, outcome)],
     )
 
 
@@ -303,14 +256,11 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
         restates = row["left_out"] in (totals.ALIAS, totals.JUDGED_BY_OTHERS)
         if restates and claim.about == "text":
             judges = claim.judged_by or (claim.alias_of,)
-            found = {name for name in judges if audit.headlines[name] == outcome}
-            if not found & said:
+            agreeing = {name for name in judges if audit.headlines[name] == outcome}
+            if not agreeing & said:
                 chosen.add(claim.id)
-                said |= found
+                said |= agreeing
     return [row for row in rows if row["claim"] in chosen]
-
-
-# --------------------------------------------------------------------------- a paper's page
 
 
 def summary(audit: Audit, paper: str) -> Html | None:
@@ -318,22 +268,18 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    head, *lines = criteria.in_words(criteria.met(audit.claims, rows, audit.findings))
-    story = {
-        title: [
-            _short(audit, row["claim"])
-            for row in rows
-            if row["primary"] and row["verdict"] in verdicts
-        ]
-        for title, verdicts in STORY.items()
-    }
+    head, *lines = totals.criteria(audit.claims, rows, audit.findings)
+    primary = [(row["verdict"], _short(audit, row["claim"])) for row in rows if row["primary"]]
+    counted = show.tally(rows)
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
-        found=(found := show.tally(rows)),
-        outcomes=listed(found.outcomes),
-        story=story,
+        found=counted,
+        story={
+            title: [said for verdict, said in primary if verdict in verdicts]
+            for title, verdicts in STORY.items()
+        },
         head=head,
         lines=lines,
     )
@@ -352,7 +298,7 @@ def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
 def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
     """Return a claim's headline, its readings or its number, and what objects to it."""
     row, *_ = rows = audit.in_words(key)
-    depends = row["verdict"] == DEPENDS
+    depends = row["verdict"] == finding.DEPENDS
     said = words.readings_in_words(rows) if depends else number_of(audit, row)
     return row, said, objections(audit, key)
 
@@ -367,7 +313,7 @@ def objections(audit: Audit, key: str) -> list[str]:
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
-    return joined(function(audit, paper) for paper in audit.ledgers)
+    return Html().join(function(audit, paper) for paper in audit.ledgers)
 
 
 def deviations(audit: Audit, paper: str) -> Html:
@@ -377,11 +323,9 @@ def deviations(audit: Audit, paper: str) -> Html:
 
 
 # What templates show of a claim.
-FUNCTIONS |= {
+markup.FUNCTIONS |= {
     "badge": badge,
-    "figure_link": figure_link,
     "headline": headline,
-    "linked": _linked,
     "numbers": numbers,
     "role": role,
     "significant": significant,

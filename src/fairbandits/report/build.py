@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -54,31 +54,43 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
-    """Execute a notebook in its own folder, and write it with its outputs.
+    """Execute a notebook in its own folder, in this process, and write it with its outputs.
 
-    It runs in this process, which imports nothing twice. `parameters` are folders, relative to the
+    Papermill puts the parameters in, as a cell of its own. They are folders, relative to the
     working directory; what the notebook shows names them as given, whatever the project's place.
-    Raises ValueError for a notebook, parameter or cell that fails.
     """
+    from papermill.parameterize import parameterize_notebook
+
     notebook = _read(source)
-    _need_parameters(notebook, source, parameters)
+    cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
+    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
+    for name in parameters:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
-    _run(notebook, source, folders)
+    notebook.metadata.setdefault("papermill", {})
+    notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
+    for cell in notebook.cells:
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = "injected-parameters"  # papermill draws one
+            cell.metadata["tags"].append("hide-input")
+    _run(notebook, source)
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)
-    given = {folder: parameters[name] for name, folder in folders.items()}
-    for folder in sorted(given, key=len, reverse=True):  # a folder comes before the one it is in
-        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], given[folder])
+    # a folder comes before the one it is in
+    for name, folder in sorted(folders.items(), key=lambda one: len(one[1]), reverse=True):
+        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], parameters[name])
     with replacing(out) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def _read(source: Path) -> NotebookNode:
+    if not source.exists():
+        raise ValueError(f"{source} does not exist")
     try:
         notebook = nbformat.read(source, as_version=4)
         nbformat.validate(notebook)
-    except FileNotFoundError:
-        raise ValueError(f"{source} does not exist") from None
     except (OSError, ValueError, nbformat.ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
@@ -89,17 +101,8 @@ def _is_parameters(cell: NotebookNode) -> bool:
     return "parameters" in cell.metadata.get("tags", [])
 
 
-def _need_parameters(notebook: NotebookNode, source: Path, parameters: Mapping[str, str]) -> None:
-    cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
-    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
-    for name in parameters:
-        if name not in known:
-            has = ", ".join(known) or "none"
-            raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
-
-
-def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> None:
-    """Run a notebook's cells, and give them their outputs; `folders` are its parameters."""
+def _run(notebook: NotebookNode, source: Path) -> None:
+    """Run a notebook's cells, and give them their outputs."""
     import matplotlib as mpl
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
@@ -129,8 +132,6 @@ def _run(notebook: NotebookNode, source: Path, folders: Mapping[str, str]) -> No
                         f"failed: {type(error).__name__}: {error}"
                     )
                 cell.execution_count, cell.outputs = count, list(_outputs(captured))
-                if _is_parameters(cell):
-                    shell.push(dict(folders))
         finally:
             shell.restore_sys_module_state()
             InteractiveShell.clear_instance()
@@ -142,10 +143,9 @@ def _outputs(captured: Any) -> Iterator[NotebookNode]:
         if text := getattr(captured, name):
             yield nbformat.v4.new_output("stream", name=name, text=text)
     for one in captured.outputs:
-        data = {
-            kind: base64.b64encode(value).decode() if isinstance(value, bytes) else value
-            for kind, value in one.data.items()
-        }
+        data = dict(one.data)
+        for kind, value in data.items():
+            data[kind] = base64.b64encode(value).decode() if isinstance(value, bytes) else value
         yield nbformat.v4.new_output("display_data", data, metadata=one.metadata or {})
 
 
@@ -153,9 +153,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
     """Build the site: a page per notebook and, with verdicts, a page per claim.
 
     `notebooks` are executed ones in the order of the menu, with ``index.ipynb``; `figures` holds
-    ``PAPER/FIGURE.svg`` and ``.png``; `out` is replaced whole, or kept when something fails. Raises
-    ValueError for a notebook that is missing, was not executed or shows another figure than the one
-    in `figures`, and for every warning of Sphinx.
+    ``PAPER/FIGURE.svg`` and ``.png``; `out` is replaced whole, or kept when something fails.
     """
     names = [notebook.stem for notebook in notebooks]
     if "index" not in names or len(set(names)) < len(names):
@@ -165,18 +163,28 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
-        pages = _claims(results, out, source)
+        pages: dict[str, Page] = {}
+        if results and (audit := open_audit(results)).ledgers:
+            data = Path(os.path.relpath(results.resolve(), out / "claims"))
+            pages = write_pages(audit, data.as_posix(), source)
         places = Places((*names, *(GENERATED if pages else ())), frozenset(pages))
+        (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
-            page = _page(notebook, places, figures, extra)
-            nbformat.write(page, source / notebook.name)
-        _keep_sources(notebooks, extra / SOURCES)
+            nbformat.write(_page(notebook, places, figures, extra), source / notebook.name)
+            nbformat.write(_without_outputs(notebook), extra / SOURCES / notebook.name)
+        shutil.copyfile(HERE / "claims.py", extra / SOURCES / "claims.py")
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(places.put_in(text, file.name), encoding="utf-8")
-        extra.mkdir(exist_ok=True)
-        _sphinx(source, extra, site, Path(scratch) / "doctrees", places.pages, pages)
-        _fill(site / "claims", pages, places)
+        _sphinx(Path(scratch), places.pages, pages)
+        if pages:  # Sphinx made one page for all claims
+            template = site / "claims" / "claim.html"
+            text = template.read_text(encoding="utf-8")
+            template.unlink()
+            for name, page in pages.items():
+                body = places.put_in(page.body, f"the page of {name}", "../")
+                whole = text.replace(TITLE, name).replace(BODY, body)
+                template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
@@ -198,15 +206,6 @@ def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
     return {head: names for head, names in menu.items() if names}
 
 
-def _claims(results: Path | None, out: Path, source: Path) -> dict[str, Page]:
-    """Return a page for each claim; write the sources that Sphinx makes."""
-    audit = None if results is None else open_audit(results)
-    if results is None or audit is None or not audit.ledgers:
-        return {}
-    data = os.path.relpath(results.resolve(), out / "claims")
-    return write_pages(audit, Path(data).as_posix(), source)
-
-
 @dataclass(frozen=True)
 class Places:
     """What links can lead to: pages in the order of the menu, and claims that have a page."""
@@ -215,13 +214,10 @@ class Places:
     claims: frozenset[str]
 
     def put_in(self, text: str, where: str, up: str = "") -> str:
-        """Return HTML with the site's own places in its links.
+        """Return the HTML of file `where` with links of the site, whose folder is `up`."""
 
-        `where` names the file in messages; `up` leads from its folder to the site's.
-        """
-
-        def link(found: re.Match[str]) -> str:
-            folder, name, anchor = found.groups(default="")
+        def link(match: re.Match[str]) -> str:
+            folder, name, anchor = match.groups(default="")
             known = self.claims if folder else self.pages
             if name not in known:
                 raise ValueError(
@@ -265,77 +261,49 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
     for cell in code:
         if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
             cell.metadata["tags"] = ["remove-input"]
-        for output in cell.outputs:
-            data = output.get("data", {})
+        for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
                 data["text/html"] = places.put_in(markup, str(notebook))
     if notebook.stem == "index":
         others = "\n".join(name for name in places.pages if name != "index")
-        menu = nbformat.v4.new_markdown_cell(
-            f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
-        )
-        page.cells.append(menu)
+        menu = f"```{{toctree}}\n:hidden:\n\n{others}\n```"
+        page.cells.append(nbformat.v4.new_markdown_cell(menu, id="menu"))
     return page
 
 
-def _keep_sources(notebooks: Sequence[Path], folder: Path) -> None:
-    """Write the pages' sources: notebooks without outputs, and one module."""
-    folder.mkdir(parents=True)
-    for file in notebooks:
-        notebook = _read(file)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        nbformat.write(notebook, folder / file.name)
-    shutil.copyfile(HERE / "claims.py", folder / "claims.py")
+def _without_outputs(file: Path) -> NotebookNode:
+    notebook = _read(file)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
 
 
-def _made_by(page: str, pages: Container[str]) -> str:
-    """Return the project's file that made a page; empty for the search page."""
-    if page.partition("/")[0] in GENERATED:
-        return "src/fairbandits/report/claims.py"
-    return f"notebooks/{page}.ipynb" if page in pages else ""
-
-
-def _fill(folder: Path, pages: Mapping[str, Page], places: Places) -> None:
-    """Make each claim's page from the one page that Sphinx made for all of them."""
-    if not pages:
-        return
-    template = folder / "claim.html"
-    text = template.read_text(encoding="utf-8")
-    template.unlink()
-    for name, page in pages.items():
-        body = places.put_in(page.body, f"the page of {name}", "../")
-        whole = text.replace(TITLE, name).replace(BODY, body)
-        (folder / f"{name}.html").write_text(whole, encoding="utf-8")
-
-
-def _sphinx(
-    source: Path,
-    extra: Path,
-    site: Path,
-    doctrees: Path,
-    names: Sequence[str],
-    claims: Mapping[str, Page],
-) -> None:
+def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
+    """Make the folder site of those of source and extra."""
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+    source, site = scratch / "source", scratch / "site"
     said = io.StringIO()
     texts = {f"claims/{name}": f"<p>{escape(one.statement)}</p>" for name, one in claims.items()}
 
     def add(app: Any, page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
         titles = {name: app.env.titles[name].astext() for name in names}
-        context |= {"menu": _menu(titles), "made_by": _made_by(page, titles)}
+        made_by = f"notebooks/{page}.ipynb" if page in titles else ""  # empty for the search page
+        if page.partition("/")[0] in GENERATED:
+            made_by = "src/fairbandits/report/claims.py"
+        context |= {"menu": _menu(titles), "made_by": made_by}
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])
 
     try:
         with patch_docutils(HERE), docutils_namespace():
-            settings = {"html_extra_path": [str(extra)]}
-            app = Sphinx(source, HERE, site, doctrees, "html", settings, None, said, freshenv=True)
+            settings = {"html_extra_path": [str(scratch / "extra")]}
+            folders = source, HERE, site, scratch / "doctrees"
+            app = Sphinx(*folders, "html", settings, None, said, freshenv=True)
             app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
             app.connect("html-page-context", add, priority=400)  # before the theme
             app.build()

@@ -22,6 +22,7 @@ from fairbandits.settings.config import Config
 PACKAGES = ("fairbandits", "numpy", "numba", "pandas", "pyarrow", "scipy", "snakemake")
 #: Committed outputs, as git's patterns.
 OUTPUTS = ("results.lock", "figures/*", "audit/*.csv")
+SAME = "as committed"
 
 
 def certificate(
@@ -35,7 +36,7 @@ def certificate(
     """Return the page, as HTML, and how many problems it has.
 
     `agree` and `problems` are what `fairbandits verify` says; each output that is committed is
-    compared with the one in git. Raises StoreError if a dataset is missing.
+    compared with the one in git.
     """
     results = Path(config.folders["results"])
     tables = [results / one.dataset for one in config.experiments]
@@ -47,13 +48,19 @@ def certificate(
     outputs = list(_outputs(root))
     wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
     files = [_place(file, root) for file in results.rglob("*") if file.is_file()]
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     page = render(
         "certificate.html",
         scale=config.scale,
         seed=config.seed,
         commit=_git(root, "rev-parse", "HEAD").strip(),
         jobs=_jobs(root, files),
-        machine=_machine(),
+        machine={
+            "system": platform.platform(),
+            "processors": f"{psutil.cpu_count()} of {platform.machine()}",
+            "Python": f"{platform.python_implementation()} {platform.python_version()}",
+            "packages": packages,
+        },
         writers=sorted({read_footer(one)["packages"].get("commit", "") for one in tables}),
         agree=agree,
         same=sum(state == SAME for _, state, _ in outputs),
@@ -66,17 +73,13 @@ def certificate(
     return page, len(wrong)
 
 
-SAME = "as committed"
-
-
 def _place(file: Path, root: Path) -> str:
     return str(file.relative_to(root) if file.is_relative_to(root) else file)
 
 
 def _git(root: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", *words], cwd=root, capture_output=True, text=True, check=False
-    ).stdout
+    how = {"cwd": root, "capture_output": True, "text": True, "check": False}
+    return subprocess.run(["git", *words], **how).stdout
 
 
 def _outputs(root: Path) -> Iterable[tuple[str, str, str]]:
@@ -84,12 +87,11 @@ def _outputs(root: Path) -> Iterable[tuple[str, str, str]]:
     names = _git(root, "ls-files", "-z", "--", *OUTPUTS).split("\0")[:-1]
     changed = set(_git(root, "diff", "--name-only", "-z", "HEAD", "--", *OUTPUTS).split("\0"))
     for name in names:
-        file = root / name
-        if not file.is_file():
+        if (file := root / name).is_file():
+            digest = sha256(file.read_bytes()).hexdigest()
+            yield name, "differs" if name in changed else SAME, digest
+        else:
             yield name, "not there", ""
-            continue
-        digest = sha256(file.read_bytes()).hexdigest()
-        yield name, "differs" if name in changed else SAME, digest
 
 
 def _jobs(root: Path, files: Iterable[str]) -> dict[str, str]:
@@ -97,22 +99,13 @@ def _jobs(root: Path, files: Iterable[str]) -> dict[str, str]:
     if not jobs:
         return {"jobs": "no records: the results were copied or fetched"}
     steps = Counter(job.step for job in jobs)
-    first, last = min(job.begin for job in jobs), max(job.end for job in jobs)
+    first, last = jobs[0].begin, max(job.end for job in jobs)
     working = sum((job.end - job.begin).total_seconds() for job in jobs)
     return {
         "jobs": ", ".join(f"{n} {step}" for step, n in steps.items()),
         "first began": f"{first:%Y-%m-%d %H:%M:%S} UTC",
         "last ended": f"{last:%Y-%m-%d %H:%M:%S} UTC",
         "minutes of all jobs": f"{working / 60:.1f}",
-    }
-
-
-def _machine() -> dict[str, str]:
-    return {
-        "system": platform.platform(),
-        "processors": f"{psutil.cpu_count()} of {platform.machine()}",
-        "Python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
     }
 
 

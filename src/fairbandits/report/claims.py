@@ -5,42 +5,24 @@ findings.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import quantities, show, words
-from fairbandits.audit.finding import (
-    DEPENDS,
-    FAILED,
-    NOT_REPRODUCED,
-    OF_INCONSISTENCY,
-    OUTCOMES,
-    REPRODUCED,
-    TAGS,
-    tally,
-)
+from fairbandits.audit import finding, quantities, show, words
+from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.ledger import Claim
-from fairbandits.audit.quantities import p_of_claim, p_value, quantity
-from fairbandits.audit.records import in_short, written_out
+from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.tables import in_short, written_out
+from fairbandits.report import audit as of_audit
+from fairbandits.report import evidence
 from fairbandits.report.across import MARKS, carried, resting
-from fairbandits.report.audit import (
-    Audit,
-    Row,
-    badge,
-    banner,
-    figure_link,
-    limits,
-    quantity_of,
-    role,
-    significant,
-)
-from fairbandits.report.evidence import LIMITS, heading, in_order, picture
+from fairbandits.report.audit import Audit, Row, badge, limits, role, significant
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import Cell, Html, data_table, link, link_to_claim, render
+from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import check
@@ -59,13 +41,11 @@ MANY, MOST = 25, 250
 def symbols(text: str) -> set[str]:
     r"""Return the symbols in a text's formulas, without their indices.
 
-    Examples
-    --------
     >>> sorted(symbols(r"a queue is $2 \sqrt{NT} + \Delta_i^2$"))
     ['Delta', 'N', 'T', 'sqrt']
     """
     formulas = NO_SYMBOL.sub(" ", " ".join(FORMULA.findall(text)))
-    return {found.lstrip("\\") for found in re.findall(r"\\[a-zA-Z]+|[a-zA-Z]", formulas)}
+    return {symbol.lstrip("\\") for symbol in re.findall(r"\\[a-zA-Z]+|[a-zA-Z]", formulas)}
 
 
 @dataclass(frozen=True)
@@ -109,9 +89,6 @@ class Page(NamedTuple):
     body: str
 
 
-# --------------------------------------------------------------------------------- one claim
-
-
 @dataclass(frozen=True)
 class Claims:
     """All claims, with the content of their pages."""
@@ -137,35 +114,39 @@ class Claims:
         audit, glossary = self.audit, self.glossaries[claim.paper]
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
         head, ledger = rows[0], audit.judging(claim.id)
-        found = [
-            row | {"reading": row["reading"] and ledger.reading(row["reading"])}
-            for row in in_order(tested.tests, audit.found(claim.id))
-        ]
-        deciding = [row["verdict"] for row in found if row["decides"]]
-        named = {test.name: quantity(test, ledger) for test in tested.tests}
+        found = audit.found(claim.id)
+        cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
+        deciding = [row["verdict"] for row in cases if row["decides"]]
+        named = {test.name: quantities.quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
         said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
         near = self.above.get(claim.id, [])
         above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
-        is_inconsistency = claim.kind == "inconsistency"
+        of_inconsistency = finding.OF_INCONSISTENCY if claim.kind == "inconsistency" else {}
+        depends = {}
+        if head["verdict"] == finding.DEPENDS:
+            for outcome, keys in words.under_readings(rows).items():
+                under = [ledger.readings.get(key, key).rstrip(".") for key in keys]
+                depends[outcome] = "; or ".join(under) + "."
         return render(
             "claim.html",
             audit=audit,
             claim=claim,
             head=head,
             rows=rows,
-            readings=ledger.readings,
             formula=formula,
-            places=self._places(claim, head),
+            ledger=ledger,
+            tested=tested,
             deciding=len(deciding),
             counted=_counted(deciding) if len(set(deciding)) > 1 else "",
-            conditions=[*self.only_if(claim)],
-            meaning=OF_INCONSISTENCY.get(head["verdict"], "") if is_inconsistency else "",
-            number=[] if head["statistic"] is None else list(self._number(head)),
-            tags=tags(audit.in_words(claim.id)),
-            cases=f"all {len(found)} cases" if len(found) > 1 else "the case",
-            picture=picture(tested.tests, found, named),
-            table=_cases(tested, found),
+            depends=depends,
+            qualified=words.qualifying(tested, found, significant),
+            meaning=of_inconsistency.get(head["verdict"], ""),
+            in_words=audit.in_words(claim.id),
+            TAGS=TAGS,
+            cases=f"all {len(cases)} cases" if len(cases) > 1 else "the case",
+            picture=evidence.picture(tested.tests, cases, named),
+            table=_cases(tested, cases),
             bases=[key for key in claim.bases if key in audit.headlines],
             near=[key for key in above if key in near],
             further=[key for key in above if key not in near],
@@ -177,51 +158,6 @@ class Claims:
             review=Html(as_review(claim, head)),
         )
 
-    def _places(self, claim: Claim, head: Row) -> list[str]:
-        """Return paper, place and kind of a claim, and its figure."""
-        kinds = ", ".join(dict.fromkeys([claim.kind.replace("_", " "), role(head)]))
-        places = [link(claim.paper, self.audit.ledgers[claim.paper].title), claim.place, kinds]
-        figure = figure_link(head)
-        return [*places, "Figure " + figure] if figure else places
-
-    def only_if(self, claim: Claim) -> Iterator[tuple[str, str]]:
-        """Yield what the verdict depends on: readings, and reconstructed settings."""
-        rows = self.audit.under_readings(claim.id)
-        readings = self.audit.judging(claim.id).readings
-        if rows[0]["verdict"] == DEPENDS:
-            sorts = {REPRODUCED: "Holds only if", NOT_REPRODUCED: "Does not hold if"}
-            for outcome, under in words.under_readings(rows).items():
-                each = (readings.get(one, one).rstrip(".") for one in under)
-                yield sorts.get(outcome, f"Is {outcome} if"), f"{'; or '.join(each)}."
-        if claim.part:
-            yield "In part", claim.part.rstrip(".") + "."
-        if claim.basis != "printed":
-            yield "Only as reconstructed", words.basis(claim).rstrip(".") + "."
-        tested, cases = self.audit.tested(claim.id), self.audit.found(claim.id)
-        for one in words.qualifying(tested, cases, significant):
-            yield "Qualified by", one
-
-    def _number(self, row: Row) -> Iterator[tuple[str, str]]:
-        """Yield number, limits, reference, replicates and rule of the deciding finding."""
-        level = row["settings"].get("level")
-        tested, ledger = self.audit.tested(row["claim"]), self.audit.judging(row["claim"])
-        what = quantities.quantity_of(row, tested, ledger)
-        case = f", in the case that decides ({row['each']})" * bool(row["each"])
-        said = f"{what}{case}: {significant(row['statistic']) or 'not to be had'}"
-        if limits(row):
-            kind = LIMITS.get(row["procedure"], "one-sided limits")
-            said += f"; {100 * level:g}\u00a0% {kind}: " if level else "; "
-            said += limits(row)
-        why = words.endless(row)
-        yield "number", said + (f" ({why})" if why else "")
-        above = f"; above it, {what.above}" if what and what.above else ""
-        yield "judged against", against(row) + above
-        more = [p_of_claim(row, tested, ledger), words.replicates_that_decide(row)]
-        yield "n", "; ".join(filter(None, [str(row["n"]), *more]))
-        which = f", {row['test']}" * bool(row["test"])
-        rule = f"{row['rule']}, version {row['rule_version']} ({row['procedure']}){which}"
-        yield "rule", rule.replace("_", " ")
-
 
 def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     """Return a table of the questions of a claim's tests; of very many, the most telling."""
@@ -230,9 +166,9 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     said = f"{len(rows)} cases: {_counted(row['verdict'] for row in rows)}"
     if len(rows) > MOST:
         said += f"; here are {MOST}, those that speak most against the claim"
-        kept = set(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
-        rows = [row for k, row in enumerate(rows) if k in kept]
-    headings = {test.name: plain(heading(test)) for test in tested.tests}
+        kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
+        rows = [rows[k] for k in kept]
+    headings = {test.name: plain(evidence.heading(test)) for test in tested.tests}
     columns = {
         "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
         "reading": [row["reading"] for row in rows],
@@ -243,46 +179,34 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         "lower limit": [_number_cell(row, "low") for row in rows],
         "upper limit": [_number_cell(row, "high") for row in rows],
         "judged against": [Cell(against(row), row["reference"]) for row in rows],
-        "n": [_count_cell(row) for row in rows],
+        "n": [_number_cell(row, "n") for row in rows],
         "p of the case alone": [
             Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
         ],
     }
     columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
     lines = list(zip(*columns.values(), strict=True))
-    if len(rows) <= MANY:
-        return data_table(list(columns), lines, "cases")
-    shown = data_table(list(columns), lines, "cases", buttons={"verdict": OUTCOMES})
-    return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
+    buttons = {"verdict": OUTCOMES} if len(rows) > MANY else {}
+    shown = data_table(list(columns), lines, "cases", buttons=buttons)
+    folds = Html("<details><summary>{}</summary>{}</details>")
+    return folds.format(said, shown) if buttons else shown
 
 
 def _counted(verdicts: Iterable[str]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in tally(verdicts).items())
+    return ", ".join(f"{count} {verdict}" for verdict, count in finding.tally(verdicts).items())
 
 
 def _number_cell(row: Row, name: str) -> Cell:
-    return Cell(significant(row[name]), row[name])
-
-
-def _count_cell(row: Row) -> Cell:
-    return Cell("" if row["n"] is None else str(row["n"]), row["n"])
+    value = row[name]
+    shown = significant(value) if name != "n" or value is None else str(value)
+    return Cell(shown, value)
 
 
 def _files(folder: str, place: str) -> dict[str, str]:
     """Return the files that match a place of data by their names, the first with its folder."""
     first, *others = written_out([place])
-    files = {first: first} | {Path(file).stem: file for file in others}
-    return {name: f"{folder}/{file}" for name, file in files.items()}
-
-
-def tags(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the meanings of a claim's tags and, for tags of some readings only, those readings."""
-    head, *others = rows
-    meanings = {tag: TAGS[tag] for tag in head["tags"]}
-    for tag in dict.fromkeys(tag for row in others for tag in row["tags"]):
-        under = [row["reading"] for row in others if tag in row["tags"]]
-        meanings.setdefault(tag, f"{TAGS[tag]} (under {', '.join(under)})")
-    return meanings
+    names = {first: first} | {Path(file).stem: file for file in others}
+    return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
 def against(row: Row) -> str:
@@ -291,9 +215,6 @@ def against(row: Row) -> str:
         f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
-
-
-# -------------------------------------------------------------------------------- all claims
 
 
 def all_of_them(audit: Audit) -> Html:
@@ -310,39 +231,32 @@ def all_of_them(audit: Audit) -> Html:
             BASES[claim.basis],
             Cell(badge(row["verdict"]), row["verdict"]),
             row["grade"],
-            quantity_of(audit, row),
+            of_audit.quantity_of(audit, row),
             _number_cell(row, "statistic"),
             limits(row),
-            _count_cell(row),
+            _number_cell(row, "n"),
         ]
         for row in audit.heads
         for claim in [audit.claims[row["claim"]]]
     ]
-    return data_table(
-        header,
-        rows,
-        "claims",
-        ids=list(audit.headlines),
-        buttons={"verdict": OUTCOMES},
-        selects=("paper", "kind", "role", "basis", "grade"),
-    )
+    filters = {"buttons": {"verdict": OUTCOMES}}
+    filters["selects"] = ("paper", "kind", "role", "basis", "grade")
+    return data_table(header, rows, "claims", ids=list(audit.headlines), **filters)
 
 
 def robustness(audit: Audit, paper: str) -> Html:
     """Return a paper's verdicts under each reading, and what they depend on."""
     ledger = audit.ledgers[paper]
     unknown = reconstructed(paper)
-    lines, alone = [], 0
+    lines = []
     for claim in ledger.claims.values():
-        if not claim.tests or claim.id not in audit.headlines:
-            continue
-        rows = audit.under_readings(claim.id)
-        under = {row["reading"]: row["verdict"] for row in rows if row["reading"]}
-        rests = {key for name in claim.experiments for key in unknown.get(name, ())}
-        if under or rests:
-            lines.append((claim, rows[0]["verdict"], under, rests))
-        else:
-            alone += 1
+        if claim.tests and claim.id in audit.headlines:
+            head, *rows = audit.under_readings(claim.id)
+            under = {row["reading"]: row["verdict"] for row in rows}
+            rests = {key for name in claim.experiments for key in unknown.get(name, ())}
+            lines.append((claim, head["verdict"], under, rests))
+    alone = sum(not (under or rests) for _, _, under, rests in lines)
+    lines = [line for line in lines if line[2] or line[3]]
     readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
     settings = sorted(set().union(*(rests for *_, rests in lines)))
     heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
@@ -357,9 +271,19 @@ def robustness(audit: Audit, paper: str) -> Html:
         settings=settings,
         heads=heads,
         several=len(several),
-        apart=several.count(DEPENDS),
+        apart=several.count(finding.DEPENDS),
         marks=MARKS,
     )
+
+
+#: What the page of a claim asks by itself.
+FUNCTIONS |= {
+    "against": against,
+    "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
+    "limits": limits,
+    "quantities": quantities,
+    "words": words,
+}
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
@@ -375,7 +299,7 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
         if key in audit.headlines
     }
     robust = {ledger.title: robustness(audit, key) for key, ledger in audit.ledgers.items()}
-    marks = {words: mark for words, mark in MARKS.items() if words != FAILED}
+    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict != finding.FAILED}
     sources = {
         "claims": {"totals": show.tally(audit.rows), "table": all_of_them(audit)},
         "robustness": {"tables": robust, "marks": marks},
@@ -383,7 +307,6 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
     }
     for name, given in sources.items():
         (source / name).parent.mkdir(exist_ok=True)
-        template = f"{Path(name).name}.md"
-        text = render(template, banner=banner(audit) or "", **given)
+        text = render(f"{Path(name).name}.md", banner=of_audit.banner(audit) or "", **given)
         (source / f"{name}.md").write_text(text, encoding="utf-8")
     return pages

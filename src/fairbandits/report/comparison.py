@@ -31,17 +31,12 @@ def published(paper: str) -> dict[str, Any]:
 
 
 def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
-    """Return a quantity of each replicate's curve, shape (n_replicates,).
-
-    `quantity` is ``value`` (at `round_`, linear between recorded rounds), ``maximum``, ``minimum``;
-    or ``late mean``, ``late minimum``, ``late maximum`` over the second half of the horizon, the
-    mean by the trapezoid rule.
-    """
+    """Return a quantity of each replicate's curve; what is late is in the second half."""
     late = curve.rounds >= curve.rounds[-1] / 2
     rounds, values = curve.rounds[late], curve.values[:, late]
     match quantity:
         case "value":
-            return np.array([np.interp(round_, curve.rounds, one) for one in curve.values])
+            return np.array([np.interp(round_, curve.rounds, run) for run in curve.values])
         case "maximum":
             return curve.values.max(axis=1) if curve.peaks is None else curve.peaks
         case "minimum":
@@ -56,28 +51,28 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
 
 
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
-    """Return a row per law and quantity: our summary, and the published number.
+    """Return a row per law and quantity: our summary, and the published number if known.
 
-    `figure` is the figure's entry in papers/SLUG/published.yaml; ``said`` is the quantity in words,
-    ``published`` is NaN where nothing is known or our horizon is not the published one.
+    `figure` is the figure's entry in papers/SLUG/published.yaml; nothing is known of our horizon
+    where it is not the published one.
     """
     rows = []
     for curve in curves:
         horizon = int(curve.rounds[-1])
         comparable = horizon == figure["horizon"]
-        known = [one for one in figure["values"] if one["series"] == curve.series]
-        last = {"quantity": "value", "round": horizon, "value": np.nan}
-        if not comparable:
-            known = [one | {"round": horizon} for one in known if one["quantity"] != "value"]
-        if not any(one["quantity"] == "value" and one["round"] == horizon for one in known):
-            known = [last, *known]
-        for one in known:
-            values = observe(curve, one["quantity"], one.get("round", horizon))
-            read = one["value"] if comparable else np.nan
-            at = one["round"] if one["quantity"] == "value" else horizon
+        known = [
+            (one["quantity"], one["round"] if one["quantity"] == "value" else horizon, one["value"])
+            for one in figure["values"]
+            if one["series"] == curve.series and (comparable or one["quantity"] != "value")
+        ]
+        if not any(known_of[:2] == ("value", horizon) for known_of in known):
+            known = [("value", horizon, np.nan), *known]
+        for what, at, read in known:
+            values = observe(curve, what, at)
             row = summarise(curve.law, curve.series, np.array([at]), values[:, None])
-            said = f"round {number(at)}" if one["quantity"] == "value" else one["quantity"]
-            rows.append(row.assign(quantity=one["quantity"], said=said, published=read))
+            said = f"round {number(at)}" if what == "value" else what
+            read = read if comparable else np.nan
+            rows.append(row.assign(quantity=what, said=said, published=read))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -86,13 +81,9 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     shows = quantity(paper.slug, figure)
     probes = ["queue", "queue_max"] if shows == "queues" else []
     data, footer = paper.dataset(paper.of_figure(figure).name, ["run", "round", "reward", *probes])
-    return [
-        Curve(run.law, series, run.rounds, values, _peaks(run.values, series))
-        for run in runs_of(data, footer)
-        for series, values in measured(run, footer, shows).items()
-    ]
-
-
-def _peaks(values: dict[str, np.ndarray], series: str) -> np.ndarray | None:
-    """Return the largest queue of an arm in any round, where it was recorded."""
-    return values["queue_max"][:, -1, int(series[-1]) - 1] if "queue_max" in values else None
+    found = []
+    for run in runs_of(data, footer):
+        for series, values in measured(run, footer, shows).items():
+            peaks = run.values["queue_max"][:, -1, int(series[-1]) - 1] if probes else None
+            found.append(Curve(run.law, series, run.rounds, values, peaks))
+    return found

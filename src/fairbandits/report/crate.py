@@ -75,7 +75,7 @@ def written(
 
     `entries` are the crate's files by place, without this record, and `jobs` name files by their
     places too; `agent` names who ran it. What jobs read or made and the crate has not, as chunks,
-    is named by a description alone. Raises StoreError if no job left a record.
+    is named by a description alone.
     """
     if not jobs:
         raise StoreError(
@@ -92,12 +92,13 @@ def written(
     tools, steps = _described(crate, add, files, jobs)
 
     def of(places: Iterable[str]) -> list[ContextEntity] | ContextEntity:
-        found: list[ContextEntity] = []
+        entities: list[ContextEntity] = []
         for place in places:
-            one = files.get(place) or crate.dereference(f"#left-out/{quote(place)}")
+            key = f"#left-out/{quote(place)}"
             said = {"name": place, "description": "Not in the crate; it can be made again."}
-            found.append(one or add(f"#left-out/{quote(place)}", "CreativeWork", **said))
-        return found[0] if len(found) == 1 else found
+            known = files.get(place) or crate.dereference(key)
+            entities.append(known or add(key, "CreativeWork", **said))
+        return entities[0] if len(entities) == 1 else entities
 
     who = {"agent": add("#agent", "Person", name=agent)} if agent else {}
     actions, controls = [], []
@@ -111,18 +112,15 @@ def written(
         controls.append(add(f"#control/{number}", "ControlAction", **said))
     made = {place for job in jobs for place in job.makes}
     alone = sum(place.startswith("results/") and place not in made for place in files)
-    run = add(
-        "#run",
-        "CreateAction",
-        name=f"Run of the workflow at the {config.scale_name} scale",
-        description=f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; "
-        f"{len(jobs)} jobs; {alone} files of results have no record of their own",
-        instrument=workflow,
-        object=[one for place, one in files.items() if place.startswith(SETTINGS)],
-        result=[one for place, one in files.items() if place.startswith(MADE)],
-        **_when(jobs, "seconds"),
-        **who,
+    said = {"name": f"Run of the workflow at the {config.scale_name} scale"}
+    said["description"] = (
+        f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; {len(jobs)} jobs; "
+        f"{alone} files of results have no record of their own"
     )
+    io = {"object": [one for place, one in files.items() if place.startswith(SETTINGS)]}
+    io |= {"result": [one for place, one in files.items() if place.startswith(MADE)]}
+    times = _when(jobs, "seconds")
+    run = add("#run", "CreateAction", **said, instrument=workflow, **io, **times, **who)
     said = {"instrument": workflow["programmingLanguage"], "object": controls, "result": run}
     whole = add("#engine", "OrganizeAction", name="Run of Snakemake", actionStatus=DONE, **said)
     crate.root_dataset["mentions"] = [run, whole, *actions]
@@ -138,12 +136,12 @@ def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, s
     }
 
 
+Entities = dict[str, ContextEntity]
+
+
 def _described(
-    crate: ROCrate,
-    add: Callable[..., ContextEntity],
-    files: Mapping[str, File],
-    jobs: Sequence["Job"],
-) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
+    crate: ROCrate, add: Callable[..., ContextEntity], files: Mapping[str, File], jobs: Sequence
+) -> tuple[Entities, Entities]:
     """Describe the crate and its workflow; return the tool and the step of each kind of job."""
     version = metadata.version(NAME)
     crate.name = f"{NAME} {version}: a finished run"
@@ -159,10 +157,8 @@ def _described(
         add(place, "CreativeWork", name=name, version=number)
         for place, (name, number) in PROFILES.items()
     ]
-    crate.metadata["conformsTo"] = [
-        {"@id": "https://w3id.org/ro/crate/1.1"},
-        crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
-    ]
+    workflow_crate = crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0")
+    crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, workflow_crate]
     tools, steps = {}, {}
     for step in dict.fromkeys(job.step for job in jobs):
         needs = {"softwareVersion": version, "softwareRequirements": files["uv.lock"]}
@@ -177,11 +173,11 @@ def _described(
         url="https://snakemake.readthedocs.io",
         softwareVersion=metadata.version("snakemake"),
     )
-    facts = {"name": f"{NAME}: the workflow", "programmingLanguage": engine, "version": version}
-    facts |= {"creator": developers, "license": crate.license}
-    facts |= {"hasPart": list(tools.values()), "step": list(steps.values())}
-    for key, value in facts.items():
-        files[WORKFLOW][key] = value
+    workflow = files[WORKFLOW]
+    workflow["name"], workflow["programmingLanguage"] = f"{NAME}: the workflow", engine
+    workflow["version"], workflow["creator"] = version, developers
+    workflow["license"], workflow["hasPart"] = crate.license, list(tools.values())
+    workflow["step"] = list(steps.values())
     return tools, steps
 
 
@@ -209,8 +205,6 @@ def _file(crate: ROCrate, place: str, entry: Entry) -> File:
     return File(crate, dest_path=place, properties=known | kind)
 
 
-# ------------------------------------------------------------------------------- the jobs
-
 #: Snakemake's records: a file of JSON for each file made, named by its path in base 64.
 RECORDS = ".snakemake/metadata"
 #: Longer names are split into folders of so many characters.
@@ -236,19 +230,17 @@ class Job:
 
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
-        reads, makes = (
-            tuple(names.get(file, file) for file in files) for files in (self.reads, self.makes)
-        )
-        return replace(self, reads=reads, makes=makes)
+        files = {"reads": self.reads, "makes": self.makes}
+        named = {key: tuple(names.get(one, one) for one in some) for key, some in files.items()}
+        return replace(self, **named)
 
 
 def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
     """Return the jobs that made some files, and what these were made from, by their begin.
 
-    `files` are named as Snakemake names them, from the project's folder `root`. A file without a
-    record, or with one of a job that did not finish, is left out.
+    A file without a record, or with one of a job that did not finish, is left out.
     """
-    found: dict[tuple[Any, ...], Job] = {}
+    jobs: dict[tuple[Any, ...], Job] = {}
     waiting, seen = list(files), set()
     while waiting:
         file = waiting.pop()
@@ -256,31 +248,23 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
         seen.add(file)
         if record is None:
             continue
-        key = record["rule"], record["shellcmd"], record["starttime"]
-        job = found.get(key) or Job(
-            record["rule"],
-            record["shellcmd"] or "",
-            tuple(record["input"]),
-            (),
-            *(datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime")),
-        )
-        found[key] = replace(job, makes=(*job.makes, file))
+        rule, command, reads = record["rule"], record["shellcmd"], tuple(record["input"])
+        times = (datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime"))
+        key = rule, command, record["starttime"]
+        job = jobs.get(key) or Job(rule, command or "", reads, (), *times)
+        jobs[key] = replace(job, makes=(*job.makes, file))
         waiting += job.reads
-    jobs = (replace(job, makes=tuple(sorted(job.makes))) for job in found.values())
-    return sorted(jobs, key=lambda job: (job.begin, job.rule, job.makes))
+    done = (replace(job, makes=tuple(sorted(job.makes))) for job in jobs.values())
+    return sorted(done, key=lambda job: (job.begin, job.rule, job.makes))
 
 
 def _record(root: Path, file: str) -> dict[str, Any] | None:
     code = urlsafe_b64encode(os.fsencode(file)).decode()
-    for place in (_split(code, LONGEST), _split(code, 60)):
-        name = root.joinpath(RECORDS, *place)
-        if name.is_file():
-            record = json.loads(name.read_text(encoding="utf-8"))
+    for length in (LONGEST, 60):
+        *folders, name = (code[k : k + length] for k in range(0, len(code), length))
+        place = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
+        if place.is_file():
+            record = json.loads(place.read_text(encoding="utf-8"))
             ended = record.get("endtime") is not None and not record.get("incomplete")
             return record if ended else None
     return None
-
-
-def _split(code: str, length: int) -> list[str]:
-    parts = [code[k : k + length] for k in range(0, len(code), length)]
-    return [*(f"@{part}" for part in parts[:-1]), parts[-1]]

@@ -20,9 +20,10 @@ from fairbandits.data.dictionary import (
 )
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import render_text
 
 WIDTH = 100
+INDENT = {"initial_indent": " " * 4, "subsequent_indent": " " * 4}
 UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
 )
@@ -47,13 +48,18 @@ def describe(path: Path) -> str:
     lines = [f"{path}: {kind}", f"A row is {ROWS[kind]}.", *_facts(facts), ""]
     for name, type_of in columns.items():
         column = column_of(kind, name, facts) or UNKNOWN
-        lines += [_title(name, type_of, column), *_indented(_sentences(column))]
+        words = ["text" if "string" in type_of else type_of, *filter(None, [column.unit])]
+        said = [column.meaning]
+        said += [f"Range: {column.range}"] * bool(column.range)
+        said += [f"One value for each {column.per}"] * bool(column.per)
+        lines += [f"{name} ({', '.join(words)})"]
+        lines += textwrap.wrap(". ".join(said) + ".", WIDTH, **INDENT)
     return "\n".join(lines)
 
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
     """Return the kind of a committed table, and its columns."""
-    from fairbandits.audit.records import COMMITTED
+    from fairbandits.audit.tables import COMMITTED
 
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -74,33 +80,12 @@ SAID = ("paper", "experiment", "title", "figure", "replay", "rows", "horizon", "
 
 
 def _facts(footer: Mapping[str, Any]) -> Iterator[str]:
-    said = dict(footer)
-    if "changed" in said:
-        said["changed"] = "; ".join(said["changed"])
     for name in (*SAID, "scale", "changed", "commit"):
-        value = said.get(name)
+        value = footer.get(name)
+        if name == "changed" and value is not None:
+            value = "; ".join(value)
         if value is not None and not (name == "replicates" and isinstance(value, list)):
             yield f"{name}: {value:,}" if name == "rows" else f"{name}: {value}"
-
-
-def _title(name: str, type_of: str, column: Column) -> str:
-    kind = "text" if "string" in type_of else type_of
-    return f"{name} ({kind}{', ' + column.unit if column.unit else ''})"
-
-
-def _sentences(column: Column) -> str:
-    parts = [column.meaning]
-    parts += [f"Range: {column.range}"] if column.range else []
-    parts += [f"One value for each {column.per}"] if column.per else []
-    return ". ".join(parts) + "."
-
-
-def _indented(text: str) -> list[str]:
-    blank = " " * 4
-    return textwrap.wrap(text, WIDTH, initial_indent=blank, subsequent_indent=blank)
-
-
-# ------------------------------------------------------------------------------------ the page
 
 
 def page() -> str:
@@ -114,12 +99,11 @@ def page() -> str:
         name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
         for name, one in DRAWN.items()
     }
-    text = render(
+    text = render_text(
         "data_dictionary.md",
-        rows={kind: Html(words) for kind, words in ROWS.items()},
+        rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
-        table=_table,
-        cell=_cell,
+        cell=lambda text: text.replace("|", "\\|").replace("**", "\\*\\*"),
         tables={
             "recorded": RECORDED,
             "drawn": drawn,
@@ -129,15 +113,3 @@ def page() -> str:
         },
     )
     return f"{text}\n"
-
-
-def _table(columns: Mapping[str, Column]) -> Html:
-    lines = ["| column | what it is | unit | range | one value for each |", "|---|---|---|---|---|"]
-    for name, one in columns.items():
-        cells = (_cell(one.meaning), one.unit, _cell(one.range), one.per)
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return Html("\n".join(lines))
-
-
-def _cell(text: str) -> Html:
-    return Html(text.replace("|", "\\|").replace("**", "\\*\\*"))

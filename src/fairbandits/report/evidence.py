@@ -4,6 +4,7 @@ It is HTML in the page's letters and colours and as wide as the page: places are
 """
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,9 +16,8 @@ from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
-from fairbandits.audit.view import number
-from fairbandits.audit.words import against
-from fairbandits.report.markup import Html, joined, render
+from fairbandits.audit.words import against, number
+from fairbandits.report.markup import Html, render
 
 Row = Mapping[str, Any]
 
@@ -42,13 +42,11 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
-    """Return the findings of a claim's tests as HTML, in `in_order`; empty without numbers.
-
-    `named` has the quantity of each test.
-    """
+    """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
     panels = ((test, [row for row in found if row["test"] == test.name]) for test in tests)
-    return joined(
-        _panel(test, rows, named[test.name], thin=len(found) > NAMED, alone=len(tests) == 1)
+    how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
+    return Html().join(
+        _panel(test, rows, named[test.name], **how)
         for test, rows in panels
         if any(map(_drawable, rows))
     )
@@ -87,19 +85,37 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
     drawn = [row for row in rows if _drawable(row)]
     axis = _axis(drawn)
     readings = len({row["reading"] for row in rows}) > 1
-    names = [_name(row, readings) for row in rows]
+    names = [
+        ", ".join(filter(None, (row["reading"].replace("_", " ") * readings, row["each"])))
+        for row in rows
+    ]
     cases = [
         _case(row, axis) if _drawable(row) else {"says": row["message"] or "no number"}
         for row in (drawn if thin else rows)
     ]
+    references = {row["reference"] for row in drawn}
+    line = number(references.pop()) if len(references) == 1 else "the line"
+    names_of_line = {next(iter(row["against"]), "") for row in drawn}
+    level = drawn[0]["settings"].get("level")
+    kind = LIMITS.get(drawn[0]["procedure"], "limits, each one-sided")
+    has_bars = any(row["low"] != row["high"] for row in drawn)
+    above = f"; right of {line}: {what.above}" if what.above else ""
     return render(
         "evidence.html",
         heading="" if alone else heading(test),
         axis=axis,
-        label=_label(drawn, what),
-        says=_alternative(drawn, what),
+        label=f"{str(what)[:1].upper()}{str(what)[1:]}{above}.",
+        what=what,
+        span=[number(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
+        n=len(drawn),
+        missing=len(rows) - len(drawn),
+        drawn=_counted(drawn),
+        counted=_counted(rows),
+        shaded=operator.lt(*claimed(drawn[0])),
+        line=names_of_line.pop().replace("zero", "0") or "the reference",
+        bars=f"{100 * level:g}\u00a0% {kind}" if level and has_bars else "",
+        endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
         cases=list(zip(names, cases, strict=not thin)),
-        caption=_caption(rows, drawn, thin),
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
         unnamed=thin or not any(names),
@@ -118,52 +134,10 @@ def _case(row: Row, axis: "Axis") -> dict[str, Any]:
     }
 
 
-def _name(row: Row, readings: bool) -> str:
-    reading = row["reading"].replace("_", " ") if readings else ""
-    return ", ".join(part for part in (reading, row["each"]) if part)
-
-
-# -------------------------------------------------------------------------------------- words
-
-
-def _label(drawn: Sequence[Row], what: Quantity) -> str:
-    """Return the label of the axis, and the direction of more."""
-    references = {row["reference"] for row in drawn}
-    line = number(references.pop()) if len(references) == 1 else "the line"
-    above = f"; right of {line}: {what.above}" if what.above else ""
-    return f"{str(what)[:1].upper()}{str(what)[1:]}{above}."
-
-
-def _alternative(drawn: Sequence[Row], what: Quantity) -> str:
-    values = [row["statistic"] for row in drawn]
-    counts = Counter(row["verdict"] for row in drawn)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in MARKS if counts[verdict])
-    return f"{len(drawn)} cases, {number(min(values))} to {number(max(values))}: {what}; {said}"
-
-
-def _caption(rows: Sequence[Row], drawn: Sequence[Row], thin: bool) -> str:
-    first, missing = drawn[0], len(rows) - len(drawn)
-    level = first["settings"].get("level")
+def _counted(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
+    """Return each verdict, its sign, and how many rows have it."""
     counts = Counter(row["verdict"] for row in rows)
-    words = [
-        ", ".join(f"{sign} {counts[key]} {key}" for key, (_, sign) in MARKS.items() if counts[key])
-    ]
-    low, high = claimed(first)
-    words += ["shaded: as is claimed"] * (low < high)
-    names = {next(iter(row["against"]), "") for row in drawn}
-    words.append(f"line: {names.pop().replace('zero', '0') or 'the reference'}")
-    if level and any(row["low"] != row["high"] for row in drawn):
-        kind = LIMITS.get(first["procedure"], "limits, each one-sided")
-        words.append(f"bars: {100 * level:g}\u00a0% {kind}")
-    if any(math.isinf(row[name]) for row in drawn for name in ("low", "high")):
-        words.append("a bar to the edge has no limit there")
-    if thin:
-        words.append("what speaks most against the claim stands first, as in the table")
-    words += [f"{missing} without a number"] * bool(missing)
-    return "; ".join(words) + "."
-
-
-# --------------------------------------------------------------------------------------- axis
+    return [(key, sign, counts[key]) for key, (_, sign) in MARKS.items() if counts[key]]
 
 
 class Axis(NamedTuple):

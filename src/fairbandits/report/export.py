@@ -8,14 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairbandits import __version__
-from fairbandits.audit import totals
-from fairbandits.audit.finding import (
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    REPRODUCED,
-)
+from fairbandits.audit import finding, totals
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.data.store import replacing
 from fairbandits.report.markup import render
@@ -23,42 +16,38 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: FORRT's words for what came of a replication.
 OUTCOMES = {
-    REPRODUCED: "Validated",
-    NOT_REPRODUCED: "Contradicted",
-    INCONCLUSIVE: "Inconclusive",
-    NOT_TESTABLE: "NotTested",
+    finding.REPRODUCED: "Validated",
+    finding.NOT_REPRODUCED: "Contradicted",
+    finding.INCONCLUSIVE: "Inconclusive",
+    finding.NOT_TESTABLE: "NotTested",
 }
 PART, IN_PART = "PartiallySupported", "IN-PART"
 #: FORRT's levels of confidence, from the lowest.
 LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")
-EXACT, MEASURED, CONSISTENT = GRADES
+#: Grade of evidence -> the place of its level.
+LEVEL_OF = dict(zip(finding.GRADES, (4, 3, 2), strict=True))
 #: ClaimReview's rating of each outcome, from 1 to 5.
 RATINGS = {"Validated": 5, PART: 3, "Contradicted": 1}
-
-CLAIM, QUOTE, STUDY, OUTCOME, CITES = ("Claim", "Quote", "Replication Study", "Outcome", "CiTO")
 
 
 def outcome(verdict: str, tags: str) -> str:
     """Return FORRT's word for a verdict."""
-    found = OUTCOMES.get(verdict, PART)
-    return PART if found == "Validated" and IN_PART in tags.split() else found
+    word = OUTCOMES.get(verdict, PART)
+    return PART if word == "Validated" and IN_PART in tags.split() else word
 
 
-def confidence(found: str, grade: str, basis: str) -> str:
+def confidence(word: str, grade: str, basis: str) -> str:
     """Return FORRT's level of confidence, by the grade; one lower for reconstructed statements."""
-    if found in ("Inconclusive", "NotTested"):
-        level = 1 if found == "Inconclusive" else 0
-    else:
-        level = {EXACT: 4, MEASURED: 3, CONSISTENT: 2}.get(grade, 2)
-    return LEVELS[max(0, level - (basis != "printed" and level > 1))]
+    level = {"Inconclusive": 1, "NotTested": 0}.get(word, LEVEL_OF.get(grade, 2))
+    return LEVELS[level - (basis != "printed" and level > 1)]
 
 
 def _review(said: Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
     """Return a claim's ClaimReview; `said` has its id, statement and place."""
-    found = outcome(verdict, tags)
+    word = outcome(verdict, tags)
     rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
-    if found in RATINGS:
-        rating |= {"ratingValue": RATINGS[found], "bestRating": 5, "worstRating": 1}
+    if word in RATINGS:
+        rating |= {"ratingValue": RATINGS[word], "bestRating": 5, "worstRating": 1}
     return {
         "@type": "ClaimReview",
         "claimReviewed": said["statement"],
@@ -81,10 +70,7 @@ def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
 def write(
     form: str, said: Mapping[str, Any], ledgers: Mapping[str, Ledger], out: Path
 ) -> list[Path]:
-    """Write the verdicts on the claims that count, and return the files.
-
-    `form` is a key of `FORMS`; `said` is what `fairbandits claims --json` says.
-    """
+    """Write the verdicts on the claims that count, of `fairbandits claims --json`, in a form."""
     claims = [one for one in said["claims"] if not one["left_out"]]
     files = FORMS[form](claims, said, ledgers)
     for name, text in files.items():
@@ -98,13 +84,13 @@ def write(
 def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
     head = claim["headline"]
     tags, grade = " ".join(head["tags"]), head["grade"] or ""
-    found = outcome(claim["verdict"], tags)
+    word = outcome(claim["verdict"], tags)
     return {
         **{name: claim[name] for name in ("id", "paper", "place", "statement", "verdict")},
         "grade": grade,
         "tags": tags,
-        "outcome": found,
-        "confidence": confidence(found, grade, claim["basis"]),
+        "outcome": word,
+        "confidence": confidence(word, grade, claim["basis"]),
         **{name: head[name] for name in ("statistic", "low", "high", "n", "p")},
         "data": " ".join(head["data"]),
     }
@@ -137,9 +123,9 @@ def _forrt(
         line, ledger = _line(claim), ledgers[claim["paper"]]
         changes = records[claim["paper"]][claim["id"]].get("changes", ())
         chain = {
-            QUOTE: {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
-            CLAIM: {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
-            STUDY: {
+            "Quote": {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
+            "Claim": {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
+            "Replication Study": {
                 "type": "Replication",
                 "scope": said["scale"],
                 "method": ledger.claims[claim["id"]].estimand or "",
@@ -147,12 +133,12 @@ def _forrt(
                 "software": f"fairbandits {__version__}",
                 "data": claim["headline"]["data"],
             },
-            OUTCOME: {
+            "Outcome": {
                 "status": line["outcome"],
                 "confidence": line["confidence"],
                 **{name: line[name] for name in ("statistic", "low", "high", "n")},
             },
-            CITES: {"manual": ["whether the paper is confirmed, disputed or discussed"]},
+            "CiTO": {"manual": ["whether the paper is confirmed, disputed or discussed"]},
         }
         files[f"forrt/{claim['id']}.json"] = _json(chain)
     return files

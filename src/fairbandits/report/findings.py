@@ -8,15 +8,16 @@ number's unit, or if its figure shows another quantity.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.view import stands_for
-from fairbandits.audit.words import BASES
+from fairbandits.audit.words import BASES, stands_for
 from fairbandits.figures import PAPERS
+from fairbandits.report.markup import render_text
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
@@ -52,18 +53,9 @@ class Notable:
         """Sentence, setting and objection."""
         return self.says, self.setting, self.against
 
-    @property
-    def numbers(self) -> list[str]:
-        """The names of the numbers in its texts."""
-        return [name for text in self.texts for name in NUMBER.findall(text)]
-
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
-    """Return the findings that are about claims of these ledgers alone.
-
-    Raises ConfigError for a figure, quantity, claim, verdict or number that does not exist, a
-    number whose unit does not stand beside it, or a qualifier whose words are missing.
-    """
+    """Return the findings that are about claims of these ledgers alone."""
     if not (root / FILE).is_file():
         return []
     content = read_yaml(root / FILE)
@@ -112,9 +104,8 @@ def _misnamed(
 
 def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     """Yield why a finding's figure does not show the sentence's subject."""
-    paper, _, figure = finding.figure.partition("/")
-    if figure not in PAPERS.get(paper, ()):
-        known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
+    known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
+    if finding.figure not in known:
         yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"
         return
     if finding.shows not in finding.says:
@@ -122,11 +113,10 @@ def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
     texts = [unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
     if not any(finding.shows in text for text in texts):
-        shown = f"{finding.figure} does not show {finding.shows!r}"
-        yield f"{shown}: no axis and no curve of it has the name"
-
-
-# ------------------------------------------------------- what its claims say against a finding
+        yield (
+            f"{finding.figure} does not show {finding.shows!r}: no axis and no curve of it has the "
+            "name"
+        )
 
 
 def missing(
@@ -142,8 +132,9 @@ def missing(
             continue
         carried = qualifiers(key, ledgers, own, findings)
         named = finding.qualified_by.get(key, {})
-        lines += [f"{key}: {why}, and the finding does not name {name}"
-                  for name, why in carried.items() if name not in named]  # fmt: skip
+        for name, why in carried.items():
+            if name not in named:
+                lines.append(f"{key}: {why}, and the finding does not name {name}")
         lines += [f"{key}: it does not carry {name!r}" for name in named if name not in carried]
     return lines
 
@@ -151,10 +142,7 @@ def missing(
 def qualifiers(
     key: str, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
 ) -> dict[str, str]:
-    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words.
-
-    `rows` are the claim's verdicts, the headline first; `findings` are those of all claims.
-    """
+    """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words."""
     claim = next(one.claims[key] for one in ledgers.values() if key in one.claims)
     tested = stands_for(claim, ledgers)
     own = [one for one in findings if one["claim"] == tested.id]
@@ -192,23 +180,12 @@ def refuse(
         raise ConfigError(f"{FILE}: " + "; ".join(lines))
 
 
-# ---------------------------------------------------------------------------------- for reading
-
-
 def written(text: str, findings: Sequence[Notable]) -> str:
     """Return README with the findings between their marks, numbers still as marks."""
     before, opening, rest = text.partition(MARKS[0])
     _, closing, after = rest.partition(MARKS[1])
     if not (opening and closing):
         return text
-    items = [f"{place}. {_markdown(finding)}" for place, finding in enumerate(findings, start=1)]
-    return "\n".join([before + opening, *items, closing + after])
-
-
-def _markdown(finding: Notable) -> str:
-    says, setting, against = (NUMBER.sub(r"<!--n:\1-->?<!--/n-->", text) for text in finding.texts)
-    shown = [f"[{finding.shows}](figures/{finding.figure}.png)"] if finding.figure else []
-    shown += ["[arena](docs/arena.md)"] if finding.arena else []
-    links = ", ".join([*shown, *(f"`{key}`" for key in finding.claims)])
-    parts = [f"**{says}**", f"*Setting.* {setting}", f"*What speaks against it.* {against}", links]
-    return "<br>\n   ".join(parts)
+    cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
+    shown = render_text("notable.md", findings=findings, cite=cite)
+    return f"{before}{opening}\n{shown}{closing}{after}"

@@ -3,7 +3,7 @@
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from fairbandits.library import style
 from fairbandits.report import overview, pages
 from fairbandits.report.audit import Audit
 from fairbandits.report.findings import NUMBER, Notable, load_findings, missing
-from fairbandits.report.markup import Html, joined, render
+from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
@@ -38,50 +38,48 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         "landing.html",
         audit=audit,
         image=base64.b64encode(image.getvalue()).decode("ascii"),
-        says=overview.in_words(totals),
-        findings=_notable(audit, root),
+        what=overview.WHAT,
+        totals=totals,
+        findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
 
 
 def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
-    """Return the findings that stand with their texts; none of a small run, which has others."""
-    if audit.scale != "paper":
-        return []
-    found = [
+    """Return the findings that stand, with their texts as HTML."""
+    standing = [
         one
         for one in load_findings(audit.ledgers, root)
         if not missing(one, audit.ledgers, audit.rows, audit.findings)
         and (not one.arena or (audit.results / ARENA).is_dir())
     ]
-    cited = {name for finding in found for name in finding.numbers}
-    texts = {
+    cited = {name for one in standing for text in one.texts for name in NUMBER.findall(text)}
+    numbers = {
         one.name: one.text
         for paper in (*audit.ledgers, ARENA)
         for one in numbers_of(paper, audit.results, audit.findings, root, only=cited)
     }
-    return [(one, [_html(text, texts) for text in one.texts]) for one in found]
 
+    def html(text: str) -> Html:
+        filled = NUMBER.sub(lambda name: numbers[name.group(1)], text)
+        return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
 
-def _html(text: str, texts: Mapping[str, str]) -> Html:
-    """Return a finding's text with its numbers, as HTML."""
-    filled = NUMBER.sub(lambda name: texts[name.group(1)], text)
-    return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
+    return [(one, [html(text) for text in one.texts]) for one in standing]
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
     """Return a card for each paper: a figure that links to its page, its subject, its verdicts."""
-    shown = joined(_card(one, audit) for one in papers)
-    return Html('<div class="fb-gallery">{}</div>').format(shown)
+    return Html('<div class="fb-gallery">{}</div>').format(
+        Html().join(_card(one, audit) for one in papers)
+    )
 
 
 def _card(paper: pages.Paper, audit: Audit) -> Html:
-    figures = [name for _, name in paper.drawn]
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
-    figure = card.get("figure", figures[0])
-    if figure not in figures:
+    figure = card.get("figure", paper.drawn[0])
+    if figure not in paper.drawn:
         raise ConfigError(
-            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, figures)}"
+            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, paper.drawn)}"
         )
     return render(
         "card.html",

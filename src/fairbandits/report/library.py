@@ -4,11 +4,12 @@ import inspect
 import operator
 import re
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
+from markupsafe import escape
+
 import fairbandits
-from fairbandits.report.markup import Html
+from fairbandits.report.markup import Html, render
 
 #: Sections of a docstring that are lists of terms.
 LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
@@ -16,7 +17,14 @@ LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 def reference(*names: str) -> Html:
     """Return the docstrings of public names, given without ``fairbandits.``: "metrics.regret"."""
-    return Html(f'<div class="fb-scroll">{"".join(map(_entry, names))}</div>')
+    return render(
+        "library.html",
+        entries=[(name, list(_blocks(name))) for name in names],
+        lists=LISTS,
+        terms=_terms,
+        paragraphs=lambda lines: filter(str.strip, re.split(r"\n\s*\n", "\n".join(lines))),
+        in_line=_in_line,
+    )
 
 
 def module(name: str) -> Html:
@@ -25,34 +33,19 @@ def module(name: str) -> Html:
     return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))
 
 
-def _entry(name: str) -> str:
+def _blocks(name: str) -> Iterator[tuple[str, str, list]]:
+    """Yield name, signature and sections of a public name, then of a class's members."""
     public = operator.attrgetter(name)(fairbandits)
-    shown = f'<section class="fb-entry" id="fb-{name}">{_block(f"fb.{name}", public)}'
+    blocks = {f"fb.{name}": public}
     if inspect.isclass(public):
-        members = [key for key, value in vars(public).items() if _is_public(key, value)]
-        shown += "".join(_block(key, vars(public)[key]) for key in members)
-    return f"{shown}</section>"
-
-
-def _is_public(key: str, value: Any) -> bool:
-    return key[0] != "_" and (inspect.isfunction(value) or isinstance(value, property))
-
-
-def _block(name: str, public: Any) -> str:
-    """Return the signature and the docstring of one name."""
-    call = "" if isinstance(public, property) else _signature(public)
-    parts = [f'<p class="fb-name"><code><strong>{escape(name)}</strong>{escape(call)}</code></p>']
-    for title, lines in _sections(inspect.getdoc(public) or ""):
-        if title:
-            parts.append(f"<p><strong>{title}</strong></p>")
-        if title in LISTS:
-            parts.append(_list(lines))
-        elif title == "Examples":
-            parts.append(f"<pre>{escape(chr(10).join(lines))}</pre>")
-        else:
-            paragraphs = re.split(r"\n\s*\n", "\n".join(lines))
-            parts += [f"<p>{_inline(text)}</p>" for text in paragraphs if text.strip()]
-    return f"<div>{''.join(parts)}</div>"
+        blocks |= {
+            key: value
+            for key, value in vars(public).items()
+            if key[0] != "_" and (inspect.isfunction(value) or isinstance(value, property))
+        }
+    for title, one in blocks.items():
+        call = "" if isinstance(one, property) else _signature(one)
+        yield title, call, list(_sections(inspect.getdoc(one) or ""))
 
 
 def _signature(public: Any) -> str:
@@ -73,20 +66,17 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
         yield ("" if first < 0 else lines[first]), body
 
 
-def _list(lines: list[str]) -> str:
-    """Return a definition list of a section's terms, the lines that are not indented."""
-    items: list[tuple[str, list[str]]] = []
+def _terms(lines: list[str]) -> list[tuple[str, str]]:
+    """Return a section's terms, the lines that are not indented, and what is said of them."""
+    items: list[tuple[str, str]] = []
     for line in lines:
         if line and not line[0].isspace():
-            items.append((line, []))
+            items.append((line, ""))
         elif items:
-            items[-1][1].append(line)
-    terms = (
-        f"<dt><code>{escape(term)}</code></dt><dd>{_inline(' '.join(words))}</dd>"
-        for term, words in items
-    )
-    return f"<dl>{''.join(terms)}</dl>"
+            items[-1] = (items[-1][0], f"{items[-1][1]} {line}")
+    return items
 
 
-def _inline(text: str) -> str:
-    return re.sub(r"(`{1,2})([^`]+)\1", r"<code>\2</code>", escape(" ".join(text.split())))
+def _in_line(text: str) -> Html:
+    words = str(escape(" ".join(text.split())))
+    return Html(re.sub(r"(`{1,2})([^`]+)\1", r"<code>\2</code>", words))

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairbandits.settings.formulas import FORMULA
+from fairbandits.settings.formulas import FORMULA, plain
 
 #: Pages without a notebook: `fairbandits.report.claims` makes them.
 GENERATED = ("claims", "robustness")
@@ -38,40 +38,38 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
 @cache
-def _templates() -> Environment:
+def _templates(escape: bool) -> Environment:
     environment = Environment(
         loader=PackageLoader("fairbandits.report", "html"),
-        autoescape=True,
+        autoescape=escape,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters["typeset"] = typeset
+    environment.filters |= {"plain": plain, "typeset": typeset}
     return environment
 
 
 def render(template: str, **given: Any) -> Html:
     """Return a template of `fairbandits/report/html` with these values in it."""
-    return Html(_templates().get_template(template).render(given))
+    return Html(_templates(escape=True).get_template(template).render(given))
 
 
-def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Return texts and HTML one after the other; `between` is HTML."""
-    return Html(between).join(parts)
+def render_text(template: str, **given: Any) -> str:
+    """Return a template of text, in which nothing is escaped."""
+    return _templates(escape=False).get_template(template).render(given)
 
 
 def typeset(text: str) -> Html:
     r"""Return prose as HTML with typeset formulas.
 
-    Examples
-    --------
     >>> print(typeset("a < b for $x < 1$"))
     a &lt; b for <span class="math notranslate nohighlight">\(x &lt; 1\)</span>
     """
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
     parts = FORMULA.split(" ".join(text.split()))
-    return joined(formula.format(one) if place % 2 else one for place, one in enumerate(parts))
+    return Html().join(formula.format(one) if k % 2 else one for k, one in enumerate(parts))
 
 
 def folded(summary: str, html: str) -> Html:
@@ -79,21 +77,9 @@ def folded(summary: str, html: str) -> Html:
     return Html('<details class="fb-wrap"><summary>{}</summary>{}</details>').format(summary, html)
 
 
-def small(text: str) -> Html:
-    """Return small print."""
-    return Html("<small>{}</small>").format(text)
-
-
-# ------------------------------------------------------------------------------------- links
-
-
 def link(place: str, html: str) -> Html:
-    """Return a link to another page, or a place on it.
+    """Return a link to a page; in Jupyter it leads to its notebook or, without one, to the site.
 
-    In Jupyter it leads to the page's notebook or, without one, to the built site.
-
-    Examples
-    --------
     >>> print(link("audit#tally", "all of them"))
     <a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>
     >>> print(link("claims", "its claims"))
@@ -111,9 +97,6 @@ def link_to_claim(claim: str, html: str = "") -> Html:
     return link(f"claims/{claim}", html or claim)
 
 
-# ------------------------------------------------------------------------------------ tables
-
-
 @dataclass(frozen=True)
 class Cell:
     """A cell of a table to sort and filter."""
@@ -123,19 +106,6 @@ class Cell:
 
     def __str__(self) -> str:
         return self.text
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the cell is sorted as a number."""
-        return not isinstance(self.value, str)
-
-    @property
-    def key(self) -> str:
-        """The sort and filter key as the site's script reads it."""
-        if not self.is_number:
-            return str(self.value)
-        none = self.value is None or self.value != self.value
-        return "" if none else f"{self.value:.6g}".replace("inf", "Infinity")
 
 
 def data_table(

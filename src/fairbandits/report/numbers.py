@@ -11,24 +11,21 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import FINDINGS_TABLE, VERDICTS_TABLE, read
+from fairbandits.audit.records import read
 from fairbandits.audit.show import tally
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import edition, overview
-from fairbandits.report.findings import FILE as FINDINGS_FILE
-from fairbandits.report.findings import load_findings, refuse
-from fairbandits.report.findings import written as with_findings
+from fairbandits.report import edition, findings, overview
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -39,7 +36,8 @@ TABLE = "numbers.csv"
 ALL = "all"
 #: The picture of the totals, in the folder of the figures.
 OVERVIEW = "verdicts"
-COLUMNS = ("name", "value", "text", "source")
+#: Each source of a number, and the column that it takes by default.
+SOURCES = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
 #: What an entry may have beside its source.
 KEYS = ("unit", "column", "times", "format")
 FINDINGS = "audit/findings.csv"
@@ -47,8 +45,7 @@ FINDINGS = "audit/findings.csv"
 DIGITS = 12
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(NamedTuple):
     """One number: value, text as on pages, source, and unit."""
 
     name: str
@@ -61,26 +58,22 @@ class Number:
 def numbers_of(
     paper: str,
     results: Path,
-    findings: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]],
     root: Path,
     only: Collection[str] | None = None,
 ) -> Iterator[Number]:
     """Yield the numbers of a paper, or of the arena; those named in `only`, if given.
 
-    `results` is the folder of the results, `root` holds papers/SLUG/numbers.yaml. Raises
-    ConfigError if an entry names nothing, or not exactly one row.
+    `found` are the audit's findings, `root` holds papers/SLUG/numbers.yaml.
     """
     file = paper_file(paper, "numbers", root)
-    if not file.is_file():
-        return
-    for name, entry in read_yaml(file).items():
+    for name, entry in read_yaml(file).items() if file.is_file() else ():
         if only is not None and name not in only:
             continue
         place = f"papers/{paper}/numbers.yaml: {name}"
         kind = _kind(entry, place)
-        function, default = SOURCES[kind]
-        source, row = function(entry[kind], results, findings, place)
-        column = entry.get("column", default)
+        source, row = _row(kind, entry[kind], results, found, place)
+        column = entry.get("column", SOURCES[kind])
         if column not in row:
             raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
         try:
@@ -109,58 +102,49 @@ def _kind(entry: Mapping[str, Any], place: str) -> str:
     return kind
 
 
-def _of_table(chosen: dict, results: Path, _: Any, place: str) -> tuple[str, dict[str, Any]]:
-    """Return the file of a figure's table, and the chosen row."""
-    file = f"{chosen['file']}.parquet"
-    chosen = {key: value for key, value in chosen.items() if key != "file"}
-    found = _rows(read_table(results / file).to_pandas(), chosen, place)
-    return _only_row(found, file, chosen, place)
-
-
-def _of_arena(chosen: dict, results: Path, _: Any, place: str) -> tuple[str, dict[str, Any]]:
-    """Return the arena's summary of a policy under a contract (`arena.decisions.summary`)."""
-    from fairbandits.arena.decisions import summary
-
-    file = f"{ARENA}/standings.parquet"
-    table = read_table(results / file).to_pandas()
-    found = summary(_rows(table, {"contract": chosen["contract"]}, place))
-    rest = {key: value for key, value in chosen.items() if key != "contract"}
-    return _only_row(_rows(found, rest, place), file, chosen, place)
-
-
-def _of_findings(
-    chosen: dict, _: Path, findings: Sequence[Mapping[str, Any]], place: str
+def _row(
+    kind: str,
+    chosen: Mapping[str, Any],
+    results: Path,
+    found: Sequence[Mapping[str, Any]],
+    place: str,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the chosen row of the findings."""
-    found = _rows(pd.DataFrame([dict(one) for one in findings]), chosen, place)
-    return _only_row(found, FINDINGS, chosen, place)
+    """Return where a number comes from, in words, and the row of a table that has it."""
+    if kind == "table":
+        file = f"{chosen['file']}.parquet"
+        chosen = {key: value for key, value in chosen.items() if key != "file"}
+        rows = _rows(read_table(results / file).to_pandas(), chosen, place)
+    elif kind == "arena":
+        from fairbandits.arena.decisions import summary
+
+        file = f"{ARENA}/standings.parquet"
+        rest = dict(chosen)
+        contract = {"contract": rest.pop("contract")}
+        table = _rows(read_table(results / file).to_pandas(), contract, place)
+        rows = _rows(summary(table), rest, place)
+    else:
+        file = FINDINGS
+        if kind == "count":
+            return f"{file}: {_words(chosen)}", {"rows": _count(chosen, found, place)}
+        rows = _rows(pd.DataFrame(map(dict, found)), chosen, place)
+    words = _words(chosen)
+    if len(rows) != 1:
+        raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(rows)}")
+    return f"{file}: {words}", rows.iloc[0].to_dict()
 
 
-def _count(
-    chosen: dict, _: Path, findings: Sequence[Mapping[str, Any]], place: str
-) -> tuple[str, dict[str, Any]]:
+def _count(chosen: Mapping[str, Any], found: Sequence[Mapping[str, Any]], place: str) -> int:
     """Return how many findings of a test have an outcome, or how many there are in all."""
     if missing := [key for key in ("claim", "test") if key not in chosen]:
         raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
-    rest = {key: value for key, value in chosen.items() if key != "outcome"}
-    found = _rows(pd.DataFrame([dict(one) for one in findings]), rest, place)
-    if found.empty:  # a name that is wrong would be counted as 0
+    rest = dict(chosen)
+    outcome = rest.pop("outcome", None)
+    rows = _rows(pd.DataFrame(map(dict, found)), rest, place)
+    if rows.empty:  # a name that is wrong would be counted as 0
         raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
-    outcome = chosen.get("outcome")
-    if outcome is not None:
-        if outcome not in OUTCOMES:
-            raise ConfigError(f"{place}: no outcome {outcome!r}{meant(outcome, OUTCOMES)}")
-        found = found[found["verdict"] == outcome]
-    return f"{FINDINGS}: {_words(chosen)}", {"rows": len(found)}
-
-
-#: Each source of a number: what finds its row, and the column that it takes by default.
-SOURCES = {
-    "table": (_of_table, "mean"),
-    "finding": (_of_findings, "statistic"),
-    "arena": (_of_arena, "least"),
-    "count": (_count, "rows"),
-}
+    if outcome not in (None, *OUTCOMES):
+        raise ConfigError(f"{place}: no outcome {outcome!r}{meant(outcome, OUTCOMES)}")
+    return len(rows) if outcome is None else int((rows["verdict"] == outcome).sum())
 
 
 def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
@@ -180,15 +164,6 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
     return table
 
 
-def _only_row(
-    table: pd.DataFrame, file: str, chosen: Mapping[str, Any], place: str
-) -> tuple[str, dict[str, Any]]:
-    words = _words(chosen)
-    if len(table) != 1:
-        raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(table)}")
-    return f"{file}: {words}", table.iloc[0].to_dict()
-
-
 def _words(chosen: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in chosen.items())
 
@@ -197,34 +172,30 @@ def csv_of(numbers: Sequence[Number]) -> str:
     """Return numbers as the text of the committed table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in numbers:
-        writer.writerow([one.name, f"{one.value:.{DIGITS}g}", one.text, one.source])
+    writer.writerow(("name", "value", "text", "source"))
+    writer.writerows((one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers)
     return out.getvalue()
 
 
 def texts_of(file: Path) -> dict[str, str]:
     """Return the committed table's numbers as page texts, by name."""
-    with file.open(encoding="utf-8", newline="") as opened:
-        return {row["name"]: row["text"] for row in csv.DictReader(opened)}
+    return {row["name"]: row["text"] for row in edition.rows_of(file)}
 
 
 def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
     """Return a page's text with its marked numbers filled in; ConfigError for an unknown name.
 
-    Examples
-    --------
     >>> written("ends at <!--n:regret-->?<!--/n--> pulls", {"regret": "4 012"})
     'ends at <!--n:regret-->4 012<!--/n--> pulls'
     """
 
-    def of(found: re.Match[str]) -> str:
-        name = found.group(1)
+    def filled(mark: re.Match[str]) -> str:
+        name = mark.group(1)
         if name not in numbers:
             raise ConfigError(f"{page}: no number {name!r}{meant(name, list(numbers))}")
         return f"<!--n:{name}-->{numbers[name]}<!--/n-->"
 
-    return MARK.sub(of, text)
+    return MARK.sub(filled, text)
 
 
 def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
@@ -243,27 +214,27 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     table = root / config.folders["audit"] / TABLE
     ledgers = load_ledgers(config, root)
     verdicts = read(table.with_name(VERDICTS_TABLE), ledgers).rows
-    findings = read(table.with_name(FINDINGS_TABLE), ledgers, "findings").rows
-    notable = load_findings(ledgers, root)
-    refuse(notable, ledgers, verdicts, findings)
+    found = read(table.with_name(FINDINGS_TABLE), ledgers, "findings").rows
+    notable = findings.load_findings(ledgers, root)
+    findings.refuse(notable, ledgers, verdicts, found)
     counted = {paper: tally(row for row in verdicts if row["paper"] == paper) for paper in ledgers}
-    found = list(totals_of(counted | {ALL: tally(verdicts)}))
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
-    found += [one for paper in papers for one in numbers_of(paper, results, findings, root)]
-    texts = {one.name: one.text for one in found}
+    numbers = list(totals_of(counted | {ALL: tally(verdicts)}))
+    numbers += [one for paper in papers for one in numbers_of(paper, results, found, root)]
+    texts = {one.name: one.text for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
-    wanted = pages | {"README.md": with_findings(pages["README.md"], notable)}
+    wanted = pages | {"README.md": findings.written(pages["README.md"], notable)}
     files = {page: written(text, texts, page) for page, text in wanted.items()}
     files[edition.PAGE] = edition.page(ledgers, table.parent)
     if check:
         others = [line for page, text in pages.items() for line in differing(text, texts, page)]
         if not others and files["README.md"] != pages["README.md"]:
-            others = [f"README.md: its findings are not those of {FINDINGS_FILE}"]
+            others = [f"README.md: its findings are not those of {findings.FILE}"]
         if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
             others.append(f"{edition.PAGE}: it is not what the ledgers and verdicts make")
         return others or [f"all {marked} numbers are as they are"]
-    for file, text in {table: csv_of(found), **{root / k: v for k, v in files.items()}}.items():
+    for file, text in {table: csv_of(numbers), **{root / k: v for k, v in files.items()}}.items():
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
@@ -271,7 +242,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     drawn = overview.verdicts({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
-        f"{len(found)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
+        f"{len(numbers)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
         f"{OVERVIEW} in {config.folders['figures']}"
     ]
 
@@ -280,11 +251,9 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
     """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
     for name, one in counted.items():
         counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
-        counts |= {
-            f"{outcome} {grade}": one.grades.get(outcome, {}).get(grade, 0)
-            for outcome in (REPRODUCED, NOT_REPRODUCED)
-            for grade in GRADES
-        }
+        for outcome in (REPRODUCED, NOT_REPRODUCED):
+            grades = one.grades.get(outcome, {})
+            counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
         for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
             key = f"{name}_{what.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}", "claims")

@@ -6,30 +6,21 @@ from itertools import product
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from fairbandits.audit.finding import (
-    DEPENDS,
-    FAILED,
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    OUTCOMES,
-    REPRODUCED,
-)
+from fairbandits.audit import finding
 from fairbandits.audit.totals import Totals
 from fairbandits.library.style import PALETTE
 
 #: The order of the bar's parts: from what holds to what cannot be said.
 COLOURS = {
-    REPRODUCED: PALETTE[2],
-    NOT_REPRODUCED: PALETTE[3],
-    DEPENDS: PALETTE[8],
-    INCONCLUSIVE: "0.65",
-    NOT_TESTABLE: "0.88",
-    FAILED: "black",
+    finding.REPRODUCED: PALETTE[2],
+    finding.NOT_REPRODUCED: PALETTE[3],
+    finding.DEPENDS: PALETTE[8],
+    finding.INCONCLUSIVE: "0.65",
+    finding.NOT_TESTABLE: "0.88",
+    finding.FAILED: "black",
 }
 #: Verdicts whose parts are the grades of evidence, and how full their colour is.
-GRADED = (REPRODUCED, NOT_REPRODUCED)
+GRADED = (finding.REPRODUCED, finding.NOT_REPRODUCED)
 SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
 WHAT = "number of claims that the audited text makes"
 
@@ -39,25 +30,21 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
     figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
     at = range(len(totals))
     left = [0] * len(totals)
-    for verdict, grade in product(OUTCOMES, (*GRADES, "")):
+    for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
         widths = [_width(one, verdict, grade) for one in totals.values()]
         if not any(widths):
             continue
         shade = SHADES.get(grade, 1.0)
-        bars = axis.barh(
-            *(at, widths),
-            left=left,
-            color=(COLOURS[verdict], shade),
-            height=0.62,
-            label=", ".join(filter(None, (verdict, grade))),
-        )
-        dark = verdict in (REPRODUCED, NOT_REPRODUCED, FAILED) and shade > 0.5
+        look = {"color": (COLOURS[verdict], shade), "height": 0.62}
+        label = ", ".join(filter(None, (verdict, grade)))
+        bars = axis.barh(at, widths, left=left, label=label, **look)
+        dark = verdict in (*GRADED, finding.FAILED) and shade > 0.5
         labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
-        axis.bar_label(
-            bars, labels, label_type="center", color="white" if dark else "black", fontsize="small"
-        )
+        colour = "white" if dark else "black"
+        axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    axis.set_yticks(at, [f"{title}\n{_printed(one)}" for title, one in totals.items()])
+    printed = (f"{one.printed} of {one.claims} on printed words" for one in totals.values())
+    axis.set_yticks(at, ["\n".join(lines) for lines in zip(totals, printed, strict=True)])
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
@@ -67,27 +54,6 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
 
 
 def _width(one: Totals, verdict: str, grade: str) -> int:
-    """Return how many claims have a verdict by evidence of a grade; none is what is ungraded."""
-    if grade and verdict in GRADED:
-        return one.grades.get(verdict, {}).get(grade, 0)
-    of_grades = sum(one.grades.get(verdict, {}).values()) if verdict in GRADED else 0
-    return 0 if grade else one.counted.get(verdict, 0) - of_grades
-
-
-def _printed(one: Totals) -> str:
-    return f"{one.printed} of {one.claims} on printed words"
-
-
-def in_words(totals: Mapping[str, Totals]) -> str:
-    """Return the picture in words.
-
-    Examples
-    --------
-    >>> in_words({"BanditQ": Totals({"reproduced": 59, "not reproduced": 3}, 60, {})})
-    'Number of claims that the audited text makes. BanditQ: 59 reproduced, 3 not reproduced; 60 of \
-62 on printed words.'
-    """
-    papers = [
-        f"{title}: {', '.join(one.outcomes)}; {_printed(one)}." for title, one in totals.items()
-    ]
-    return " ".join([f"{WHAT.capitalize()}.", *papers])
+    """Return how many claims have a verdict by evidence of a grade, or of none."""
+    grades = one.grades.get(verdict, {}) if verdict in GRADED else {}
+    return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())

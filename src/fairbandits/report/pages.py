@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,14 +15,8 @@ import pandas as pd
 
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
-from fairbandits.replication.datasets import (
-    Rows,
-    expect,
-    expect_experiment,
-    load_dataset,
-    shrunk,
-)
-from fairbandits.report.markup import Html, data_table, folded, render, table
+from fairbandits.replication.datasets import Rows, expect, expect_experiment, load_dataset, shrunk
+from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -48,6 +43,11 @@ IMAGES = ("svg", "png")
 class NotReady(StoreError):
     """Results that a page needs are missing or stale; Jupyter shows the message alone."""
 
+    @classmethod
+    def of(cls, error: StoreError, way_out: str) -> "NotReady":
+        """Return the reason of an error with the way out of it that a page's reader has."""
+        return cls(f"{str(error).partition('; ')[0]}; {way_out}")
+
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
 
@@ -55,8 +55,6 @@ class NotReady(StoreError):
 def number(value: float, digits: int = 0) -> str:
     """Return a number for reading: thousands apart, a true minus sign.
 
-    Examples
-    --------
     >>> number(-13982.4)
     '−13\u202f982'
     """
@@ -72,12 +70,13 @@ def span(low: float, high: float, digits: int = 0) -> str:
 def listed(words: Sequence[str]) -> str:
     """Return words as a list for reading.
 
-    Examples
-    --------
     >>> listed(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+FUNCTIONS |= {"listed": listed, "number": number, "span": span}
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,9 @@ class Paper:
         return [one for one in self.experiments if shrunk(self.footers[one.name], one)]
 
     @property
-    def drawn(self) -> list[tuple[Experiment | Replay, str]]:
-        """Each figure, after the experiment or replay that it is drawn from."""
-        return [(one, name) for one in (*self.experiments, *self.replays) for name in one.figures]
+    def drawn(self) -> list[str]:
+        """The figures, those of replays last."""
+        return [name for one in (*self.experiments, *self.replays) for name in one.figures]
 
     def of_figure(self, figure: str) -> Experiment:
         """Return the experiment that a figure shows."""
@@ -123,23 +122,21 @@ class Paper:
     def reconstructed(self, figure: str) -> list[str]:
         """Return the settings of a figure's experiments that were never published."""
         blocks = [self.content["experiments"][one.name] for one in self.shown_in(figure)]
-        named = [entry for block in blocks for entry in _entries(block)]
-        return list(
-            dict.fromkeys(name for name, one in named if one["provenance"] == "reconstructed")
+        named = dict.fromkeys(
+            name
+            for block in blocks
+            for name, entry in _entries(block)
+            if entry["provenance"] == "reconstructed"
         )
+        return list(named)
 
-    def dataset(
-        self, experiment: str, columns: list[str], *rows: Rows
-    ) -> tuple[Any, dict[str, Any]]:
+    def dataset(self, name: str, columns: list[str], *rows: Rows) -> tuple[Any, dict[str, Any]]:
         """Return chosen columns (and rows) of an experiment's dataset, and its footer."""
-        return load_dataset(self._file(f"{experiment}.parquet"), columns, *rows)
+        return load_dataset(self.results / self.slug / f"{name}.parquet", columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
-        return read_table(self._file(f"{name}.parquet")).to_pandas()
-
-    def _file(self, name: str) -> Path:
-        return self.results / self.slug / name
+        return read_table(self.results / self.slug / f"{name}.parquet").to_pandas()
 
 
 def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
@@ -159,8 +156,8 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
     replays = tuple(one for one in config.replays if one.paper == slug)
     names = [name for one in (*experiments, *replays) for name in one.figures]
     datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
-    needed = [*datasets.values(), *(results / one.table for one in replays)]
-    needed += [results / slug / f"{name}.parquet" for name in names]
+    tables = {name: results / slug / f"{name}.parquet" for name in names}
+    needed = [*datasets.values(), *(results / one.table for one in replays), *tables.values()]
     needed += [figures / slug / f"{name}.{kind}" for name in names for kind in IMAGES]
     if missing := [file for file in needed if not file.is_file()]:
         raise NotReady(
@@ -172,26 +169,19 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
     try:
         for one in experiments:
             expect_experiment(footers[one.name], one, datasets[one.name])
-        for name in names:
-            file = results / slug / f"{name}.parquet"
+        for name, file in tables.items():
             footer = read_footer(file)
             expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-            for drawn in footer["datasets"]:
-                _refuse_older(drawn, footers[drawn["experiment"]], file)
+            for drawn, key in product(footer["datasets"], ("seed", "code")):
+                now = footers[drawn["experiment"]][key]
+                if drawn[key] != now:
+                    raise StoreError(
+                        f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it "
+                        f"was drawn, now {now}"
+                    )
     except StoreError as error:
-        reason = str(error).partition("; ")[0]
-        raise NotReady(f"{reason}; `make replicate` makes everything anew") from None
+        raise NotReady.of(error, "`make replicate` makes everything anew") from None
     return Paper(slug, results, figures, experiments, footers, replays)
-
-
-def _refuse_older(drawn: dict[str, Any], footer: dict[str, Any], file: Path) -> None:
-    """Raise StoreError if a figure was drawn from another dataset than the present one."""
-    for key in ("seed", "code"):
-        if drawn[key] != footer[key]:
-            raise StoreError(
-                f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it was drawn, "
-                f"now {footer[key]}"
-            )
 
 
 def shown(file: Path) -> str:
@@ -207,7 +197,7 @@ def banner(papers: Iterable[Paper]) -> Html | None:
     if not runs:
         return None
     scale = scale_of(footer for paper in papers for footer in paper.footers.values())
-    return other_scale(scale, render("shrunk.html", runs=runs, number=number))
+    return other_scale(scale, render("shrunk.html", runs=runs))
 
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
@@ -232,9 +222,9 @@ def figure(paper: Paper, name: str) -> Html:
         facts, is_shrunk = [one.facts() | {"horizon": rounds}], rounds < one.horizon
     label = f"Figure {name.removeprefix('fig')}"
     alt = f"{label}: {declared.label}; described in the caption and the table below"
-    caption = [re.sub(r"\d{5,}", lambda found: number(int(found[0])), declared.caption(facts))]
+    caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     if unknown := [] if replays else paper.reconstructed(name):
-        caption.append(f"Not printed in the paper: {listed(unknown)}.")
+        caption += f" Not printed in the paper: {listed(unknown)}."
     notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
     names = {"data": [one.name for one in (*experiments, *replays)], "curves": [name]}
     return render(
@@ -244,7 +234,7 @@ def figure(paper: Paper, name: str) -> Html:
         folder=paper.figures,
         picture=image(paper, name, alt),
         label=label,
-        caption=[part.replace(" %", "\u00a0%") for part in caption],
+        caption=caption.replace(" %", "\u00a0%"),
         notice=notice[:1].upper() + notice[1:],
         files={
             what: [shown(paper.results / paper.slug / f"{file}.parquet") for file in some]
@@ -289,11 +279,10 @@ def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
         figures = [*block["figures"], *block.get("companion_to", [])]
         yield from ((name, entry, figures) for name, entry in _entries(block))
         counts = block["checkpoints"]
-        recorded = (
-            ", ".join(map(number, counts["at"]))
-            if "at" in counts
-            else f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
-        )
+        if "at" in counts:
+            recorded = ", ".join(map(number, counts["at"]))
+        else:
+            recorded = f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
         entry = {"value": recorded, "provenance": "chosen", "source": RECORDED}
         yield "recorded rounds", entry, figures
     for block in paper.content.get("replays", {}).values():
@@ -317,12 +306,8 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def reconstructed(paper: str) -> dict[str, set[str]]:
     """Return the settings of each experiment and suite that were never published, by name."""
     files = (paper_file(paper, kind) for kind in ("experiments", "audit"))
-    return {
-        name: set(_unprinted(block, ""))
-        for file in files
-        if file.is_file()
-        for name, block in read_yaml(file)["experiments"].items()
-    }
+    contents = [read_yaml(file)["experiments"] for file in files if file.is_file()]
+    return {name: {*_unprinted(one, "")} for blocks in contents for name, one in blocks.items()}
 
 
 def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
@@ -342,8 +327,6 @@ def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
 def _plain(value: Any) -> str:
     """Return a value for reading.
 
-    Examples
-    --------
     >>> _plain({"of_equal_share": 0.2}), _plain({"clock": "round"})
     ('0.2 / k each', 'clock: round')
     >>> _plain({"evenly": {"first": 1, "last": 0, "steps": 100}})
@@ -366,34 +349,28 @@ def _plain(value: Any) -> str:
 def _numbers(figures: Iterable[str]) -> str:
     """Return figures as numbers, neighbours joined.
 
-    Examples
-    --------
     >>> _numbers(["fig1", "fig2", "fig3", "fig7"]), _numbers(["fig3a", "fig3b", "fig1"])
     ('1–3, 7', '1, 3a–b')
     """
     parts = {re.fullmatch(r"fig(\d+)([a-z]?)", name).groups() for name in figures}
-    groups: list[list[tuple[int, str]]] = []
+    spans: dict[tuple[int, str], tuple[int, str]] = {}  # last part -> first part
     for number_, letter in sorted((int(digits), letter) for digits, letter in parts):
         before = (number_, chr(ord(letter) - 1)) if letter else (number_ - 1, "")
-        if groups and groups[-1][-1] == before:
-            groups[-1].append((number_, letter))
-        else:
-            groups.append([(number_, letter)])
+        spans[number_, letter] = spans.pop(before, (number_, letter))
     return ", ".join(
-        f"{first}{letter}" + (f"–{end or last}" if len(group) > 1 else "")
-        for group in groups
-        for (first, letter), (last, end) in [(group[0], group[-1])]
+        f"{first}{letter}" + (f"–{end or last}" if (first, letter) != (last, end) else "")
+        for (last, end), (first, letter) in spans.items()
     )
 
 
 def versions(papers: Iterable[Paper]) -> Html:
     """Return packages and commits that made the datasets, from their footers."""
-    footers = [footer for paper in papers for footer in paper.footers.values()]
-    facts = {"root seed": "seed", "code fingerprint": "code"}
-    rows = {words: {str(footer[key]) for footer in footers} for words, key in facts.items()}
-    for name in footers[0]["packages"]:
-        rows[name] = {footer["packages"][name] for footer in footers}
-    return table({"": [[what, ", ".join(sorted(found))] for what, found in rows.items()]})
+    facts = [
+        {"root seed": str(footer["seed"]), "code fingerprint": footer["code"], **footer["packages"]}
+        for paper in papers
+        for footer in paper.footers.values()
+    ]
+    return table({"": [[key, ", ".join(sorted({one[key] for one in facts}))] for key in facts[0]]})
 
 
 def all_settings(paper: Paper) -> Html:
@@ -403,8 +380,6 @@ def all_settings(paper: Paper) -> Html:
     lines = found.itertuples(index=False)
     return folded(said, data_table(list(found.columns), lines, "settings"))
 
-
-# ---------------------------------------------------------------------------------- of figures
 
 #: Signs of what figures vary, in the tables of their values.
 SIGNS = {"eta": "η", "quota": "β", "tolerance": "α"}
@@ -425,23 +400,18 @@ def values(
     The columns `rows` name a row, the columns `groups` what it stands under; `labels` has words for
     cells of these. `more` maps further headings to columns.
     """
-    found: dict[str, list[list[str]]] = {}
+    lines: dict[str, list[list[str]]] = {}
     for row in drawn.to_dict("records"):
         said, under = (
             ", ".join(filter(None, (_in_words(key, row[key], labels) for key in keys)))
             for keys in (rows, groups)
         )
-        cells = [
-            said,
-            number(row["mean"], digits),
-            *(span(row[f"{what}_low"], row[f"{what}_high"], digits) for what in ("mean", "run")),
-            *(_cell(row[key], digits) for key in more.values()),
-            str(row["n_replicates"]),
-        ]
-        found.setdefault(under, []).append(cells)
+        spans = (span(row[f"{what}_low"], row[f"{what}_high"], digits) for what in ("mean", "run"))
+        others = (_cell(row[key], digits) for key in more.values())
+        cells = [said, number(row["mean"], digits), *spans, *others, str(row["n_replicates"])]
+        lines.setdefault(under, []).append(cells)
     header = ["", "mean", "95 % interval", "95 % of our runs", *more, "n"]
-    said = f"{len(drawn)} rows of values: {', '.join(header[1:])}"
-    return folded(said, table(found, header, name))
+    return _folded(lines, header, name)
 
 
 def _cell(value: float | str, digits: int) -> str:
@@ -475,5 +445,9 @@ def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> 
 def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
     """Return a frame as a folded table, without its index."""
     rows = [[_cell(one, digits) for one in row] for row in shown.itertuples(index=False)]
-    said = f"{len(rows)} rows of values: {', '.join(shown.columns[1:])}"
-    return folded(said, table({"": rows}, list(shown.columns), name))
+    return _folded({"": rows}, list(shown.columns), name)
+
+
+def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
+    said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(header[1:])}"
+    return folded(said, table(groups, header, name))

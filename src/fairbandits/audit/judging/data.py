@@ -4,16 +4,16 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
-from fairbandits.audit.ledger import Claim, Test
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.protocol import is_implemented
@@ -22,6 +22,7 @@ from fairbandits.library.own_code import line_of, place_of
 from fairbandits.library.running import _forking, _said
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import is_own
+from fairbandits.replication.bundles import range_of
 from fairbandits.replication.code import code_of
 from fairbandits.replication.datasets import collect, expect, expect_experiment
 from fairbandits.replication.simulate import (
@@ -39,18 +40,8 @@ from fairbandits.settings.spec import RunSpec, filled
 LONGEST = 600
 #: Rounds that are timed of a policy in plain Python.
 TIMED = 200
-
-
-class Task(NamedTuple):
-    """Some replicates of one run, and the file to write them to."""
-
-    run: Run
-    replicates: range
-    seed: int
-    out: Path
-
-
-# -------------------------------------------------------------------------------- rehearsal
+#: A run, and some of its replicates as the name of their file has them.
+Task = tuple[Run, str]
 
 
 def rehearse(rules: Rules) -> dict[str, float]:
@@ -66,21 +57,17 @@ def rehearse(rules: Rules) -> dict[str, float]:
             for test in claim.tests:
                 place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                 # the rehearsal has other horizons than those that a test names
-                if not any("T" in one.wanted or "T" in one.where for one in test.plan.selections):
-                    _ask(test, claim, evidence, place)
+                if any("T" in one.wanted or "T" in one.where for one in test.selections):
+                    continue
+                try:
+                    list(questions(test, claim.readings, evidence))
+                except Exception as error:  # a test can raise anything
+                    raise ConfigError(f"{place}: {error}") from None
     plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
     return {run.key: _timed(run.spec) for run in plain}
 
 
-def _ask(test: Test, claim: Claim, evidence: Evidence, place: str) -> None:
-    try:
-        list(questions(test.plan, claim.readings, evidence))
-    except Exception as error:  # a test can raise anything
-        raise ConfigError(f"{place}: {error}") from None
-
-
 def _is_plain(spec: RunSpec) -> bool:
-    """Return whether a policy is a user's own, played in plain Python."""
     instance = instance_of(spec)
     drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
     known = _from_instance(spec, drawn.true_means, spec.quotas or None)
@@ -121,14 +108,10 @@ def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
 
 
 def in_words(whole: float) -> str:
-    """Return a number of seconds in words."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if whole >= 1.5 * size:
             return f"{whole / size:.2g} {unit}"
     return f"{max(1, round(whole))} seconds"
-
-
-# ------------------------------------------------------------------------------- simulation
 
 
 def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
@@ -137,13 +120,23 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     Finished parts of an interrupted simulation are kept. A policy's error is a ConfigError.
     """
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
-    lacking = [one for one in config.experiments if not _is_there(one, seed, results)]
-    tasks = {one.name: list(_tasks(one, seed, results)) for one in lacking}
-    left = [task for some in tasks.values() for task in some if not _is_played(task)]
-    say = _said("simulating", sum(len(task.replicates) for task in left)) if progress else None
+    lacking = [
+        one
+        for one in config.experiments
+        if not _is_there(results / one.dataset, {"seed": seed}, one)
+    ]
+    runs = [run for one in lacking for run in one.runs]
+    left = [
+        (run, chunk)
+        for run in runs
+        for chunk in run.chunks()
+        if not _is_there(results / run.chunk_file(chunk), _facts(run, seed))
+    ]
+    total = sum(len(range_of(chunk)) for _, chunk in left)
+    say = _said("simulating", total) if progress else None
     done = 0
     try:
-        for replicates in _all(left, cores):
+        for replicates in _played(partial(_play, seed, results), left, cores):
             done += replicates
             if say:
                 say(done)
@@ -151,62 +144,49 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
         if say and done:
             print(file=sys.stderr)
     for one in lacking:
-        chunks = [task.out for task in tasks[one.name]]
+        chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
         collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
     shutil.rmtree(results / "cache", ignore_errors=True)
     return bool(lacking)
 
 
-def _is_there(one: Experiment, seed: int, results: Path) -> bool:
-    """Return whether a dataset has these settings, this seed and the present code."""
-    file = results / one.dataset
+def _is_there(file: Path, facts: dict[str, Any], experiment: Experiment | None = None) -> bool:
     try:
         footer = read_footer(file)
-        expect_experiment(footer, one, file)
-        expect(footer, {"seed": seed}, file)
+        expect(footer, facts, file)
+        if experiment:
+            expect_experiment(footer, experiment, file)
     except StoreError:
         return False
     return True
 
 
-def _tasks(one: Experiment, seed: int, results: Path) -> Iterator[Task]:
-    for run in one.runs:
-        for chunk in run.chunks():
-            first, last = map(int, chunk.split("-"))
-            yield Task(run, range(first, last + 1), seed, results / run.chunk_file(chunk))
+def _facts(run: Run, seed: int) -> dict[str, Any]:
+    return {"run": run.spec.to_json(), "code": code_of(run.spec), "seed": seed}
 
 
-def _is_played(task: Task) -> bool:
-    spec = task.run.spec
-    try:
-        footer = read_footer(task.out)
-        expect(footer, {"run": spec.to_json(), "code": code_of(spec), "seed": task.seed}, task.out)
-    except StoreError:
-        return False
-    return True
-
-
-def _all(tasks: Sequence[Task], cores: int) -> Iterator[int]:
+def _played(play: Callable[[Task], int], tasks: Sequence[Task], cores: int) -> Iterator[int]:
     """Play tasks in this process or in forks of it; yield the replicates of each."""
     if cores == 1 or len(tasks) < 2:
-        yield from map(_play, tasks)
+        yield from map(play, tasks)
         return
     pool = ProcessPoolExecutor(min(cores, len(tasks)), mp_context=get_context("fork"))
     try:
         with _forking():
-            played = pool.map(_play, tasks)
+            played = pool.map(play, tasks)
         yield from played
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _play(task: Task) -> int:
+def _play(seed: int, results: Path, task: Task) -> int:
     """Simulate and write some replicates, and return how many; a policy's error has its place."""
-    spec, run = task.run.spec, task.run
+    run, chunk = task
+    spec, replicates = run.spec, range_of(chunk)
     rounds = spec.total_rounds * run.replicates
     compiled = True if work(rounds, spec.n_arms) > COMPILING else None
     try:
-        write_chunk(spec, task.seed, task.replicates, task.out, compiled)
+        write_chunk(spec, seed, replicates, results / run.chunk_file(chunk), compiled)
     except Exception as error:  # a policy can raise anything
         if not (where := place_of(error)):
             raise
@@ -215,7 +195,7 @@ def _play(task: Task) -> int:
             f"policy {_policy(run)} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
-    return len(task.replicates)
+    return len(replicates)
 
 
 def _policy(run: Run) -> str:

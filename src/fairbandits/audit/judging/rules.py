@@ -2,14 +2,16 @@
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit.claims import Ledger, listed
+from fairbandits.audit.ledger import load_ledgers
 from fairbandits.library import instances as named_instances
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import importable
@@ -47,13 +49,11 @@ class Rules:
 
     @property
     def seed(self) -> int:
-        """The root seed of all runs."""
         return self.config.seed_of(self.config.experiments[0])
 
     @property
     def horizons(self) -> list[int]:
-        """Numbers of rounds, increasing."""
-        return _horizons(self.content)
+        return listed(self.content["horizon"])
 
     def small(self) -> tuple[Config, Ledger]:
         """Return rules with few rounds and two replicates, on a seed of their own."""
@@ -88,20 +88,12 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     config, ledger = _built(content, file)
-    _check_chosen(ledger, list(found), _horizons(content), where)
+    _check_chosen(ledger, list(found), listed(content["horizon"]), where)
     own = tuple(replace(one, origin=digest) for one in config.experiments)
     config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
     ledger = replace(ledger, digest=digest)
     title = given["title"]
     return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
-
-
-def _horizons(content: Mapping[str, Any]) -> list[int]:
-    given = content["horizon"]
-    return list(given) if isinstance(given, Sequence) else [given]
-
-
-# ------------------------------------------------------------------------ instances and policies
 
 
 def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -132,7 +124,6 @@ def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _facts(made: Any) -> dict[str, Any]:
-    """Return an instance of `fairbandits.instances` as plain values."""
     facts: dict[str, Any] = {"law": made.law}
     if made.law in ("gaussian", "beta"):
         facts["spread"] = made.spread
@@ -148,12 +139,9 @@ def _facts(made: Any) -> dict[str, Any]:
     for name in ("low", "high"):
         end = getattr(made, name)
         facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
-    facts["arms"] = made.n_arms
-    if made.decimals is not None:
-        facts["decimals"] = made.decimals
-    if made.fixed:
-        facts["fixed"] = [list(one) for one in made.fixed]
-    return facts
+    facts |= {"arms": made.n_arms, "decimals": made.decimals}
+    facts["fixed"] = list(map(list, made.fixed)) or None
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _policy(
@@ -174,9 +162,6 @@ def _policy(
             raise ConfigError(f"{where}.policy: there is another {file.name}, {other}; rename one")
     sources[home] = file
     return dict(block) | {"module": home, "source": source}
-
-
-# --------------------------------------------------------------------------------- the ledger
 
 
 def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -207,43 +192,32 @@ def _check_chosen(
 ) -> None:
     """Raise ConfigError if a test names an instance or a horizon that is not run."""
     known = {"instance": list(instances), "T": list(horizons)}
-    for claim in ledger.claims.values():
-        for test in claim.tests:
-            for selection in test.plan.selections:
-                for name, allowed in known.items():
-                    given = selection.wanted.get(name, [])
-                    for one in given if isinstance(given, list) else [given]:
-                        if one not in allowed:
-                            words = meant(str(one), list(map(str, allowed)))
-                            raise ConfigError(
-                                f"{where}: claims.{claim.id}.tests.{test.name}: {name} {one!r} "
-                                f"is unknown{words}"
-                            )
-
-
-# ---------------------------------------------------------------- in the form of a paper's files
+    tests = [(claim.id, test) for claim in ledger.claims.values() for test in claim.tests]
+    for key, test in tests:
+        for cells, name in product(test.selections, known):
+            for one in listed(cells.wanted.get(name, [])):
+                if one not in known[name]:
+                    raise ConfigError(
+                        f"{where}: claims.{key}.tests.{test.name}: {name} {one!r} is unknown"
+                        f"{meant(str(one), list(map(str, known[name])))}"
+                    )
 
 
 def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
     """Return runs and ledger as for a paper; errors name places in the user's file."""
-    settings = {
-        "seed": LEDGER,
-        "scale": "paper",
-        "papers": [OWN],
-        "pathvars": dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN),
-    }
-    parts = ("title", "readings", "families", "rules", "claims")
-    ledger = {"paper": OWN} | {name: content[name] for name in parts}
+    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
+    settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     blocks = {name: _block(name, content) for name in content["instances"]}
-    experiments = {
-        "paper": OWN,
-        "title": content["title"],
-        "experiments": {SUITE: {"instances": blocks}},
+    facts = {"paper": OWN, "title": content["title"]}
+    parts = {
+        "experiments": facts | {"experiments": {SUITE: {"instances": blocks}}},
+        "claims": facts
+        | {name: content[name] for name in ("readings", "families", "rules", "claims")},
     }
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "papers" / OWN
         home.mkdir(parents=True)
-        for name, part in (("experiments", experiments), ("claims", ledger)):
+        for name, part in parts.items():
             text = yaml.safe_dump(part, sort_keys=False, allow_unicode=True)
             (home / f"{name}.yaml").write_text(text, encoding="utf-8")
         try:
@@ -254,7 +228,6 @@ def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
 
 
 def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
-    """Return a message with its place in the user's file."""
     message = message.replace(f"papers/{OWN}/claims.yaml", where)
     for name in sorted(content["instances"], key=len, reverse=True):
         begin = rf"^papers/{OWN}/experiments\.yaml: experiments\.{SUITE}(_|\.instances\.){name}\b"
@@ -271,10 +244,10 @@ def _sourced(value: Any) -> dict[str, Any]:
 
 
 def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    facts, horizons = content["instances"][name], _horizons(content)
+    facts, horizons = content["instances"][name], listed(content["horizon"])
     replicates = content["replicates"]
     several = {"horizons": _sourced(horizons)} if len(horizons) > 1 else {}
-    block = {
+    found = {
         "title": name.replace("_", " "),
         "figures": [],
         "horizon": _sourced(horizons[-1]),
@@ -289,29 +262,25 @@ def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
                 "label": key,
                 "parameters": _all_sourced(one.get("parameters", {})),
                 **({"sweep": _all_sourced(one["sweep"])} if "sweep" in one else {}),
-                **({"observe": list(_observers(one["observe"]))} if "observe" in one else {}),
+                **({"observe": list(map(_observer, one["observe"]))} if "observe" in one else {}),
                 **several,
             }
             for key, one in content["policies"].items()
         },
     }
-    if "means" in facts:
-        block["means"] = _sourced(facts["means"])
-    else:
+    if "means" not in facts:
         drawn = ("arms", "low", "high", "decimals", "fixed")
-        block["drawn_means"] = _all_sourced({key: facts[key] for key in drawn if key in facts})
+        found["drawn_means"] = _all_sourced({key: facts[key] for key in drawn if key in facts})
     if "spread" in facts:
-        block["spread"] = {facts["law"]: _sourced(facts["spread"])}
-    return block | _all_sourced({key: facts[key] for key in FACTS if key in facts})
+        found["spread"] = {facts["law"]: _sourced(facts["spread"])}
+    return found | _all_sourced({key: facts[key] for key in ("means", *FACTS) if key in facts})
 
 
 def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _sourced(value) for key, value in values.items()}
 
 
-def _observers(given: Sequence[Any]) -> Iterator[Any]:
-    for one in given:
-        if isinstance(one, str):
-            yield one
-        else:
-            yield {name: _all_sourced(parameters) for name, parameters in one.items()}
+def _observer(given: Any) -> Any:
+    if isinstance(given, str):
+        return given
+    return {name: _all_sourced(parameters) for name, parameters in given.items()}

@@ -1,55 +1,148 @@
-"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
+"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written.
 
-from collections.abc import Callable
+The history of a folder has the rules frozen there, when, and what was seen of the data afterwards.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from fairbandits.audit.finding import FAILED
+import yaml
+from jinja2 import StrictUndefined, Template
+
+from fairbandits.audit.claims import Claim
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE
 from fairbandits.audit.judge import Verdict, judge
 from fairbandits.audit.judging import data
-from fairbandits.audit.judging.history import Frozen, freeze, note_judged, others
-from fairbandits.audit.judging.report import as_json, exact_instead, report, seed_words, seen_words
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
-from fairbandits.audit.records import (
-    FINDINGS_TABLE,
-    VERDICTS_TABLE,
-    finding_row,
-    verdict_row,
-    write_committed,
-    write_text,
-)
+from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
 from fairbandits.audit.run import find, width
 from fairbandits.audit.show import listing, tally
+from fairbandits.audit.tables import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.data.store import StoreError
+from fairbandits.audit.words import as_markdown, count, interval, markdown_table, number, sections
+from fairbandits.data.provenance import git_commit, package_versions
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.settings.canonical import canonical
 from fairbandits.settings.config import LEDGER
 
-REPORT = "report.md"
+REPORT, HISTORY = "report.md", "history.json"
+#: The rule for what must hold in every replicate.
+EXACT = "rounded"
 
 
-class Checked(NamedTuple):
-    """Checked rules, and roughly how many seconds their data take."""
+@dataclass(frozen=True)
+class Frozen:
+    """Rules that were frozen before their data."""
 
-    rules: Rules
-    seconds: float
+    digest: str
+    seed: int | str  # "ledger" where it follows from the rules
+    file: str
+    frozen: str  # times, UTC
+    judged: str = ""  # empty until results were shown
+    verdicts: Mapping[str, int] = field(default_factory=dict)  # number of claims of each
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
+
+    def changes_to(self, later: "Frozen") -> list[str]:
+        return list(changes(self.rules, later.rules)) or ["nothing but the seed"]
 
 
-def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False) -> Checked:
-    """Return the rules of a file, after everything that can be checked without data."""
+def read_history(out: Path) -> list[Frozen]:
+    """Return all rules that were frozen in a folder, oldest first."""
+    file = out / HISTORY
+    try:
+        return [Frozen(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        if out.is_dir() and any(out.iterdir()):
+            raise StoreError(
+                f"{out} is not empty, and has no {HISTORY} of rules that were frozen there; name "
+                "another folder with --out"
+            ) from None
+        return []
+    except (OSError, ValueError, TypeError) as error:
+        raise StoreError(
+            f"{file} cannot be read ({error}), so that it is not known which rules were judged "
+            "here; bring it back, or name another folder with --out"
+        ) from None
+
+
+def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
+    """Record rules as frozen, unless they are; return them, and all those of the folder."""
+    history = read_history(out)
+    own = Frozen(rules.digest, rules.config.seed, rules.file.name, _now())
+    if known := next((one for one in history if one.key == own.key), None):
+        return known, history
+    own = replace(own, rules=canonical(rules.content))
+    for file in (rules.file, *rules.sources):
+        with replacing(out / own.key / "frozen" / file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    history = [*history, own]
+    _write(out, history)
+    return own, history
+
+
+def others(history: list[Frozen], own: Frozen) -> tuple[list[Frozen], list[Frozen]]:
+    """Return the other rules of a folder: those frozen earlier, and those frozen later."""
+    place = [one.key for one in history].index(own.key)
+    return history[:place], history[place + 1 :]
+
+
+def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
+    """Record the time at which frozen rules were first judged."""
+    own = replace(own, judged=own.judged or _now(), verdicts=dict(verdicts))
+    _write(out, [own if one.key == own.key else one for one in read_history(out)])
+    return own
+
+
+def _write(out: Path, history: list[Frozen]) -> None:
+    text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
+    write_text(out / HISTORY, text)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
+    """Yield each difference of newer rules from older ones, a line each.
+
+    >>> list(changes({"replicates": 20, "claims": {}}, {"replicates": 50, "claims": {}}))
+    ['replicates: 20, then 50']
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys((*old, *new)):
+            here = f"{place}.{key}".lstrip(".")
+            if key in old and key in new:
+                yield from changes(old[key], new[key], here)
+            else:
+                yield f"{here}: {'left out' if key in old else 'added'}"
+    elif old != new:
+        yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"
+
+
+def check(
+    file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False
+) -> tuple[Rules, float]:
+    """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
     rules = load_rules(file, seed)
     costs = data.rehearse(rules)
     if not long:
         data.refuse_long(rules, costs, cores)
-    return Checked(rules, sum(data.seconds(rules, costs).values()) / cores)
+    return rules, sum(data.seconds(rules, costs).values()) / cores
 
 
-def checked_words(found: Checked) -> str:
-    """Return the message about rules that passed the check."""
-    rules = found.rules
+def checked_words(rules: Rules, seconds: float) -> str:
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
-        f"seed {rules.seed}; to simulate takes about {data.in_words(found.seconds)}"
+        f"seed {rules.seed}; to simulate takes about {data.in_words(seconds)}"
     )
 
 
@@ -71,7 +164,7 @@ def judged(
     """
     rules, seconds = check(file, seed, cores=cores, long=long)
     own, history = freeze(out, rules)
-    for line in frozen_words(rules, own, history):
+    for line in _frozen_words(rules, own, history):
         say(line)
     if not own.judged:
         say(f"To simulate takes about {data.in_words(seconds)}.")
@@ -86,30 +179,28 @@ def judged(
     findings = [finding_row(rules.ledger, one, made) for one in found]
     # recorded before anything is shown, so that every look at results leaves a trace
     own = note_judged(out, own, tally(rows).counted)
-    text = report(rules, own, history, rows, findings)
     write_committed(results, rows, findings, "paper")
-    write_text(results / REPORT, text)
+    write_text(results / REPORT, _report(rules, own, history, rows, findings))
     for claim in rules.ledger.claims.values():
-        for line in exact_instead(claim, findings):
+        for line in _exact_instead(claim, findings):
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
-        return as_json(rules, own, history, rows, findings)
+        return _as_json(rules, own, history, rows, findings)
     return listing([row for row in rows if row["headline"]], width())
 
 
-def frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> list[str]:
-    """Return the message before simulation: which rules, frozen when, and what was seen since."""
-    lines = [f"Rules {own.digest}, frozen {own.frozen}. {seed_words(own, rules.seed)}"]
+def _frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> Iterator[str]:
+    """Yield the message before simulation: which rules, frozen when, and what was seen since."""
+    yield f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(own, rules.seed)}"
     before, _ = others(history, own)
     if before and not own.judged:
         last = before[-1]
-        lines.append(f"{len(before)} before these in this folder. {seen_words(before)}")
+        yield f"{len(before)} before these in this folder. {_seen_words(before)}"
         since = f"{last.digest}, which was frozen {last.frozen}"
-        lines.append(f"Changed since {since}, so that new data are drawn:")
-        lines += [f"  {one}" for one in last.changes_to(own)]
-    return lines
+        yield f"Changed since {since}, so that new data are drawn:"
+        yield from (f"  {one}" for one in last.changes_to(own))
 
 
 def _refuse_failed(verdicts: list[Verdict]) -> None:
@@ -120,3 +211,114 @@ def _refuse_failed(verdicts: list[Verdict]) -> None:
         raise StoreError(
             f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
         )
+
+
+def _seed_words(own: Frozen, seed: int) -> str:
+    if own.seed == seed:
+        return (
+            f"Exploratory: the seed {seed} was chosen, and does not follow from the rules, so that "
+            "the rules can be younger than the data."
+        )
+    return f"The seed {seed} follows from the rules."
+
+
+def _seen_words(before: Sequence[Frozen]) -> str:
+    if not any(one.judged for one in before):
+        return "None of them was judged."
+    return (
+        "Verdicts by them were seen before these rules were frozen. The data of these are new: "
+        "other rules have another seed."
+    )
+
+
+def _report(
+    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
+) -> str:
+    heads = [row for row in rows if row["headline"]]
+    table = [["claim", "verdict", "number", "limits", "n", "rule"]]
+    for row in heads:
+        cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
+        table.append([*cells, count(row), row["rule"]])
+    claims = []
+    for claim in rules.ledger.claims.values():
+        of_claim = [row for row in rows if row["claim"] == claim.id]
+        claims.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        claims += _exact_instead(claim, findings)
+    before, after = others(history, own)
+    text = Path(__file__).with_name(REPORT).read_text(encoding="utf-8")
+    made = Template(text, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined).render(
+        rules=rules,
+        own=own,
+        before=before,
+        after=after,
+        seed=_seed_words(own, rules.seed),
+        seen=_seen_words(before),
+        totals=tally(heads),
+        table="\n".join(markdown_table(table)),
+        claims=claims,
+        versions=package_versions(),
+        commit=git_commit(),
+    )
+    return made + "\n"
+
+
+def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
+    """Yield how to rewrite tests whose numbers are constant, since these are not random."""
+    constant = {
+        one["test"]
+        for one in findings
+        if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
+    }
+    for test in (one for one in claim.tests if one.name in constant):
+        values = "by how much the statement is broken: 0 or less where it holds"
+        if test.procedure == "mean" and test.settings["claim"] != "equal":
+            above, below = test.inputs["values"], test.inputs["against"]
+            if test.settings["claim"] == "at least":
+                above, below = below, above
+            values = f"({above}) - ({below})"
+        tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
+        content = {"claims": {claim.id: {"tests": tests}}}
+        yield (
+            f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
+            "interval. If no chance is in it, use a rule for exact statements, "
+            f"`{EXACT}`, which checks every replicate (`exact` where it is a whole number):"
+            f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
+        )
+
+
+def _as_json(
+    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
+) -> str:
+    columns = ("reading", "verdict", "tags", *NUMBERS, "against", "rule", "procedure")
+    columns += ("settings", "test", "each", "message")
+
+    def of(claim: Claim, some: Sequence[Row], *more: str) -> list[dict[str, Any]]:
+        mine = (row for row in some if row["claim"] == claim.id)
+        return [{name: finite(row[name]) for name in (*columns, *more)} for row in mine]
+
+    def frozen(one: Frozen) -> dict[str, Any]:
+        names = ("seed", "frozen", "judged", "verdicts")
+        return {"rules": one.digest} | {name: getattr(one, name) for name in names}
+
+    before, after = others(history, own)
+    content = {
+        "title": rules.title,
+        "file": own.file,
+        "rules": own.digest,
+        "frozen": own.frozen,
+        "judged": own.judged,
+        "seed": rules.seed,
+        "exploratory": rules.config.exploratory,
+        "before": list(map(frozen, before)),
+        "after": list(map(frozen, after)),
+        "claims": [
+            {
+                "id": claim.id,
+                "statement": claim.statement,
+                "verdicts": of(claim, rows),
+                "findings": of(claim, findings, "decides"),
+            }
+            for claim in rules.ledger.claims.values()
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)

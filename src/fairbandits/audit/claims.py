@@ -1,5 +1,6 @@
-"""The plan of a test: cells, repetitions, inputs, with every name and unit checked."""
+"""Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,11 +16,15 @@ from fairbandits.audit.expressions import (
     same_unit,
     unknown,
 )
+from fairbandits.settings.formulas import plain
+from fairbandits.settings.records import FamilyBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
 #: Data parameters that must have the same unit.
 LIKE = (("values", "against"), ("values", "printed"))
+#: Where a sentence pauses, outside of brackets.
+PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 
 
 @dataclass(frozen=True)
@@ -32,22 +37,18 @@ class Selection:
     where: str = ""  # an expression that has to hold
     #: what a companion shares with its cell; by default what the test is repeated for
     match: tuple[str, ...] | None = None
+    companions: Mapping[str, "Selection"] = field(default_factory=dict)  # of a control, by name
 
     @classmethod
     def of(cls, block: Mapping[str, Any]) -> "Selection":
-        """Return the selection of a block of the ledger."""
         wanted = dict(block)
-        experiments, where = wanted.pop("experiments", ()), wanted.pop("where", "")
-        match = wanted.pop("match", None)
-        return cls(tuple(experiments), wanted, where, None if match is None else tuple(match))
+        experiments, where = tuple(wanted.pop("experiments", ())), wanted.pop("where", "")
+        match, own = wanted.pop("match", None), cls.named(wanted.pop("with", {}))
+        return cls(experiments, wanted, where, None if match is None else tuple(match), own)
 
-
-@dataclass(frozen=True)
-class Control:
-    """Cells that take the place of a test's, and companions of their own, by name."""
-
-    cells: Selection
-    companions: Mapping[str, Selection] = field(default_factory=dict)
+    @classmethod
+    def named(cls, blocks: Mapping[str, Any]) -> dict[str, "Selection"]:
+        return {name: cls.of(one) for name, one in blocks.items()}
 
 
 @dataclass(frozen=True)
@@ -67,18 +68,18 @@ class Plan:
     #: coordinates, or an expression for each reading; empty if cells belong to all of them
     reading: str | Sequence[str] | Mapping[str, Any] = ""
     paired: bool = True  # whether replicates of a cell and its companions belong together
-    control: Control | None = None
+    control: Selection | None = None  # cells that take the place of its own
 
     @property
     def selections(self) -> list[Selection]:
         """The selections of the cells, of all their companions, and of the control."""
-        own = [self.control.cells, *self.control.companions.values()] if self.control else []
+        own = [self.control, *self.control.companions.values()] if self.control else []
         return [*filter(None, [self.cells]), *self.companions.values(), *own]
 
     @cached_property
     def expressions(self) -> list[Expression]:
         """All expressions, but for those that select companions."""
-        texts = [one.where for one in (self.cells, self.control and self.control.cells) if one]
+        texts = [one.where for one in (self.cells, self.control) if one]
         if isinstance(self.reading, Mapping):
             texts += [rule for rule in self.reading.values() if isinstance(rule, str)]
         return [*self.judged, *(parse(text) for text in texts if text)]
@@ -92,10 +93,13 @@ class Plan:
         return [parse(text) for text in texts if text]
 
     @property
+    def _called(self) -> list[measures.Word]:
+        return [measures.functions()[name] for one in self.judged for name in one.calls()]
+
+    @property
     def varies(self) -> bool:
-        """Whether judged values can differ between machines (`measures.Function`)."""
-        known = measures.functions()
-        return any(known[name].varies for one in self.judged for name in one.calls())
+        """Whether judged values can differ between machines (`measures.Word`)."""
+        return any(one.varies for one in self._called)
 
     @property
     def reads_runs(self) -> bool:
@@ -105,15 +109,12 @@ class Plan:
     @property
     def derives(self) -> bool:
         """Whether functions of a paper are called, beside those of plain arithmetic."""
-        known = measures.functions()
-        return any(not known[name].is_common for one in self.judged for name in one.calls())
+        return any(not one.is_common for one in self._called)
 
     @property
     def is_given(self) -> bool:
         """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
-        known = measures.functions()
-        called = [known[name] for one in self.judged for name in one.calls()]
-        return not self.reads_runs and not any("seed" in one.found for one in called)
+        return not self.reads_runs and not any("seed" in one.found for one in self._called)
 
     @property
     def is_algebra(self) -> bool:
@@ -128,13 +129,9 @@ class Plan:
     @property
     def is_bound(self) -> bool:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
-        known, called = measures.measures(), measures.functions()
         texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
-        found = [
-            known[name] for one in map(parse, texts) for name, _ in one.names() if name in known
-        ]
-        found += [called[name] for one in map(parse, texts) for name in one.calls()]
-        return not any(one.columns for one in found)
+        expressions = [*map(parse, texts)]
+        return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
 
     @property
     def is_pooled(self) -> bool:
@@ -151,15 +148,140 @@ class Plan:
         names = [name for one in self.expressions for name, of in one.names() if of == companion]
         if companion and self.companions[companion].where:
             names += [name for name, _ in parse(self.companions[companion].where).names()]
-        known, called = measures.measures(), measures.functions()
-        found = [known[name].columns for name in names if name in known]
-        found += [called[name].columns for one in self.expressions for name in one.calls()]
-        return sorted({column for columns in found for column in columns})
+        return _columns(self.expressions, names)
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """All experiments and suites that are read."""
         return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
+
+
+@dataclass(frozen=True)
+class Test(Plan):
+    """One test of a claim, complete with all margins and levels."""
+
+    name: str = ""
+    rule: str = ""
+    version: int | None = None  # of the rule
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
+    decides: bool = True
+    meaning: str = ""  # of a test that does not decide: what it asks, in words
+    uncontrolled: str = ""  # why it has no control
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
+        exact = self.procedure == "exact" and not self.settings["tolerance"]
+        return self.is_given and (exact or not self.derives)
+
+    def under(self, readings: Sequence[str]) -> list[str]:
+        """Return the claim's readings that the test asks about: all, unless it names some."""
+        own = self.reading
+        return [one for one in readings if not isinstance(own, Mapping) or one in own]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One record; see the schema for its fields."""
+
+    id: str
+    paper: str
+    place: str
+    statement: str
+    kind: str
+    primary: bool
+    about: str = "text"
+    part: str = ""
+    conditional: tuple[str, ...] = ()
+    exploratory: bool = False
+    basis: str = "printed"
+    reconstructed: str = ""
+    version: int = 0
+    estimand: str = ""
+    experiments: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
+    family: str = ""
+    figure: str = ""
+    combine: str = "all"
+    tests: tuple[Test, ...] = ()
+    note: str = ""
+    between: tuple[str, ...] = ()
+    alias_of: str = ""
+    judged_by: tuple[str, ...] = ()
+    untestable: str = ""
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def varies(self) -> bool:
+        """Whether its number can differ between machines; then no committed table has it."""
+        return any(test.varies for test in self.tests)
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
+        if self.kind == "inconsistency":
+            return self.rests_on
+        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
+        return tuple(dict.fromkeys(named))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A recorded change of rules, data or code; it decides nothing."""
+
+    when: str
+    what: str
+    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
+    before: str
+    after: str
+    why: str
+    verdict_before: str = "no verdict yet"
+    verdict_after: str = "no verdict yet"
+    version: int = 0  # of the new rules or records, 0 if they kept theirs
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger of one paper."""
+
+    paper: str
+    title: str
+    readings: Mapping[str, str]
+    families: Mapping[str, FamilyBlock]
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+    digest: str = ""  # hash of all that decides its verdicts
+    changes: tuple[Change, ...] = ()
+    #: experiment or suite -> policy -> its name in figures
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def short_title(self) -> str:
+        return self.title.partition(":")[0]
+
+    def test(self, claim: str, name: str) -> Test | None:
+        """Return the test of a claim with this name, if there is one."""
+        tests = self.claims[claim].tests if claim in self.claims else ()
+        return next((test for test in tests if test.name == name), None)
+
+    def reading(self, name: str) -> str:
+        """Return a reading's description up to the first pause, or all of it if others begin so."""
+        texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
+        short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
+        if list(short.values()).count(short.get(name)) > 1:
+            return texts[name].rstrip(".")
+        return short.get(name, name)
+
+
+#: The ledgers of several papers, by paper.
+Ledgers = Mapping[str, Ledger]
+
+
+def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[str]:
+    """Return the recorded columns behind names, and behind the functions that are called."""
+    known = measures.measures()
+    found = [known[name] for name in names if name in known]
+    found += [measures.functions()[name] for one in expressions for name in one.calls()]
+    return sorted({column for one in found for column in one.columns})
 
 
 def is_literal(procedure: str, name: str) -> bool:
@@ -167,10 +289,16 @@ def is_literal(procedure: str, name: str) -> bool:
     return name == "printed" and procedure == "exact"
 
 
+def listed(value: Any) -> list[Any]:
+    """Return a list or tuple as a list, and anything else as the one entry of a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
 def texts_of(procedure: str, name: str, value: Any) -> list[str]:
     """Return the expressions of an input; printed text is none."""
-    values = value if isinstance(value, list) else [value]
-    return [] if is_literal(procedure, name) else [one for one in values if isinstance(one, str)]
+    if is_literal(procedure, name):
+        return []
+    return [one for one in listed(value) if isinstance(one, str)]
 
 
 @dataclass(frozen=True)
@@ -193,7 +321,6 @@ class Words:
         raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
 
     def check_call(self, name: str, n_arguments: int) -> None:
-        """Raise ExpressionError unless the function exists."""
         found = measures.functions().get(name)
         if found is None:
             raise unknown("function", name, sorted(measures.functions()))
@@ -203,7 +330,6 @@ class Words:
             raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
 
     def check_companion(self, name: str) -> None:
-        """Raise ExpressionError unless the companion exists."""
         if name not in self.companions:
             raise unknown("companion", name, sorted(self.companions))
 
