@@ -70,9 +70,11 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
             raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
     notebook.metadata.setdefault("papermill", {})
+    for cell in notebook.cells:
+        cell.metadata.setdefault("tags", [])
     notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
     for cell in notebook.cells:
-        if "injected-parameters" in cell.metadata.get("tags", []):
+        if "injected-parameters" in cell.metadata.tags:
             cell.id = "injected-parameters"  # papermill draws one
             cell.metadata["tags"].append("hide-input")
     _run(notebook, source)
