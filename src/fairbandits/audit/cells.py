@@ -264,14 +264,19 @@ def _assigned(module: str, name: str) -> dict[str, str]:
     """Return the values in the bodies of a class and its bases, as they are written."""
     tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8")).body
     imports = (node for node in tree if isinstance(node, ast.ImportFrom))
-    homes = {alias.name: node.module for node in imports for alias in node.names}
+    homes, rooms = {}, {}  # of names, and of modules by the names that they have here
+    for node in imports:
+        homes |= {alias.name: node.module for alias in node.names}
+        rooms |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     homes |= {node.name: module for node in tree if isinstance(node, ast.ClassDef)}
     if homes.get(name, module) != module:  # it is imported there
         return _assigned(homes[name], name)
     (made,) = (node for node in tree if isinstance(node, ast.ClassDef) and node.name == name)
     values: dict[str, str] = {}
     for base in map(ast.unparse, made.bases):
-        values |= _assigned(homes[base], base) if base in homes else {}
+        room, _, base = base.rpartition(".")
+        home = rooms.get(room) if room else homes.get(base)
+        values |= _assigned(home, base) if home else {}
     for node in made.body:
         if isinstance(node, ast.AnnAssign) and node.value:
             shared = "ClassVar" in ast.unparse(node.annotation)

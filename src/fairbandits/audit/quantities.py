@@ -85,7 +85,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     for word in ("largest", "mean"):
         name = name.replace(f"{word} {word}", word)
     if len(name) > LONGEST:
-        name = f"{STATISTICS[procedure]} (of what, the record says)"
+        name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
 
 
