@@ -270,7 +270,8 @@ def test_run_that_cannot_be_run(tmp_path, spec, change, text, plan):
 def test_seed_that_is_none(tmp_path, spec, seed, plan):
     file = plan(seed=seed, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("simulate", file)
-    assert line == f"{file}: seed must be a whole number of at least 0, got {seed!r}"
+    hint = "; write 1 without quotes" if seed == "1" else ""
+    assert line == f"{file}: seed must be a whole number of at least 0, got {seed!r}{hint}"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not Parquet"])

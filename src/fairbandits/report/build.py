@@ -7,6 +7,7 @@ site is built from those notebooks, the verdicts and the drawn figures alone.
 import base64
 import contextlib
 import io
+import itertools
 import json
 import os
 import re
@@ -46,6 +47,8 @@ _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
 #: A large picture that stands alone: a file of its own, since a page has dozens of them.
 _PICTURE = re.compile(r'<svg xmlns=[^>]* aria-label="([^"]*)"[^>]*>.{1500,}?</svg>', re.DOTALL)
+#: Papermill's tag of the cell with the parameters; it is none of the notebook's own.
+INJECTED = "injected-parameters"
 #: The last bytes of a complete image.
 _LAST = {".svg": b"</svg>", ".png": b"IEND\xaeB`\x82"}
 #: The search shows a page's text; sections stay, since results lead to them.
@@ -74,8 +77,8 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
         cell.metadata.setdefault("tags", [])
     notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
     for cell in notebook.cells:
-        if "injected-parameters" in cell.metadata.tags:
-            cell.id = "injected-parameters"  # papermill draws one
+        if INJECTED in cell.metadata.tags:
+            cell.id = INJECTED  # papermill draws one
             cell.metadata["tags"].append("hide-input")
     _run(notebook, source)
     notebook.metadata["language_info"] = {"name": "python"}
@@ -124,7 +127,9 @@ def _run(notebook: NotebookNode, source: Path) -> None:
             if any("pyplot" in cell.source for cell in code):
                 shell.enable_gui = lambda gui: None  # pictures are kept, and no window waits
                 shell.enable_matplotlib("inline")
-            for count, cell in enumerate(code, 1):
+            numbers = itertools.count(1)
+            for cell in code:
+                count = 0 if cell.id == INJECTED else next(numbers)
                 with capture_output() as captured:
                     shell.display_trap.hook = sys.displayhook  # of what captures, within the cell
                     done = shell.run_cell(cell.source)
