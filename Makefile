@@ -33,7 +33,7 @@ help: ## list the targets
 setup: $(STAMP) ## install the locked environment into .venv
 
 slurm: setup ## install what sends jobs to a cluster (profiles/slurm)
-	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --group slurm
+	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --inexact --extra replicate --group slurm
 
 replicate: setup ## run all four papers at the published scale: figures, audit and report
 	@$(BIN)/fairbandits replicate --cores $(CORES)
@@ -45,7 +45,7 @@ audit: setup ## judge every claim, running what it needs
 	@$(BIN)/fairbandits replicate --cores $(CORES) audit
 
 report-pdf: setup ## write the reproduction report as a PDF, build/report.pdf
-	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --group pdf
+	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --inexact --extra replicate --group pdf
 	@$(BIN)/fairbandits article
 
 report: setup ## build the report site, running what it needs
