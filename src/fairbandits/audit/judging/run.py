@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import StrictUndefined, Template
 
 from fairbandits.audit.claims import Claim
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE
@@ -239,27 +238,56 @@ def _report(
     for row in heads:
         cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
         table.append([*cells, count(row), row["rule"]])
-    claims = []
+    parts = [
+        f"# {rules.title}",
+        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
+        + _seed_words(own, rules.seed),
+        f"{tally(heads)}.",
+        "\n".join(markdown_table(table)),
+        "## Other rules that were frozen in this folder",
+        "\n".join(_others(own, *others(history, own))),
+    ]
     for claim in rules.ledger.claims.values():
         of_claim = [row for row in rows if row["claim"] == claim.id]
-        claims.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
-        claims += _exact_instead(claim, findings)
-    before, after = others(history, own)
-    text = Path(__file__).with_name(REPORT).read_text(encoding="utf-8")
-    made = Template(text, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined).render(
-        rules=rules,
-        own=own,
-        before=before,
-        after=after,
-        seed=_seed_words(own, rules.seed),
-        seen=_seen_words(before),
-        totals=tally(heads),
-        table="\n".join(markdown_table(table)),
-        claims=claims,
-        versions=package_versions(),
-        commit=git_commit(),
-    )
-    return made + "\n"
+        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        parts += _exact_instead(claim, findings)
+    return "\n\n".join([*parts, "## What was run", "\n".join(_what_was_run(rules))]) + "\n"
+
+
+def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
+    """Yield for each of the other rules what was seen of them, and what changed afterwards."""
+    if not before and not after:
+        yield "None."
+    if before:
+        yield f"{len(before)} before these. {_seen_words(before)}"
+    for one, later in zip(before, [*before[1:], own][: len(before)], strict=True):
+        yield _other(one)
+        yield f"  Changed for `{later.digest}`:"
+        yield from (f"  - {words}" for words in one.changes_to(later))
+    if after:
+        yield f"\n{len(after)} after these:"
+        yield from map(_other, after)
+
+
+def _other(one: Frozen) -> str:
+    seed = "" if one.seed == LEDGER else f", exploratory seed {one.seed}"
+    verdicts = ", ".join(f"{number} {outcome}" for outcome, number in one.verdicts.items())
+    judged = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
+    return f"\n- `{one.digest}`{seed}, frozen {one.frozen}, {judged}."
+
+
+def _what_was_run(rules: Rules) -> Iterator[str]:
+    horizons = ", ".join(map(str, rules.horizons))
+    yield f"- {horizons} rounds, {rules.content['replicates']} replicates, common rewards."
+    for name, facts in rules.content["instances"].items():
+        yield f"- instance {name}: " + ", ".join(f"{key} {value}" for key, value in facts.items())
+    for name, block in rules.content["policies"].items():
+        given = block.get("parameters", {}) | block.get("sweep", {})
+        facts = [block["policy"], *(f"{key} {value}" for key, value in given.items())]
+        facts += [f"file with hash {block['source']}"] if "source" in block else []
+        yield f"- policy {name}: {', '.join(facts)}"
+    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    yield f"- {versions}, commit {git_commit()}"
 
 
 def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
