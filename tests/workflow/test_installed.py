@@ -2,15 +2,21 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib.metadata import distribution
 from pathlib import Path
+from time import perf_counter
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import own_policy
+from fairbandits.cli.main import REPLICATE
 from fairbandits.data.provenance import CHECKOUT
 from fairbandits.data.store import read_footer
 from small import SEED, small_config
@@ -27,10 +33,32 @@ print(content_hash({name: frame[name].to_numpy() for name in frame}))
 """
 
 
-class Installed:
-    """A fresh environment with the wheel, and a folder to work in."""
+MOST_PACKAGES, SLOWEST_IMPORT = 25, 0.5  # packages, seconds
 
-    def __init__(self, folder: Path):
+
+def dependencies() -> set[str]:
+    """Return the distributions that the package brings without extras, itself included."""
+    found, waiting = set(), ["fairbandits"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            requirements = map(Requirement, distribution(name).requires or ())
+            waiting += [
+                canonicalize_name(one.name)
+                for one in requirements
+                if one.marker is None or one.marker.evaluate({"extra": ""})
+            ]
+    return found
+
+
+class Installed:
+    """A fresh environment with the wheel and what it depends on, and a folder to work in.
+
+    `replicate` adds every package of the environment that runs the tests.
+    """
+
+    def __init__(self, folder: Path, *, replicate: bool = False):
         self.home = folder / "home"
         self.home.mkdir()
         self.bin = folder / "venv" / "bin"
@@ -44,7 +72,14 @@ class Installed:
         subprocess.run([self.bin / "python", "-m", "pip", *install], **run)
         # What the package depends on is lent; editable installs are not lent along.
         self.packages = Path(self.python("import sysconfig; print(sysconfig.get_path('purelib'))"))
-        (self.packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        lender = Path(sysconfig.get_path("purelib"))
+        if replicate:
+            (self.packages / "lent.pth").write_text(f"{lender}\n")
+            return
+        for name in dependencies() - {"fairbandits"}:
+            tops = {file.parts[0] for file in distribution(name).files} - {"..", "__pycache__"}
+            for top in tops:
+                (self.packages / top).symlink_to(lender / top)
 
     def run(self, *words, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
         """Run a program of the environment, in a folder that is no part of the project."""
@@ -76,6 +111,45 @@ def installed(tmp_path_factory):
     return Installed(tmp_path_factory.mktemp("installed"))
 
 
+@pytest.fixture(scope="module")
+def replicating(tmp_path_factory):
+    return Installed(tmp_path_factory.mktemp("replicating"), replicate=True)
+
+
+def test_it_is_few_packages_and_nothing_of_the_workflow():
+    assert len(dependencies()) <= MOST_PACKAGES, sorted(dependencies())
+    assert not dependencies() & {"snakemake", "jupyter", "sphinx", "sympy"}
+
+
+def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
+    times = []
+    for _ in range(5):
+        begin = perf_counter()
+        subprocess.run([sys.executable, "-c", "import fairbandits"], check=True)
+        times.append(perf_counter() - begin)
+    assert min(times) < SLOWEST_IMPORT
+    code = (
+        "import sys, fairbandits, fairbandits.audit.judging.run; fairbandits.UCB1;"
+        f" print(sorted(set({REPLICATE!r}) & set(sys.modules)))"
+    )
+    run = {"check": True, "capture_output": True, "text": True}
+    assert subprocess.run([sys.executable, "-c", code], **run).stdout.strip() == "[]"
+
+
+def test_the_first_comparison_of_the_readme_runs(installed):
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    lines = re.search(r"```python\n(import fairbandits as fb\n.*?)```", readme, re.S)[1]
+    shorter = lines.replace("10_000", "200")
+    assert shorter != lines
+    assert "Fair" in installed.python(f"import matplotlib; matplotlib.use('Agg')\n{shorter}")
+
+
+def test_the_demo_needs_no_file(installed):
+    said = installed.run("fairbandits", "demo", "--rounds", "200", "--replicates", "2").stdout
+    assert said.splitlines()[-1] == "fairbandits-demo.png"
+    assert (installed.home / "fairbandits-demo.png").stat().st_size > 10_000
+
+
 def test_own_and_published_policies_run(installed):
     example = own_policy.SOURCE.replace("10_000", "200")
     _, caption, header, *lines = installed.python(example).splitlines()
@@ -97,8 +171,8 @@ def test_a_run_gives_the_numbers_of_the_checkout(installed):
 
 
 @pytest.mark.slow
-def test_commands_from_simulation_to_figure_need_no_checkout(installed):
-    experiment = small_config(installed.home).experiment("banditq", "full_information")
+def test_commands_from_simulation_to_figure_need_no_checkout(replicating):
+    experiment = small_config(replicating.home).experiment("banditq", "full_information")
     chunks = [
         {
             "name": run.key,
@@ -111,50 +185,57 @@ def test_commands_from_simulation_to_figure_need_no_checkout(installed):
     dataset = {"experiment": experiment.facts(), "ledger": "", "out": "data.parquet"}
     dataset["chunks"] = [chunk["out"] for chunk in chunks]
     for command, plan in (("simulate", {"chunks": chunks}), ("collect", {"datasets": [dataset]})):
-        (installed.home / "plan.json").write_text(json.dumps({"seed": SEED, **plan}))
-        installed.run("fairbandits", command, "plan.json")
+        (replicating.home / "plan.json").write_text(json.dumps({"seed": SEED, **plan}))
+        replicating.run("fairbandits", command, "plan.json")
     images = ["--svg", "fig1.svg", "--png", "fig1.png", "--table", "fig1.parquet"]
-    installed.run("fairbandits", "figure", "banditq", "fig1", "data.parquet", *images)
-    footer = read_footer(installed.home / "data.parquet")
+    replicating.run("fairbandits", "figure", "banditq", "fig1", "data.parquet", *images)
+    footer = read_footer(replicating.home / "data.parquet")
     assert footer["commit"] == "unknown"
-    assert all((installed.home / name).stat().st_size for name in images[1::2])
+    assert all((replicating.home / name).stat().st_size for name in images[1::2])
     replay = ["banditq-uai2024", "--arms", "5", "--feedback", "bandit", "--out", "replay.parquet"]
-    installed.run("fairbandits", "replay", *replay, NUMBA_DISABLE_JIT="0")
-    assert read_footer(installed.home / "replay.parquet")["commit"] == "unknown"
+    replicating.run("fairbandits", "replay", *replay, NUMBA_DISABLE_JIT="0")
+    assert read_footer(replicating.home / "replay.parquet")["commit"] == "unknown"
+
+
+def test_a_command_that_needs_more_packages_says_which(installed):
+    assert installed.refused("replicate", "figures") == (
+        'Error: this needs psutil: `pip install "fairbandits[replicate]"`, and a checkout of the '
+        "project, where `make setup` installs all of it"
+    )
 
 
 @pytest.mark.parametrize("command", NEED_CHECKOUT)
-def test_what_needs_a_checkout_says_so(installed, command):
-    line = installed.refused(command, *NEED_CHECKOUT[command])
-    place = installed.packages / "fairbandits"
+def test_what_needs_a_checkout_says_so(replicating, command):
+    line = replicating.refused(command, *NEED_CHECKOUT[command])
+    place = replicating.packages / "fairbandits"
     assert line == (
         "Error: this needs a checkout of the project, with its configuration, claims and workflow: "
         f"the package in {place} is installed without one, and the current folder is in none; "
         "clone the repository and run this inside it"
     )
-    assert not (installed.home / ".snakemake").exists()
+    assert not (replicating.home / ".snakemake").exists()
 
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """Return another checkout, with the code that is installed."""
+    """Return another checkout, with the code that is replicating."""
     for name in ("Snakefile", "src", "config", "papers", "workflow"):
         copy = shutil.copytree if (CHECKOUT / name).is_dir() else shutil.copy
         copy(CHECKOUT / name, tmp_path / name)
     return tmp_path
 
 
-def test_the_checkout_around_the_current_folder_is_used(installed, elsewhere):
-    line = installed.refused("lock", folder=elsewhere / "papers" / "banditq")
+def test_the_checkout_around_the_current_folder_is_used(replicating, elsewhere):
+    line = replicating.refused("lock", folder=elsewhere / "papers" / "banditq")
     assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
 
 
-def test_a_checkout_with_other_code_is_refused(installed, elsewhere):
+def test_a_checkout_with_other_code_is_refused(replicating, elsewhere):
     file = elsewhere / "src" / "fairbandits" / "rationals.py"
     file.write_text(file.read_text(encoding="utf-8") + "EDITED = 1\n", encoding="utf-8")
     for words in (["lock"], ["replicate", "figures"]):
-        assert installed.refused(*words, folder=elsewhere) == (
-            f"Error: the package in {installed.packages / 'fairbandits'} has other code than the "
+        assert replicating.refused(*words, folder=elsewhere) == (
+            f"Error: the package in {replicating.packages / 'fairbandits'} has other code than the "
             f"checkout {elsewhere}, which the current folder is in; install that one, "
             f"`pip install {elsewhere}`, or run `make setup` there and use .venv/bin/fairbandits"
         )
