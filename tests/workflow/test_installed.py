@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib.metadata import distribution
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from time import perf_counter
 
@@ -148,6 +148,32 @@ def test_the_demo_needs_no_file(installed):
     said = installed.run("fairbandits", "demo", "--rounds", "200", "--replicates", "2").stdout
     assert said.splitlines()[-1] == "fairbandits-demo.png"
     assert (installed.home / "fairbandits-demo.png").stat().st_size > 10_000
+
+
+def test_the_guide_from_counts_to_a_verdict_can_be_followed(installed):
+    guide = (CHECKOUT / "docs" / "minimum-share.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    installed.python("\n".join(["import matplotlib; matplotlib.use('Agg')", *blocks]))
+    said = installed.run("fairbandits", "judge", "traffic.yaml", "--check").stdout
+    assert "2 claims" in said
+
+
+def test_every_dependency_is_imported():
+    sources = [file.read_text(encoding="utf-8") for file in (CHECKOUT / "src").rglob("*.py")]
+    imported = {
+        name for text in sources for name in re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)
+    }
+    found = {
+        canonicalize_name(name)
+        for module in imported
+        for name in packages_distributions().get(module, ())
+    }
+    direct = {
+        canonicalize_name(Requirement(one).name)
+        for one in distribution("fairbandits").requires
+        if "extra ==" not in one
+    }
+    assert direct <= found, direct - found
 
 
 def test_own_and_published_policies_run(installed):

@@ -68,8 +68,8 @@ def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
 
 def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str, Any]:
     """Return a ledger with the families and rules of all papers, where it has none of that name."""
-    file = root / SHARED_RULES
-    shared = read_yaml(file) if file.is_file() else {}
+    files = (root / SHARED_RULES, PACKAGE / "settings" / "rules.yaml")  # the second: in the wheel
+    shared = next((read_yaml(file) for file in files if file.is_file()), {})
     merged = {kind: {**shared.get(kind, {}), **content.get(kind, {})} for kind in RULES}
     return {**content, **merged}
 
