@@ -249,10 +249,12 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
         if record is None:
             continue
         rule, command, reads = record["rule"], record["shellcmd"], tuple(record["input"])
-        times = (datetime.fromtimestamp(record[when], UTC) for when in ("starttime", "endtime"))
-        key = rule, command, record["starttime"]
-        job = jobs.get(key) or Job(rule, command or "", reads, (), *times)
-        jobs[key] = replace(job, makes=(*job.makes, file))
+        begin, end = (datetime.fromtimestamp(record[at], UTC) for at in ("starttime", "endtime"))
+        # each file of a job has a begin of its own, some microseconds after the one before
+        job = jobs.get((rule, command, end)) or Job(rule, command or "", reads, (), begin, end)
+        jobs[rule, command, end] = replace(
+            job, makes=(*job.makes, file), begin=min(job.begin, begin)
+        )
         waiting += job.reads
     done = (replace(job, makes=tuple(sorted(job.makes))) for job in jobs.values())
     return sorted(done, key=lambda job: (job.begin, job.rule, job.makes))
