@@ -4,7 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -127,6 +127,10 @@ class Cell:
     run: RunData
     replicates: int | None = None  # the first so many; default all
     stands_for: "Cell | None" = None
+    #: Measures by name, with all axes.
+    measured: dict[str, np.ndarray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def spec(self) -> RunSpec:

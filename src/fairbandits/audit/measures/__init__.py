@@ -91,8 +91,12 @@ class Word:
         )
 
     def measured(self, cell: Cell) -> np.ndarray:
-        """Return a measure of a cell with all three axes."""
-        return with_axes(self.value(cell), self.axes)
+        """Return a measure of a cell with all three axes, computed once for all questions."""
+        if self.name not in cell.measured:
+            values = with_axes(self.value(cell), self.axes)
+            values.flags.writeable = False
+            cell.measured[self.name] = values
+        return cell.measured[self.name]
 
     def called(self, scope: Any, arguments: list[Any]) -> Any:
         """Return a function's value in a case (`fairbandits.audit.cases.CaseScope`)."""
