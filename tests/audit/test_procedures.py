@@ -711,7 +711,14 @@ def test_one_finding_is_the_claims():
 def test_a_refutation_that_does_not_stand_says_so():
     rows = [found("N", 0.009), *[found("R", 0.3 / k, n=7) for k in range(1, 3)]]
     combined = combine(rows, how="all", level=0.99)
-    assert (combined.verdict, combined.tags, combined.n) == (INCONCLUSIVE, ("HOLM",), 7)
+    assert (combined.verdict, combined.tags, combined.n) == (INCONCLUSIVE, ("HOLM",), 9)
+
+
+@pytest.mark.parametrize("how", ["all", "universal"])
+def test_n_is_of_the_finding_whose_number_is_shown(how):
+    """Steps of a derivation beside an exponent of many runs are not the runs."""
+    derivation, exponent = found("R", None, n=3), found("R", 0.002, n=32)
+    assert combine([derivation, exponent], how=how, level=0.99) == exponent
 
 
 def test_combinations_need_findings():
