@@ -19,7 +19,6 @@ def positive(names: str) -> tuple[sympy.Symbol, ...]:
 
 
 def nonnegative(names: str) -> tuple[sympy.Symbol, ...]:
-    """Return symbols of at least 0, by names with blanks between them."""
     return sympy.symbols(names, nonnegative=True, seq=True)
 
 
@@ -29,11 +28,7 @@ def equal(left: Any, right: Any) -> Step:
 
 
 def at_most(smaller: Any, larger: Any) -> Step:
-    """Return the step that one expression is at most the other, by the signs of their symbols.
-
-    The difference is brought to one fraction; both of its parts must have no negative term, or be
-    products of squares and positive factors.
-    """
+    """Return the step that one expression is at most the other, by the signs of their symbols."""
     return partial(_above, smaller, larger)
 
 

@@ -1,8 +1,4 @@
-"""Words of the penalised problem without runs: its optimum, its constraint, a policy that commits.
-
-Instances are random: means, penalty rates and quotas are exact fractions, drawn so that equal ones
-are frequent.
-"""
+"""Words of the penalised problem without runs, of random instances in exact fractions."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -46,10 +42,7 @@ def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fractio
 
 @function("r")
 def wrong_minimisers(number, *, seed):
-    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0.
-
-    The loss is piecewise linear with one kink, at tau: on [0, 1] it is least at 0, tau or 1.
-    """
+    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
     found = []
     for drawn in _drawn(number, seed, 11):
         for gap, rate, quota in zip(drawn.gaps, drawn.rates, drawn.quotas, strict=True):
@@ -77,10 +70,7 @@ def not_one_set(number, *, seed):
 
 @function("r")
 def optimum_errors(number, *, seed):
-    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances.
-
-    The optimum of Eq. 6 is that of a linear programme with a variable for each (tau - y)+.
-    """
+    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
     from scipy.optimize import linprog
 
     found = []
@@ -128,8 +118,7 @@ def least_lack(quotas, rounds):
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):
     """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T).
 
-    It is the policy of `committing_regret`: the first arm is the best by one of the gaps, rewards
-    are normal with variance 1, and only their sample means are drawn.
+    Rewards are normal with variance 1; only their sample means are drawn (`committing_regret`).
     """
     rng = np.random.default_rng([seed, 16])
     pulls = round((1 - share) * horizon) // arms
