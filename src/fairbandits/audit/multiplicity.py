@@ -47,7 +47,12 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
     have K verdicts that could be wrong, not 2 K (J. P. Shaffer, Annals of Statistics 8, 1980).
     """
     confidence(level)
-    tests = {key: _test(key, one) for key, one in findings.items() if one.p is not None}
+    tests: dict[Key, Hashable] = {}
+    for key, one in findings.items():
+        if one.p is not None:
+            # as text, where NaN equals NaN
+            same = repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
+            tests[key] = (key[0], same) if isinstance(key, tuple) else key
     if not tests:
         return dict(findings)
     p_values = {test: findings[key].p for key, test in tests.items()}
@@ -57,14 +62,6 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
         one, p = findings[key], float(adjusted[test])
         corrected[key] = replace(one, p=p) if p <= 1 - level else _undecided(one, p)
     return corrected
-
-
-def _test(key: Hashable, one: Finding) -> Hashable:
-    """Return a key that is equal for the same finding on a claim under two readings."""
-    if not isinstance(key, tuple):
-        return key
-    # as text, where NaN equals NaN
-    return key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
 
 
 def combine(
