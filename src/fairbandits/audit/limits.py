@@ -1,18 +1,10 @@
 """Limits and p-values of a mean that hold where replicates are skewed, or nearly all agree.
 
-Student's t is wrong about skewed replicates in the direction of their tail: with events in 2 % of
-30 runs a false bound on their mean was confirmed in half of the trials. Two remedies:
-
-- Limits in the direction of a tail are those of a gamma law with the skewness that the sample's
-  L-moments show (`allowance`, `stretched`); its own third moment says little in small samples.
-- Where fewer than `CARRIERS` replicates carry the variance, nothing is said in the direction of
-  the tail, and nothing at all of a sample without spread (`rare`), unless the largest possible
-  value of a replicate is known: then a bet decides (`bet`), which is exact.
-
-References
-----------
-J. Hosking, "L-moments", Journal of the Royal Statistical Society B 52 (1990). I. Waudby-Smith and
-A. Ramdas, "Estimating means of bounded random variables by betting", ibid. 86 (2024).
+Student's t is wrong about skewed replicates in the direction of their tail. There limits are those
+of a gamma law with the skewness that the sample's L-moments show (`allowance`, `stretched`; J.
+Hosking, Journal of the Royal Statistical Society B 52, 1990). Where fewer than `CARRIERS`
+replicates carry the variance (`rare`), nothing is said in that direction unless the largest
+possible value is known: then a bet decides (`bet`; I. Waudby-Smith and A. Ramdas, ibid. 86, 2024).
 """
 
 from collections.abc import Sequence
@@ -144,7 +136,6 @@ def within(
 
 
 def is_constant(sample: np.ndarray) -> bool:
-    """Return whether replicates are equal, but for rounding."""
     return bool(np.ptp(sample) <= ROUNDING * np.abs(sample).max())
 
 
@@ -210,7 +201,6 @@ def most_l_skewness(n: int) -> float:
 
 
 def is_heavy(sample: np.ndarray) -> bool:
-    """Return whether a sample's tail is heavier than that of an exponential law."""
     return not is_constant(sample) and l_skewness(sample) > most_l_skewness(sample.size)
 
 

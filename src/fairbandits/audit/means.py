@@ -107,7 +107,6 @@ def mean(
 
 
 def _columns(name: str, values: Any) -> np.ndarray:
-    """Return replicates as an array with a column for each point."""
     array = numbers(name, values, ndim=min(2, max(1, np.ndim(values))), least=2)
     return array[:, None] if array.ndim == 1 else array
 

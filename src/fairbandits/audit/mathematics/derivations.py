@@ -50,15 +50,12 @@ def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
 
 
 def above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is positive for all values of its symbols."""
     return lambda: int(not sympy.simplify(expression.doit()).is_positive)
 
 
 def not_above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is not positive for all values of its symbols."""
     return lambda: int(bool(sympy.simplify(expression).is_positive))
 
 
 def true(condition: Any) -> Step:
-    """Return the step that an inequality of numbers holds."""
     return lambda: int(not bool(condition))

@@ -120,9 +120,6 @@ def most_average_regret(rounds, own_means, best_fair_reward):
     return (best_fair_reward - own_means.min()) * (rounds + 1) / 2
 
 
-# ------------------------------------------------------------------- chosen on other replicates
-
-
 @function()
 def worst_held_out(x):
     """Value of the arm whose mean is largest at the last round, chosen on other replicates."""

@@ -230,9 +230,6 @@ measure("rta")(bounds.azuma_bound)
 measure("rta")(bounds.root_sum)
 
 
-# ------------------------------------------------------------- what no recorded run decides
-
-
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""

@@ -373,9 +373,6 @@ def number(x):
     return float(np.asarray(x, float).reshape(()))
 
 
-# -------------------------------------------------------------------------- cells side by side
-
-
 def _of_cells(x, like):
     """Return the values of each stacked cell, or arm, of another value."""
     return np.broadcast_to(x, (1, 1, like.shape[2])).ravel()

@@ -228,9 +228,6 @@ def other_fair(number, *, seed):
     return found
 
 
-# ------------------------------------------------------------------ T-Fair-UCB's first phase
-
-
 @function("r")
 def filled_in_turn(arms, denominator, order):
     """Largest floor(r_i t) - N_i of T-Fair-UCB's first phase by its order, for all quotas.

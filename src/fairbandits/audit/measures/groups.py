@@ -135,7 +135,6 @@ def optimum_off(number, seed):
 
 
 def splits(total, parts):
-    """Return all ways to split a number into parts."""
     ends = itertools.combinations_with_replacement(range(total + 1), parts - 1)
     return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
 
@@ -194,9 +193,6 @@ def optimism_lost(number, least, cut, seed):
         at_corner = int((upper**2).sum()) * int(means.sum())
         lost += at_corner < int((means**2).sum()) * int(upper.sum())
     return lost
-
-
-# ------------------------------------------------------------------- confidence intervals
 
 
 @function()

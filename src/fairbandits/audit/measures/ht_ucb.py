@@ -135,9 +135,6 @@ def fluid_pulls(means, quotas, penalties, horizon):
     return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
 
 
-# --------------------------------------------------------------------------- curves of cells
-
-
 @function()
 def frontier(x, y, own, other, level, levels):
     """Height y at one of evenly spaced levels of x that two sets of cells reach, of one set.
@@ -277,9 +274,6 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
         earlier = earlier + most[:, arm]
         ahead |= short
     return np.stack(found, axis=1)
-
-
-# -------------------------------------------------------------------- what no recorded run decides
 
 
 @function("r")

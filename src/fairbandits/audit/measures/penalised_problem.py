@@ -20,7 +20,6 @@ class Drawn(NamedTuple):
 
     @property
     def gaps(self) -> list[Fraction]:
-        """Delta_k."""
         return [max(self.means) - mean for mean in self.means]
 
 
@@ -36,7 +35,6 @@ def _drawn(number: int, seed: int, part: int) -> Iterator[Drawn]:
 
 
 def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fraction:
-    """Return Delta y + A (tau - y)+."""
     return gap * y + rate * max(quota - y, Fraction(0))
 
 
