@@ -11,14 +11,14 @@ from fairbandits.audit.judge import Answer, judge
 from fairbandits.audit.ledger import with_settings
 from fairbandits.audit.procedures import STATISTICS, parameters_of
 from fairbandits.audit.quantities import quantity
-from fairbandits.audit.records import Made, verdict_row
+from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.run import exploratory_words, find
 from fairbandits.audit.tables import claims_of
 from fairbandits.audit.words import aligned, questions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.schemas import ConfigError, meant, parse_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
 
 #: Closing words about changed settings.
 WHAT_IF = """\
@@ -44,6 +44,7 @@ def answer(
         raise ConfigError(f"no claim {claim!r}{meant(claim, list(claims))}")
     own = claims[claims[claim].alias_of or claim]
     changed, words = _with_changes(own, changes)
+    results = results or ROOT / config.folders["results"]
     judged, made = _judged(config, ledgers[own.paper], (own, changed), results)
     rows = [row for pair in zip(*judged, strict=True) for row in pair]
     statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
@@ -103,29 +104,27 @@ def _meant(claim: Claim, name: str) -> list[str]:
 
 
 def _judged(
-    config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path | None
+    config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
 ) -> tuple[list[list[dict[str, Any]]], Made]:
     """Return the verdict rows on each version of a claim by the data at hand, and their origin.
 
-    The other claims of a family that is corrected together are judged once.
+    Findings on the other claims of a family that is corrected together are of the last audit.
     """
-    first = claims[0]
-    together = ledger.families[first.family].correction == "holm"
-    family = {
-        key: one
-        for key, one in ledger.claims.items()
-        if key == first.id or (together and one.family == first.family)
-    }
+    same, paper = claims[0], ledger.paper
+    family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
+    of_family = replace(ledger, claims=family)
     others: list[Answer] = []
+    if ledger.families[same.family].correction == "holm":
+        file = results / "audit" / "findings.parquet"
+        rows = read(file, {paper: of_family}, "findings", anyway=True).rows
+        rows = [row for row in rows if of_family.test(row["claim"], row["test"])]
+        others = [answer_of(row) for row in rows if row["claim"] != same.id]
     judged = []
     for claim in claims:
-        alone = {ledger.paper: replace(ledger, claims=family | {claim.id: claim})}
-        only = [claim.id] if others else []
-        found, _, made = find(config, alone, ledger.paper, results, only)
-        others = others or [one for one in found if one.claim != claim.id]
-        own = [one for one in found if one.claim == claim.id]
-        verdicts = judge(alone, [*others, *own])
-        judged.append([verdict_row(alone, one, made) for one in verdicts if one.claim is claim])
-        if (head := judged[-1][0])["verdict"] == FAILED:
-            raise StoreError(f"{claim.id} cannot be judged: {head['message']}")
+        alone = {paper: replace(ledger, claims=family | {claim.id: claim})}
+        own, _, made = find(config, alone, paper, results, [claim.id])
+        verdicts = [one for one in judge(alone, [*own, *others]) if one.claim is claim]
+        if verdicts[0].outcome == FAILED:
+            raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
+        judged.append([verdict_row(alone, one, made) for one in verdicts])
     return judged, made

@@ -64,13 +64,10 @@ def limits(row: Row, number: Formatter, between: str = " to ") -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
-    match math.isinf(low), math.isinf(high):
-        case True, True:
-            return "no limits"
-        case False, True:
-            return f"from {number(low)}, no upper limit"
-        case True, False:
-            return f"up to {number(high)}, no lower limit"
+    if math.isinf(low):
+        return "no limits" if math.isinf(high) else f"up to {number(high)}, no lower limit"
+    if math.isinf(high):
+        return f"from {number(low)}, no upper limit"
     return f"{number(low)}{between}{number(high)}"
 
 
@@ -103,17 +100,14 @@ def readings_in_words(rows: Sequence[Row]) -> str:
     >>> readings_in_words([head, one, other])
     'under both readings'
     """
-    found = {
-        outcome: ", ".join(names).replace("_", " ")
-        for outcome, names in under_readings(rows).items()
-    }
-    names = [row["reading"] for row in rows if row["reading"]]
+    found = under_readings(rows)
+    names = [name.replace("_", " ") for some in found.values() for name in some]
     if rows[0]["verdict"] == DEPENDS and found:
-        return "; ".join(f"{outcome}: {said}" for outcome, said in found.items())
-    if len(names) == 1:
-        return f"under {', '.join(found.values())}"
-    many = "both" if len(names) == 2 else f"all {len(names)}"
-    return f"under {many} readings" if names else ""
+        said = (f"{outcome}: {', '.join(some)}" for outcome, some in found.items())
+        return "; ".join(said).replace("_", " ")
+    if len(names) > 1:
+        return f"under {'both' if len(names) == 2 else f'all {len(names)}'} readings"
+    return f"under {names[0]}" if names else ""
 
 
 def basis(claim: Claim) -> str:
