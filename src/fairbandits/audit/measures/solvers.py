@@ -30,7 +30,8 @@ def solver():
 def errors_of(z, tolerance):
     """Return the errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
 
-    At the maximum 1 / q_i + z_i is the same for all i, and q sums to 1.
+    First the spread of 1 / q_i + z_i, which is the same for all i at the maximum, relative to the
+    largest 1 / q_i or z_i; then the distance of the sum of q from 1.
     """
     top = z.max(axis=1, keepdims=True)
     shift = np.empty(len(z))
