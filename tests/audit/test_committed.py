@@ -1,6 +1,7 @@
 """The committed tables: every finding in short, read back with the ledgers, of one run."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import real
 import small
 from fairbandits.audit.finding import FAILED
+from fairbandits.audit.judging.rules import load_rules
 from fairbandits.audit.records import read, stale, write_committed
 from fairbandits.audit.staleness import of_other_findings
 from fairbandits.audit.tables import VERDICTS_TABLE, apart, committed, csv_of
@@ -133,3 +135,9 @@ def test_the_committed_findings_are_those_of_the_committed_verdicts():
     if (ROOT / "audit" / "findings.csv").is_file():
         assert list(of_other_findings(table, verdicts, LEDGERS)) == []
         assert (ROOT / "audit" / "findings.csv").stat().st_size < 1_000_000
+
+
+def test_the_page_on_guarantees_is_of_the_rules_that_were_frozen():
+    rules = load_rules(ROOT / "papers" / "arena" / "guarantees.yaml")
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    assert re.search(r"digest `(\w{16})`", page)[1] == rules.digest

@@ -9,10 +9,12 @@ import real
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import fails, weakest, weighed
 from fairbandits.audit.means import mean
+from fairbandits.audit.tables import csv_rows
+from fairbandits.audit.totals import left_out
+from fairbandits.settings.schemas import ROOT
 
-TESTS = [
-    test for one in real.ledgers().values() for claim in one.claims.values() for test in claim.tests
-]
+CLAIMS = {key: one for ledger in real.ledgers().values() for key, one in ledger.claims.items()}
+TESTS = [test for claim in CLAIMS.values() for test in claim.tests]
 
 
 def of_procedure(name, **settings):
@@ -114,3 +116,30 @@ def test_the_weakest_of_several():
     assert weakest(reversed(GRADES)) == "consistent"
     assert weakest(["exact", "measured"]) == "measured"
     assert weakest([]) == ""
+
+
+# ------------------------------------------------------------------ of the committed findings
+
+
+def test_each_measured_verdict_changes_under_its_control():
+    deciding = [row for row in csv_rows(ROOT / "audit" / "findings.csv") if row["decides"] == "yes"]
+    reproduced = [row for row in deciding if row["verdict"] == "reproduced"]
+    measured = [row["control"] for row in reproduced if row["grade"] == "measured"]
+    assert len(measured) > 50
+    assert set(measured) <= {"not reproduced", "inconclusive"}
+    # and what a control passes is reproduced nowhere
+    assert "reproduced" not in {row["control"] for row in reproduced}
+
+
+@pytest.mark.parametrize(
+    "key", [key for key, one in CLAIMS.items() if one.primary and not left_out(one) and one.tests]
+)
+def test_a_primary_claim_has_a_control_or_says_why_not(key):
+    """A test of means of runs; mathematics, counts without error and published curves have none."""
+    bare = [
+        test.name
+        for test in CLAIMS[key].tests
+        if test.decides and test.reads_runs and test.procedure not in ("exact", "curve")
+        if test.control is None and not test.uncontrolled
+    ]
+    assert bare == []

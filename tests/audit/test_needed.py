@@ -1,66 +1,45 @@
 """`fairbandits power`: how many replicates each question has, and how many decide it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit import cells, run
+from fairbandits.audit import run
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
 from fairbandits.audit.grades import replicates_needed
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
 
-CELLS = {"experiments": ["full_information"]}
-INPUTS = {"values": "total(reward) @ T", "against": 1}
+LEDGER = real.ledgers()["banditq"]
+CLAIM = next(claim for claim in LEDGER.claims.values() if claim.tests)
+
+
+def judged_by(procedure, **settings):
+    """Return a deciding test of the ledger that reads runs."""
+    tests = (test for claim in LEDGER.claims.values() for test in claim.tests)
+    return next(
+        test
+        for test in tests
+        if test.decides and test.reads_runs and test.procedure == procedure
+        if settings.items() <= test.settings.items()
+    )
 
 
 @pytest.fixture
-def ledgers(tmp_path):
+def ledgers():
     """A ledger with two claims; one has a test that only qualifies it."""
-    mean = {"rule": "at_most", "cells": CELLS, "inputs": INPUTS}
-    exact = {"rule": "exact", "cells": CELLS, "inputs": {"values": "total(reward) @ T"}}
-    plain = {
-        "place": "Theorem 1",
-        "statement": "It is small.",
-        "kind": "bound",
-        "primary": False,
-        "version": 1,
-        "estimand": "the mean",
-        "family": "single",
+    mean, exact = judged_by("mean", claim="at most"), judged_by("exact")
+    tests = {"t-mean": (mean, replace(mean, name="beside", decides=False)), "t-exact": (exact,)}
+    claims = {
+        key: replace(CLAIM, id=key, experiments=(), readings=(), tests=own)
+        for key, own in tests.items()
     }
-    beside = mean | {"decides": False, "meaning": "How large it is"}
-    content = {
-        "paper": "banditq",
-        "title": "A test",
-        "readings": {},
-        "families": {"single": {"what": "each", "level": 0.99, "correction": "none"}},
-        "rules": {
-            "at_most": {
-                "version": 1,
-                "procedure": "mean",
-                "settings": {"claim": "at most", "level": 0.99},
-            },
-            "exact": {
-                "version": 1,
-                "procedure": "exact",
-                "settings": {"tolerance": 0},
-            },
-        },
-        "claims": {
-            "t-mean": plain | {"tests": {"mean": mean | {"each": ["T"]}, "beside": beside}},
-            "t-exact": plain | {"kind": "invariant", "tests": {"exact": exact}},
-        },
-    }
-    file = tmp_path / "papers" / "banditq" / "claims.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(yaml.safe_dump(content, sort_keys=False))
-    return load_ledgers(real.config(), tmp_path)
+    return {"banditq": replace(LEDGER, claims=claims)}
 
 
 def spread(mean, n=30, sd=0.1):
@@ -79,8 +58,7 @@ def ask(claim, test, evidence):
 
 
 @pytest.fixture
-def needed(ledgers, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells.Evidence, "check", lambda self, name: None)
+def needed(ledgers, tmp_path):
     return list(run.needed(real.config(), ledgers, "banditq", tmp_path, ask=ask))
 
 

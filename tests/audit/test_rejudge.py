@@ -71,5 +71,5 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     assert came_again(claim, ledger).startswith("The verdict came again under 1 of 2 salts")
     # of other rules than now
     table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
-    rejudge._of_claims.cache_clear()
+    rejudge._agreement.cache_clear()
     assert came_again(claim, ledger) == ""

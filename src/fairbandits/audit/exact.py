@@ -32,25 +32,10 @@ def exact(
 ) -> Finding:
     """Judge whether something holds in every run and round, or a number is the printed one.
 
-    Parameters
-    ----------
-    values : sequence of number, any shape
-        Amount by which it is broken in each; 0 or less where it holds. Of a printed number the
-        number computed again.
-    scale : sequence of float or float
-        Size of the numbers that the values are differences of; the tolerance is relative to it.
-    printed : str
-        The printed number, as "0.167"; its digits say how it was rounded.
-    tolerance : float
-        Relative size of rounding errors; 0 for exact arithmetic, whose values are whole numbers.
-
-    Returns
-    -------
-    Finding
-        The statistic is the largest value, n the number of checks; ``first`` is the index of the
-        first one broken, in the order given. ROUNDING: broken by less than the tolerance only.
-        A printed number is reproduced if equal after rounding, halves up or to even; TRUNCATED if
-        it is equal only after cutting off.
+    `values` has by how much it is broken, 0 or less where it holds, or the number computed again.
+    The `tolerance` for rounding is relative to `scale`; with 0, values are whole numbers. The
+    digits of `printed`, as "0.167", say how it was rounded, halves up or to even. The statistic is
+    the largest value, n the number of checks.
     """
     if printed != "":
         return _printed(number("values", values), printed)
@@ -99,10 +84,7 @@ def _printed(value: float, printed: str) -> Finding:
 def share(
     values: Sequence[bool], *, claim: Literal["at most", "at least"], limit: float, level: float
 ) -> Finding:
-    """Judge whether a probability is at least, or at most, a limit (Clopper-Pearson).
-
-    `values` has the success of each replicate; `level` is the confidence of each one-sided limit.
-    """
+    """Judge whether a probability is at least, or at most, a limit (Clopper-Pearson)."""
     array = np.asarray(values)
     if array.ndim != 1 or not array.size or not np.isin(array, (0, 1)).all():
         raise ValueError("values must be a list of true and false, not empty")
@@ -130,30 +112,11 @@ def curve(
 ) -> Finding:
     """Judge whether a published curve, or number, is one that a run like ours could have given.
 
-    Parameters
-    ----------
-    values : sequence of float, shape (n_replicates, n_points) or (n_replicates,)
-    printed : sequence of float, shape (n_points,), or float
-    within : sequence of float or float
-        Half width of what rounding or reading from a plot leaves open at each point: the published
-        curve is moved towards our mean by that much at most.
-    level : float
-
-    Returns
-    -------
-    Finding
-        The statistic is its largest deviation over all points, in standard deviations; ``largest
-        inside`` the one up to which a curve is inside. p is the chance that a run deviates as much.
-        Reproduced when it is above 1 - level, else not reproduced. If the published curve deviates
-        more than all of ours and these are fewer than level / (1 - level), the smallest possible p,
-        1 / (n + 1), is above 1 - level: then inconclusive, UNDERPOWERED.
-
-    Notes
-    -----
-    The means and standard deviations are those of all n + 1 curves, so that under the claim every
-    one of them is as likely as another to have the largest deviation, whatever their law and
-    however their points hang together (a conformal test; V. Vovk, A. Gammerman and G. Shafer,
-    "Algorithmic learning in a random world", 2005).
+    `values` has shape (n_replicates,) or (n_replicates, n_points), `within` the half width of
+    reading from a plot. The statistic is the largest deviation over all points, in standard
+    deviations of all n + 1 curves: each is as likely as another to have the largest, whatever their
+    law (a conformal test; V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random
+    world", 2005). UNDERPOWERED where too few runs could refuse any curve.
     """
     values = np.asarray(values)
     samples = numbers("values", values[:, None] if values.ndim == 1 else values, 2, FEWEST)

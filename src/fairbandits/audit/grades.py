@@ -1,31 +1,19 @@
-"""What a finding is worth: whether it could have come out otherwise, its grade, its power.
-
-Grades are those of `fairbandits.audit.finding.GRADES`; docs/procedures.md has the rules in words.
-Power is the number of replicates that a test needs, estimated from its finding with the present
-ones.
-"""
+"""What a finding is worth: its grade (docs/procedures.md), and how many replicates it needs."""
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
 
 from fairbandits.audit.claims import Test
-from fairbandits.audit.finding import (
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    number,
-)
+from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
 
 EXACT, MEASURED, CONSISTENT = GRADES
-#: Procedures of which a pass says that the data agree with the claim, not that it is so: rates over
+#: Procedures whose passing says that the data agree with the claim, not that it is so: rates over
 #: a window, and curves inside what one more run could give.
 AGREEING = ("slope", "curve")
 #: Share of a bound's value below which meeting it supports nothing, and below which it is weak.
@@ -52,11 +40,17 @@ def weighed(
         return replace(finding, grade=EXACT if exact else MEASURED)
     if finding.verdict != REPRODUCED:
         return finding
+    share = finding.also.get("tightness", 1.0)  # how near a mean comes to its bound
+    if test.settings.get("claim") == "at least":
+        share = 1 / share if share > 0 else 1.0
     failed = control is not None and fails(test, finding, control, data)
-    tag = "" if failed else "TRIVIAL" if control is not None else _empty(test, finding)
-    if tag:
+    unsigned = "SIGN" in finding.tags and np.isnan(finding.statistic)
+    certain = test.is_algebra or unsigned or share < FAR_OFF or "CONSTANT" in finding.tags
+    if not failed and (certain or control is not None):
+        tag = "VACUOUS" if control is None else "TRIVIAL"
         return replace(finding, verdict=INCONCLUSIVE, p=1.0, tags=(*finding.tags, tag))
-    return replace(finding, grade=_for(test, finding, failed))
+    agrees = not failed or test.procedure in AGREEING or share < LOOSE
+    return replace(finding, grade=EXACT if test.is_exact else CONSISTENT if agrees else MEASURED)
 
 
 def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
@@ -69,72 +63,29 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     """
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
-    bounded = test.settings.get("claim") in ("at most", "at least") and "limit" in control.also
-    if bounded and "CONSTANT" in control.tags:
-        beyond = control.statistic - control.also["limit"]
-        return beyond > 0 if test.settings["claim"] == "at most" else beyond < 0
-    above_0 = test.procedure == "mean" and test.settings["claim"] == "at least"
-    is_difference = above_0 and "limit" not in control.also
+    claimed, limit = test.settings.get("claim"), control.also.get("limit")
+    if "CONSTANT" in control.tags and limit is not None and claimed in ("at most", "at least"):
+        return control.statistic > limit if claimed == "at most" else control.statistic < limit
+    is_difference = test.procedure == "mean" and claimed == "at least" and limit is None
     if np.isfinite([control.low, control.high]).all():
         if not control.low <= finding.statistic <= control.high:
             return True
     elif is_difference and control.statistic == 0:
         return True
-    changes = {"level": 0.5, "asymptotic": False}
     takes = parameters_of(test.procedure)
-    settings = dict(test.settings) | {
-        name: value
-        for name, value in changes.items()
-        if name in (*takes.settings, *takes.optional_settings)
-    }
-    found = PROCEDURES[test.procedure](**data, **settings)
-    return found.verdict == NOT_REPRODUCED
+    changes = {"level": 0.5, "asymptotic": False}
+    known = changes.keys() & {*takes.settings, *takes.optional_settings}
+    settings = dict(test.settings) | {name: changes[name] for name in known}
+    return PROCEDURES[test.procedure](**data, **settings).verdict == NOT_REPRODUCED
 
 
 def weakest(grades: Iterable[str]) -> str:
     """Return the weakest of some grades; none if there is none.
 
-    Examples
-    --------
     >>> weakest(["exact", "consistent", "measured"])
     'consistent'
-    >>> weakest([""])
-    ''
     """
-    order = ("", *GRADES)
-    return max(grades, key=order.index, default="")
-
-
-def _for(test: Test, finding: Finding, failed: bool) -> str:
-    if test.is_exact:
-        return EXACT
-    agrees = not failed or test.procedure in AGREEING
-    return CONSISTENT if agrees or _tightness(test, finding) < LOOSE else MEASURED
-
-
-def _empty(test: Test, finding: Finding) -> str:
-    """Return VACUOUS if it could not have failed, by what was asked or what was found."""
-    unsigned = "SIGN" in finding.tags and np.isnan(finding.statistic)
-    far_off = _tightness(test, finding) < FAR_OFF
-    constant = "CONSTANT" in finding.tags
-    return "VACUOUS" if test.is_algebra or unsigned or far_off or constant else ""
-
-
-def _tightness(test: Test, finding: Finding) -> float:
-    """Return how near a mean comes to its bound, as a share of the larger; 1 without a bound."""
-    share = finding.also.get("tightness", 1.0)
-    if test.settings.get("claim") == "at least":
-        return 1 / share if share > 0 else 1.0
-    return share
-
-
-class Regions(NamedTuple):
-    """Values of a statistic that support a claim (between two), and that refute it (beyond two)."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    below: float = -math.inf
-    above: float = math.inf
+    return max(grades, key=("", *GRADES).index, default="")
 
 
 def replicates_needed(
@@ -148,14 +99,14 @@ def replicates_needed(
     shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
     is on the safe side. That of a proportion is exact. Of several points the deciding one counts.
     """
-    if not 0.5 <= number("power", power) < 1:
+    if not 0.5 <= power < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
     if procedure == "share":
         return _of_a_proportion(finding.statistic, settings, power)
-    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
-    if regions is None:
+    region = _supporting(procedure, settings, finding)
+    if region is None:
         return None
-    value, low, high = finding.statistic, finding.low, finding.high
+    value, (low, high) = finding.statistic, region
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(power) / level
 
@@ -165,23 +116,22 @@ def replicates_needed(
         # Student's limits are wider than normal ones, by as much as some more replicates make up
         return math.ceil(finding.n * (half * stretch / gap) ** 2 + level**2 / 2)
 
-    if regions.low < value < regions.high:
-        ends = ((value - low, value - regions.low), (high - value, regions.high - value))
-        finite = (needed(half, gap) for half, gap in ends if np.isfinite(gap))
-        return max(finite, default=math.inf)
-    if value < regions.below:
-        return needed(high - value, regions.below - value)
-    if value > regions.above:
-        return needed(value - low, value - regions.above)
-    return math.inf
+    down, up = value - finding.low, finding.high - value
+    if low < value < high:
+        ends = [(down, value - low), (up, high - value)]
+        return max((needed(*end) for end in ends if np.isfinite(end[1])), default=math.inf)
+    # no number of replicates makes a slope decide against a limit
+    if settings.get("asymptotic") and settings.get("claim") != "equal":
+        return math.inf
+    return needed(up, low - value) if value < low else needed(down, value - high)
 
 
 def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> str:
     """Return why `replicates_needed` has no finite number for a question."""
-    regions = regions_of(procedure, settings, judged_against(procedure, settings, finding))
-    if regions is None:
+    region = _supporting(procedure, settings, finding)
+    if region is None:
         return "it does not average replicates"
-    if procedure == "share" or finding.statistic in (regions.low, regions.high):
+    if procedure == "share" or finding.statistic in region:
         return "the estimate is the limit itself"
     if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
         return "the estimate has no limit on a side"
@@ -190,34 +140,20 @@ def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> s
     return "the estimate lies between what confirms the claim and what refutes it"
 
 
-def regions_of(
-    procedure: str, settings: Mapping[str, Any], against: Mapping[str, float]
-) -> Regions | None:
-    """Return where a statistic supports and refutes its claim; None if it is no average.
-
-    `against` has its reference values (`fairbandits.audit.procedures.judged_against`).
-    """
-    claim = settings.get("claim")
-    match procedure:
-        case "mean" if claim == "equal":
-            pair = against["smallest"], against["largest"]
-            return Regions(*pair, *pair)
-        case "mean" | "share":
-            end = next(iter(against.values()))
-            return (
-                Regions(high=end, above=end) if claim == "at most" else Regions(low=end, below=end)
-            )
-        case "slope":
-            most = settings["exponent"] + settings["margin"]
-            least = settings["exponent"] - settings["margin"]
-            if claim == "equal":
-                return Regions(least, most, least, most)
-            # no number of replicates makes a slope decide about a limit
-            limit = settings["asymptotic"]
-            if claim == "at most":
-                return Regions(high=most, above=math.inf if limit else most)
-            return Regions(low=least, below=-math.inf if limit else least)
-    return None
+def _supporting(
+    procedure: str, settings: Mapping[str, Any], finding: Finding
+) -> tuple[float, float] | None:
+    """Return the ends of the values of a statistic that support its claim; None if no average."""
+    against, claim = judged_against(procedure, settings, finding), settings.get("claim")
+    if procedure == "slope":
+        low, high = (against["exponent"] + sign * against["margin"] for sign in (-1, 1))
+    elif procedure == "mean" and claim == "equal":
+        low, high = against["smallest"], against["largest"]
+    elif procedure in ("mean", "share"):
+        low = high = next(iter(against.values()))
+    else:
+        return None
+    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
 def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:

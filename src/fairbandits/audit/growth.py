@@ -46,42 +46,13 @@ def slope(
 ) -> Finding:
     """Judge a claim that a mean grows like a power: the slope of log mean on log horizon.
 
-    Parameters
-    ----------
-    values : sequence of sequences of float
-        The replicates at each horizon, whose numbers may differ.
-    horizons : sequence of float, increasing
-        T, or whatever the quantity is claimed to grow with.
-    claim : {"at most", "at least", "equal"}
-    exponent : float
-    margin : float
-        For finite horizons and logarithms; 0 for the sign of a trend.
-    level : float
-        Confidence of each one-sided limit.
-    window : {"all", "top decade"}
-        The horizons that count: a statement about a limit is read over the last decade.
-    asymptotic : bool
-        Whether the claim is about the limit, O(.) or Omega(.). A finite window cannot contradict
-        it: the verdict against it is then inconclusive, PRE-ASYMPTOTIC.
-
-    Returns
-    -------
-    Finding
-        Its statistic is the slope. All means, the window, the local exponents per decade and by how
-        much these change per decade (``curvature``) are in `also`.
-
-    Notes
-    -----
-    The fit is by least squares, weighted by the precision of each log mean, taken to be 1 % at
-    best; where all means are known to 1 % that is the ordinary fit. Limits are those of the
-    linearised slope, a sum over replicates, with the allowance for skewness of
-    `fairbandits.audit.limits`. With as many replicates at all horizons, replicate r at all of them
-    is one unit, which is right whether or not these share a run or its random numbers; else
-    horizons are independent. RARE, and inconclusive, where too few replicates carry the variance.
-
-    Means that are not positive cannot be fitted: with none positive a claim "at most" holds if that
-    is shown with confidence, with fewer than three there is no verdict, and else the others are
-    fitted (SIGN).
+    `values` has the replicates at each of the increasing `horizons`, T or whatever the quantity is
+    claimed to grow with. The fit is by least squares, weighted by the precision of each log mean,
+    1 % at best; limits are those of the linearised slope (`fairbandits.audit.limits`). With as many
+    replicates at all horizons, replicate r at all of them is one unit; else horizons are
+    independent. A finite window cannot refute a claim about a limit, an `asymptotic` one. Means
+    that are not positive cannot be fitted (SIGN): with none positive a claim "at most" holds if
+    that is shown with confidence, with fewer than three there is no verdict.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     confidence(level)
@@ -146,10 +117,7 @@ def _in_window(
 def _unfitted(
     samples: Sequence[np.ndarray], claim: str, level: float, asymptotic: bool
 ) -> tuple[str, tuple[str, ...], float]:
-    """Return verdict, tags and p where fewer than three means are positive.
-
-    Where each mean is at most 0 with confidence, nothing grows.
-    """
+    """Return verdict, tags and p where fewer than three means are positive."""
     if any(sample.mean() > 0 for sample in samples):
         return INCONCLUSIVE, ("SIGN",), 1.0
     if claim == "at least" and asymptotic:
@@ -188,10 +156,7 @@ def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, 
 
 
 def _described(horizons: np.ndarray, means: np.ndarray) -> Mapping[str, float]:
-    """Return the means, their window, the local exponents, and how fast these change.
-
-    The curvature is the change of the local exponent per decade, from a parabola in log T.
-    """
+    """Return the means, their window, the local exponents, and their change per decade."""
     also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
     also |= {"first horizon": float(horizons[0]), "last horizon": float(horizons[-1])}
     for start, (t, mean) in enumerate(zip(horizons, means, strict=True)):

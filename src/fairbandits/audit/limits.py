@@ -1,18 +1,10 @@
 """Limits and p-values of a mean that hold where replicates are skewed, or nearly all agree.
 
-Student's t is wrong about skewed replicates in the direction of their tail: with events in 2 % of
-30 runs a false bound on their mean was confirmed in half of the trials. Two remedies:
-
-- Limits in the direction of a tail are those of a gamma law with the skewness that the sample's
-  L-moments show (`allowance`, `stretched`); its own third moment says little in small samples.
-- Where fewer than `CARRIERS` replicates carry the variance, nothing is said in the direction of
-  the tail, and nothing at all of a sample without spread (`rare`), unless the largest possible
-  value of a replicate is known: then a bet decides (`bet`), which is exact.
-
-References
-----------
-J. Hosking, "L-moments", Journal of the Royal Statistical Society B 52 (1990). I. Waudby-Smith and
-A. Ramdas, "Estimating means of bounded random variables by betting", ibid. 86 (2024).
+Student's t is wrong about skewed replicates in the direction of their tail. There limits are those
+of a gamma law with the skewness that the sample's L-moments show (`allowance`, `stretched`; J.
+Hosking, Journal of the Royal Statistical Society B 52, 1990). Where fewer than `CARRIERS`
+replicates carry the variance (`rare`), nothing is said in that direction unless the largest
+possible value is known: then a bet decides (`bet`; I. Waudby-Smith and A. Ramdas, ibid. 86, 2024).
 """
 
 from collections.abc import Sequence
@@ -39,10 +31,7 @@ LEAST_P = float(np.finfo(float).tiny)
 
 
 class Skewed(NamedTuple):
-    """The error of an estimate, with the skewness to allow for, upwards and downwards.
-
-    `df` are the degrees of freedom of the error.
-    """
+    """The error of an estimate, its degrees of freedom, and the skewness to allow for."""
 
     error: float
     up: float
@@ -51,10 +40,7 @@ class Skewed(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], df: float | None = None) -> Self:
-        """Return those of a sum of independent samples, e.g. ``[sample / n]`` for a mean.
-
-        `df` is by default that of the smallest sample.
-        """
+        """Return those of a sum of independent samples, e.g. ``[sample / n]`` for a mean."""
         errors = [part.std(ddof=1) * np.sqrt(part.size) for part in parts]
         error = float(np.hypot.reduce(errors))
         skews = [
@@ -93,10 +79,7 @@ class Skewed(NamedTuple):
 
 
 class MeanTest(NamedTuple):
-    """Limits of a mean, and the p-values that it is below, and above, a value.
-
-    `constant`: all replicates are equal; `rare`: too few of them carry the variance.
-    """
+    """Limits of a mean, and the p-values that it is below, and above, a value."""
 
     mean: float
     low: float
@@ -114,10 +97,7 @@ def mean_test(
     least: float | None = None,
     most: float | None = None,
 ) -> MeanTest:
-    """Return limits of a mean, and the p-values that it is below, and above, a value.
-
-    `least` and `most` are the smallest and largest possible value of a replicate.
-    """
+    """Return limits of a mean, and the p-values that it is below, and above, a value."""
     confidence(level)
     if sample.size < 2:
         raise ValueError(f"a mean needs at least 2 replicates, got {sample.size}")
@@ -156,12 +136,10 @@ def within(
 
 
 def is_constant(sample: np.ndarray) -> bool:
-    """Return whether replicates are equal, but for rounding."""
     return bool(np.ptp(sample) <= ROUNDING * np.abs(sample).max())
 
 
 def skewness(sample: np.ndarray) -> float:
-    """Return the skewness of a sample that is not constant."""
     centred = sample - sample.mean()
     return float((centred**3).mean() / (centred**2).mean() ** 1.5)
 
@@ -186,7 +164,6 @@ def informative_part(sample: np.ndarray) -> np.ndarray:
 
 
 def effective(sample: np.ndarray) -> int:
-    """Return the number of informative replicates."""
     return informative_part(sample).size
 
 
@@ -198,9 +175,8 @@ def hardly_varies(sample: np.ndarray) -> bool:
 def allowance(sample: np.ndarray) -> float:
     """Return the skewness that the upper limit of a sample's mean allows for.
 
-    The constants are chosen so that limits err at most at their level for gamma laws from the
-    normal to the exponential one, and miss as few means as they can; `make sizes` shows both.
-    Where most replicates agree, the others decide: their number, their size and their tail.
+    The constants make limits err at most at their level for gamma laws from the normal to the
+    exponential one (`make sizes`). Where most replicates agree, the others decide.
     """
     part = informative_part(sample)
     if part.size < sample.size:
@@ -215,10 +191,7 @@ def allowance(sample: np.ndarray) -> float:
 
 
 def light_tail(n: int) -> float:
-    """Return the largest L-skewness of a sample whose tail passes for that of an exponential law.
-
-    It is less below 64 replicates, since small samples lack the tail.
-    """
+    """Return the largest L-skewness that passes for that of an exponential law."""
     return most_l_skewness(max(n, 64)) * min(1.0, (n / 64) ** 0.45)
 
 
@@ -228,14 +201,13 @@ def most_l_skewness(n: int) -> float:
 
 
 def is_heavy(sample: np.ndarray) -> bool:
-    """Return whether a sample's tail is heavier than that of an exponential law."""
     return not is_constant(sample) and l_skewness(sample) > most_l_skewness(sample.size)
 
 
 def l_skewness(sample: np.ndarray) -> float:
     """Return the ratio of a sample's third and second L-moment; NaN below three replicates.
 
-    `scipy.stats.lmoment` returns the same, and takes a hundred times as long.
+    It is `scipy.stats.lmoment`, a hundred times as fast.
     """
     n, rank = sample.size, np.arange(sample.size)
     if n < 3:
@@ -249,17 +221,13 @@ def l_skewness(sample: np.ndarray) -> float:
 def stretched(quantile: float, skew: float) -> float:
     """Return the quantile of a mean's t with so large a skewness, in the direction of the tail.
 
-    Cornish and Fisher's first term, and a second one fitted to gamma laws; `quantile` is Student's
-    and at least 0, `skew` that of the mean, the replicates' over sqrt(n).
+    Cornish and Fisher's first term, and a second one fitted to gamma laws; `skew` is the mean's.
     """
     return quantile + skew * (2 * quantile**2 + 1) / 6 + skew**2 * quantile**3 / 5
 
 
 def bet(sample: np.ndarray, value: float, level: float, most: float | None) -> tuple[float, float]:
-    """Return the p-value that a mean is below a value (`betting_p_value`), and the upper limit.
-
-    Without a largest possible value `most` nothing can be said, and the limit is infinite.
-    """
+    """Return the p-value that a mean is below a value (`betting_p_value`), and the upper limit."""
     if most is None:
         return 1.0, np.inf
     mean = float(sample.mean())
@@ -277,10 +245,8 @@ def betting_p_value(sample: np.ndarray, value: float, most: float) -> float:
 
     A bettor who stakes a fraction u of their capital on (value - x) / (most - value) before each
     replicate x holds prod(1 + u (value - x) / (most - value)) at the end. If the mean is `value` or
-    more, no bet is in their favour: the expected capital is at most 1, and by Markov's inequality
-    one over the capital is a p-value, whatever the law. For n replicates that are all 0, the least
-    possible, and u = 1 it is (1 - value / most)^n, the binomial probability that a rare event never
-    came. The capital is spread over several fractions u beforehand.
+    more, the expected capital is at most 1, and by Markov's inequality one over the capital is a
+    p-value, whatever the law. The capital is spread over several fractions u beforehand.
     """
     if value > most:
         return LEAST_P

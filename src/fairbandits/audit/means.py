@@ -50,37 +50,12 @@ def mean(
 ) -> Finding:
     """Judge whether an expectation is at most, at least or about equal to what it is put against.
 
-    Parameters
-    ----------
-    values : sequence of float, shape (n_replicates,) or (n_replicates, n_points)
-        The replicates; of several points each must be as claimed.
-    against : number, or sequence as `values`, or with one number for each point
-        A bound, or other replicates: the same ones if `paired`.
-    least, most : float or sequence of float, optional
-        Smallest and largest possible value of a replicate; of the difference, where `against` has
-        replicates. They make a verdict possible where nearly all replicates agree.
-    claim : {"at most", "at least", "equal"}
-    level : float
-        Confidence of each one-sided limit.
-    paired : bool
-    materiality : float
-        A difference below this times the mean size of the two does not count.
-    ratio, difference : pair of float, optional
-        What counts as equal: the smallest and largest values / against, or values - against.
-
-    Returns
-    -------
-    Finding
-        Of the deciding point. Its statistic is the mean where that is put against a number,
-        ``limit``; the ratio where `ratio` is given; and else the mean difference.
-
-    Notes
-    -----
-    Reproduced when each contrast is above 0 at the full level. Not reproduced when one is below 0
-    at the level divided by their number (Bonferroni); the two of an equivalence cannot both be,
-    and need no correction. RARE where too few replicates carry the variance, VACUOUS where no
-    possible value breaks the claim, TIE where most replicates are equal or the 90 % interval is
-    immaterial, IMMATERIAL where the difference is.
+    `values` has shape (n_replicates,) or (n_replicates, n_points); `against` is a bound, one for
+    each point, or other replicates, the same ones if `paired`. `least` and `most` are the ends of
+    possible values, or differences. A difference below `materiality` times the mean size of the two
+    does not count; `ratio` or `difference` are the ends of what counts as equal. Reproduced when
+    each contrast is above 0 at the full level; not reproduced when one is below 0 at the level
+    divided by their number (Bonferroni), which the two of an equivalence do not need.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     confidence(level)
@@ -132,7 +107,6 @@ def mean(
 
 
 def _columns(name: str, values: Any) -> np.ndarray:
-    """Return replicates as an array with a column for each point."""
     array = numbers(name, values, ndim=min(2, max(1, np.ndim(values))), least=2)
     return array[:, None] if array.ndim == 1 else array
 
@@ -206,9 +180,8 @@ def _equal(
 ) -> Finding:
     """Judge whether two means are about equal: two one-sided tests (TOST).
 
-    one / other > r is tested as one - r * other > 0, so that nothing is divided by. Where both
-    means are negative, both signs are turned. Limits of a ratio are the ratios that this test does
-    not refute, and infinite where the denominator may be 0.
+    one / other > r is tested as one - r * other > 0, so that nothing is divided by. Limits of a
+    ratio are the ratios that this test does not refute.
     """
     one = _one_point("values", values)
     if (ratio is None) == (difference is None):

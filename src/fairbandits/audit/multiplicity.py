@@ -47,7 +47,12 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
     have K verdicts that could be wrong, not 2 K (J. P. Shaffer, Annals of Statistics 8, 1980).
     """
     confidence(level)
-    tests = {key: _test(key, one) for key, one in findings.items() if one.p is not None}
+    tests: dict[Key, Hashable] = {}
+    for key, one in findings.items():
+        if one.p is not None:
+            # as text, where NaN equals NaN
+            same = repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
+            tests[key] = (key[0], same) if isinstance(key, tuple) else key
     if not tests:
         return dict(findings)
     p_values = {test: findings[key].p for key, test in tests.items()}
@@ -55,16 +60,8 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
     corrected = dict(findings)
     for key, test in tests.items():
         one, p = findings[key], float(adjusted[test])
-        corrected[key] = replace(one, p=p) if p <= 1 - level else _undecided(one, one.n, p)
+        corrected[key] = replace(one, p=p) if p <= 1 - level else _undecided(one, p)
     return corrected
-
-
-def _test(key: Hashable, one: Finding) -> Hashable:
-    """Return a key that is equal for the same finding on a claim under two readings."""
-    if not isinstance(key, tuple):
-        return key
-    # as text, where NaN equals NaN
-    return key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
 
 
 def combine(
@@ -73,7 +70,9 @@ def combine(
     """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
 
     It is the weakest of those that must all agree, the strongest of those of which one is enough,
-    the weakest of the wins that are needed. Its p-value is that of the claim, its tags are its own.
+    the weakest of the wins that are needed. Its number, limits, n and tags are its own, its p-value
+    is that of the claim.
+
     With ``all`` a claim is reproduced when all findings say so, and not reproduced when one says
     not, even after Holm's correction for their number. With ``any`` it is the other way round. With
     ``universal``, "always", it is reproduced when none is lost and at least `ALWAYS` of them are
@@ -88,12 +87,10 @@ def combine(
     # a finding without a p-value is not random
     p = np.array([0.0 if one.p is None else one.p for one in findings])
     verdicts = np.array([one.verdict for one in findings])
-    n = min(one.n for one in findings)
     if how != "universal" and (verdicts == together).all():
-        weakest = int(p.argmax())
-        return replace(findings[weakest], n=n)
+        return findings[int(p.argmax())]
     if how == "universal" and not (verdicts == NOT_REPRODUCED).any():
-        return _mostly(findings, np.where(verdicts == REPRODUCED, p, 1.0), n, level)
+        return _mostly(findings, np.where(verdicts == REPRODUCED, p, 1.0), level)
     adjusted = np.where(verdicts == alone, holm(p), 1.0)
     strongest = int(adjusted.argmin())
     if adjusted[strongest] <= 1 - level:
@@ -102,10 +99,10 @@ def combine(
     doubtful = int(np.where(verdicts == together, -1.0, p).argmax())
     # no finding decides; its p-value must not look like one that does
     p_value = float(max(p[doubtful], adjusted[verdicts == alone].max(initial=0.0)))
-    return _undecided(findings[doubtful], n, p_value)
+    return _undecided(findings[doubtful], p_value)
 
 
-def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) -> Finding:
+def _mostly(findings: Sequence[Finding], p: np.ndarray, level: float) -> Finding:
     """Return the deciding finding where none is lost; p is 1 where it is not won."""
     size = len(findings)
     least = int(np.ceil(ALWAYS * size - 1e-9))
@@ -114,11 +111,11 @@ def _mostly(findings: Sequence[Finding], p: np.ndarray, n: int, level: float) ->
     joint = float(min(1.0, (size - least + 1) * p[at]))
     one = findings[at]
     if joint <= 1 - level:
-        return replace(one, n=n, p=None if one.p is None else joint)
-    return _undecided(one, n, joint)
+        return replace(one, p=None if one.p is None else joint)
+    return _undecided(one, joint)
 
 
-def _undecided(one: Finding, n: int, p: float) -> Finding:
+def _undecided(one: Finding, p: float) -> Finding:
     """Return a finding as inconclusive, with the tag HOLM if alone it would decide."""
     tags = (*one.tags, "HOLM") if one.verdict != INCONCLUSIVE else one.tags
-    return replace(one, n=n, p=p, verdict=INCONCLUSIVE, tags=tags)
+    return replace(one, p=p, verdict=INCONCLUSIVE, tags=tags)

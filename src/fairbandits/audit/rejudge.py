@@ -38,8 +38,8 @@ class Again(NamedTuple):
 def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     """Return the settings that draw all data of a paper anew, in a folder of its own."""
     folder = f"{results}/rejudge/{paper}/{digest_of(salt)}"
-    inside = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
-    folders = {"results": folder, **inside, "benchmarks": f"{folder}/logs/benchmarks"}
+    folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
+    folders |= {"results": folder, "benchmarks": f"{folder}/logs/benchmarks"}
     return {"salt": salt, "papers": [paper], "pathvars": folders}
 
 
@@ -62,8 +62,9 @@ def data_of(ledger: Ledger, config: Config) -> list[str]:
     names = dict.fromkeys(name for test in tests for name in test.experiments)
     read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
     calls = {call for test in tests for one in test.expressions for call in one.calls()}
-    replays = [one.table for one in config.replays if one.paper == ledger.paper]
-    return [*dict.fromkeys(read), *(replays if calls & {"replayed", "replayed_at"} else ())]
+    if calls & {"replayed", "replayed_at"}:
+        read += [one.table for one in config.replays if one.paper == ledger.paper]
+    return list(dict.fromkeys(read))
 
 
 def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
@@ -81,10 +82,10 @@ def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
 def summary(salt: str, found: Sequence[Again]) -> list[str]:
     """Return how many verdicts came again under a salt, and those that did not."""
     agree = sum(one.agrees for one in found)
-    primary = [one for one in found if one.primary]
+    primary = [one.agrees for one in found if one.primary]
     lines = [
         f"Under the salt {salt!r} {agree} of {len(found)} verdicts came again, of those that the "
-        f"paper stands on {sum(one.agrees for one in primary)} of {len(primary)}."
+        f"paper stands on {sum(primary)} of {len(primary)}."
     ]
     lines += [f"  {one.claim}: {one.verdict} -> {one.found}" for one in found if not one.agrees]
     return lines
@@ -100,23 +101,17 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
             again = "yes" if one.agrees else "no"
             lines.append([one.claim, salt, digests[one.claim], one.verdict, one.found, again])
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))
-    _of_claims.cache_clear()
+    _agreement.cache_clear()
 
 
 def came_again(tested: Claim, ledger: Ledger) -> str:
     """Return under how many salts a claim's verdict came again, in words; empty if under none."""
-    rows = _of_claims(TABLE).get(tested.id, ())
-    now = deciding_under(ledger).claims.get(tested.id)
-    own = [row for row in rows if row["deciding"] == now]
-    agree = sum(row["again"] == "yes" for row in own)
+    now = tested.id, deciding_under(ledger).claims.get(tested.id)
+    own = [row["again"] for row in _agreement(TABLE) if (row["claim"], row["deciding"]) == now]
     if not own:
         return ""
-    return f"The verdict came again under {agree} of {len(own)} salts, each with data of its own."
+    agree = f"{own.count('yes')} of {len(own)}"
+    return f"The verdict came again under {agree} salts, each with data of its own."
 
 
-@cache
-def _of_claims(table: Path) -> dict[str, list[dict[str, str]]]:
-    found: dict[str, list[dict[str, str]]] = {}
-    for row in csv_rows(table):
-        found.setdefault(row["claim"], []).append(row)
-    return found
+_agreement = cache(csv_rows)

@@ -1,10 +1,8 @@
 """The worst of several arms, instances or policies, chosen and tested on different replicates.
 
 A column chosen because its mean is the largest has a mean that is too large: of five equal ones the
-largest is beyond its 99 % limit in 5 % of samples. Two remedies: a bound is tested on all columns
-at once (`fairbandits.audit.means.mean`), with all replicates, and this is preferred; a
-slope, or whatever else takes one column, is tested on half of the replicates, on the column chosen
-by the other half (`held_out`).
+largest is beyond its 99 % limit in 5 % of samples. A bound is tested on all columns at once, with
+all replicates (`fairbandits.audit.means.mean`); a slope takes one column, on replicates held out.
 """
 
 from typing import Literal
@@ -19,8 +17,7 @@ def held_out(
 ) -> tuple[int, np.ndarray]:
     """Return the index of the worst column by the first half of the replicates, and its other half.
 
-    `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides. The
-    column returned has shape (n_replicates - n_replicates // 2, ...).
+    `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides.
 
     >>> held_out(np.array([[1, 5], [2, 6], [3, 0], [4, 0]]))
     (1, array([0, 0]))

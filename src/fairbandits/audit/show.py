@@ -57,15 +57,12 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> 
         own = [row for row in rows if row["paper"] == paper]
         counted = tally(own)
         listed = "" if counted.claims == len(own) else f"{len(own)} below; "
-        lines += [f"{paper}: {listed}{counted}"]
+        lines.append(f"{paper}: {listed}{counted}")
         # what the text does not claim is in a table of its own
-        parts = {
-            "": [row for row in own if not row["left_out"]],
-            "in no total:": [row for row in own if row["left_out"]],
-        }
-        for title, part in parts.items():
-            if part:
-                lines += [*filter(None, [title]), *_table(part, width, ledgers or {}), ""]
+        if counting := [row for row in own if not row["left_out"]]:
+            lines += [*_table(counting, width, ledgers or {}), ""]
+        if others := [row for row in own if row["left_out"]]:
+            lines += ["in no total:", *_table(others, width, ledgers or {}), ""]
     return "\n".join(lines).rstrip() or "no claim"
 
 
@@ -103,17 +100,16 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return the full text about one claim from its verdicts, headline first, and all findings.
+    """Return all about one claim, then its figure and data, and the command that judges it again.
 
-    The last are the places of its figure and data, and the command that judges it again.
+    `rows` are its verdicts, headline first, and `findings` those of all claims.
     """
     figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:
-        (first, *_) = found = config.named(claim.paper, name)
+        (first, *others) = config.named(claim.paper, name)
         place = Path(config.folders["results"]) / first.dataset
-        others = len(found) - 1
-        more = f" ({others} more of {place.parent} come with it)" if others else ""
+        more = f" ({len(others)} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
     facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
     sections = words.sections(claim, ledgers, rows, findings)
@@ -122,7 +118,7 @@ def explanation(
 
 def deviations(ledger: Ledger, width: int) -> str:
     """Return the changes of a paper's audit since it was first written, in order of time."""
-    parts = [words.Section(ledger.title, [])]
+    parts = [words.Section(ledger.title)]
     for one in ledger.changes:
         version = f", version {one.version}" if one.version else ""
         facts = [
@@ -148,21 +144,20 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
 
 def power_table(rows: Iterable[Any]) -> str:
     """Return a table of the replicates that each question needs, or why there is no number."""
-    open_ones, closed = [], []
+    table = []
     for one in rows:
         answer, finding = one.answer, one.answer.finding
-        found = ["failed", "", answer.message]
-        if finding is not None:
-            enough = f"none: {one.why}" if one.why else f"{one.replicates:.0f}"
-            if not one.why and one.replicates > CEILING:
-                enough = f"over {CEILING}"
-            found = [finding.verdict, str(finding.n), enough]
-        is_open = found[0] in (FAILED, INCONCLUSIVE)
-        line = [answer.claim, answer.test, answer.reading, answer.each, *found]
-        (open_ones if is_open else closed).append(line)
+        line = [answer.claim, answer.test, answer.reading, answer.each]
+        if finding is None:
+            table.append([*line, FAILED, "", answer.message])
+            continue
+        enough = f"none: {one.why}" if one.why else f"{one.replicates:.0f}"
+        if not one.why and one.replicates > CEILING:
+            enough = f"over {CEILING}"
+        table.append([*line, finding.verdict, str(finding.n), enough])
+    table.sort(key=lambda line: line[4] not in (FAILED, INCONCLUSIVE))
     head = ["claim", "test", "reading", "each", "verdict", "n", "n that decides"]
-    table = [head, *open_ones, *closed]
-    return "\n".join(line.removeprefix("  ") for line in words.aligned(table))
+    return "\n".join(line.removeprefix("  ") for line in words.aligned([head, *table]))
 
 
 def as_json(
@@ -173,35 +168,27 @@ def as_json(
     facts: Mapping[str, Any],
 ) -> str:
     """Return claims, from their headlines, as JSON."""
-    claims = [ledgers[row["paper"]].claims[row["claim"]] for row in wanted]
-    found = [_claim_json(claim, stands_for(claim, ledgers), rows, findings) for claim in claims]
-    return json.dumps({**facts, "claims": found}, indent=2, ensure_ascii=False, allow_nan=False)
+    of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "exploratory")
+    of_claim += ("part", "figure", "basis", "reconstructed", "alias_of", "judged_by")
+    of_row = ("reading", "verdict", "grade", "tags", *NUMBERS, "rule", "rule_version", "data")
+    of_row += ("data_hash", "code", "rules", "audit_code", "message")
 
+    def filled(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: None if value == "" else finite(value) for name, value in values}
 
-def _claim_json(
-    claim: Claim, tested: Claim, rows: Sequence[Row], findings: Sequence[Row] | None
-) -> dict[str, Any]:
-    same = ("id", "paper", "place", "statement", "kind", "primary", "about", "exploratory")
-    head, *others = [row for row in rows if row["claim"] == claim.id]
-    own = [one for one in findings or () if one["claim"] == tested.id]
-    return {
-        **{name: getattr(claim, name) for name in same},
-        "part": claim.part or None,
-        "figure": claim.figure or None,
-        "basis": claim.basis,
-        "reconstructed": claim.reconstructed or None,
-        "alias_of": claim.alias_of or None,
-        "judged_by": list(claim.judged_by),
-        "left_out": left_out(claim) or None,
-        "verdict": head["verdict"],
-        "headline": _row_json(head),
-        "readings": [_row_json(row) for row in others],
-        "qualified_by": None if findings is None else words.qualifying(tested, own, number),
-    }
-
-
-def _row_json(row: Row) -> dict[str, Any]:
-    names = ("reading", "verdict", "grade", "tags", *NUMBERS, "rule", "rule_version", "data")
-    names += ("data_hash", "code", "rules", "audit_code", "message")
-    values = {name: finite(row.get(name)) for name in names}
-    return {name: None if value == "" else value for name, value in values.items()}
+    claims = []
+    for headline in wanted:
+        claim = ledgers[headline["paper"]].claims[headline["claim"]]
+        tested = stands_for(claim, ledgers)
+        head, *readings = (
+            filled((name, row.get(name)) for name in of_row)
+            for row in rows
+            if row["claim"] == claim.id
+        )
+        own = [one for one in findings or () if one["claim"] == tested.id]
+        qualified = None if findings is None else words.qualifying(tested, own, number)
+        content = filled((name, getattr(claim, name)) for name in of_claim)
+        content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
+        content |= {"headline": head, "readings": readings, "qualified_by": qualified}
+        claims.append(content)
+    return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)

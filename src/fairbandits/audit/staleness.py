@@ -29,8 +29,7 @@ class Verdicts(NamedTuple):
 
     def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
         """Return the findings that they rest on, from the file beside them; None without it."""
-        recorded = self.source.suffix == ".parquet"
-        file = self.source.with_name("findings.parquet" if recorded else FINDINGS_TABLE)
+        file = self.source.with_stem("findings")
         return read(file, ledgers, "findings", anyway=True).rows if file.is_file() else None
 
 
@@ -68,12 +67,12 @@ def of_other_findings(
     table = source.with_name(FINDINGS_TABLE)
     if not table.is_file():
         return
-    problems = list(stale(table, ledgers, "findings", paper))
-    yield from problems
-    if not problems:
-        found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
-        for one in apart(verdicts.rows, found):
-            yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
+    if problems := list(stale(table, ledgers, "findings", paper)):
+        yield from problems
+        return
+    found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
+    for one in apart(verdicts.rows, found):
+        yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
 
 
 def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
@@ -85,7 +84,7 @@ def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]
         except StoreError:
             return ""
 
-    yield from of_other_content(source, verdicts, content, shown(results))
+    yield from _of_other_content(source, verdicts, content, shown(results))
     places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
     files = (results / place for place in places if place in verdicts.made.sources)
     for file in filter(Path.is_file, files):
@@ -99,63 +98,52 @@ def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]
             yield f"{shown(source)} is stale: {str(error).partition('; ')[0]}"
 
 
-def of_other_content(
-    source: Path, verdicts: Table, content: Callable[[str], str], where: str
-) -> Iterator[str]:
-    """Yield the datasets that have other content than verdicts were made from."""
-    was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
-    rows: dict[tuple[str, ...], Row] = {}
-    for row in verdicts.rows:
-        rows.setdefault(tuple(row["data"]), row)
-    for data, row in rows.items():
-        now = {place: content(place) or was.get(place, "") for place in written_out(data)}
-        hashed = hash_of(now)
-        if hashed and hashed != row["data_hash"]:
-            others = [place for place in now if now[place] != was.get(place, now[place])]
-            yield (
-                f"{shown(source)} is stale: {' '.join(others or data)} in {where} has other "
-                f"content than its verdicts were made from (hash "
-                f"{row['data_hash'] or 'not recorded'}, now {hashed})"
-            )
-
-
 def of_other_lock(
     source: Path, verdicts: Table, config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the datasets whose locked content is not that behind the committed verdicts."""
-    contents = {one.dataset: locked_content(one, lock) for one in config.experiments}
-    return of_other_content(source, verdicts, lambda place: contents.get(place, ""), "results.lock")
+    locked = {one.dataset: locked_content(one, lock) for one in config.experiments}
+    yield from _of_other_content(
+        source, verdicts, lambda place: locked.get(place, ""), "results.lock"
+    )
+
+
+def _of_other_content(
+    source: Path, verdicts: Table, content: Callable[[str], str], where: str
+) -> Iterator[str]:
+    """Yield the datasets that have other content than verdicts were made from."""
+    was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
+    for data, before in {tuple(row["data"]): row["data_hash"] for row in verdicts.rows}.items():
+        now = {place: content(place) or was.get(place, "") for place in written_out(data)}
+        if (hashed := hash_of(now)) not in ("", before):
+            others = [place for place in now if now[place] != was.get(place, now[place])]
+            yield (
+                f"{shown(source)} is stale: {' '.join(others or data)} in {where} has other "
+                "content than its verdicts were made from (hash "
+                f"{before or 'not recorded'}, now {hashed})"
+            )
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     """Return the problems of the verdicts on disk, and of the committed ones."""
     ledgers, results = load_ledgers(config), Path(config.folders["results"])
+    names = ("verdicts", "findings", *ledgers)
+    files = [results / "audit" / f"{name}.parquet" for name in names]
+    if "audit" in config.folders:
+        files.append(Path(config.folders["audit"]) / VERDICTS_TABLE)
     found: list[str] = []
-    if not ledgers:
-        return found
-
-    def check(file: Path, kind: str, *others: Callable[[Table], Iterable[str]]) -> None:
+    for file in filter(Path.is_file, files if ledgers else ()):
+        kind = "verdicts" if file.stem == "verdicts" else "findings"
         try:
             table = read(file, ledgers, kind, anyway=True)
-            found.extend(stale(file, ledgers, kind))
-            for other in others:
-                found.extend(other(table))
+            found += stale(file, ledgers, kind)
+            if file.suffix == ".csv":
+                found += of_other_findings(file, table, ledgers)
+                found += of_other_lock(file, table, config, lock)
+            elif kind == "verdicts":
+                found += of_other_data(file, table, results)
         except StoreError as error:
             found.append(str(error))
-
-    recorded = results / "audit" / "verdicts.parquet"
-    if recorded.is_file():
-        check(recorded, "verdicts", lambda table: of_other_data(recorded, table, results))
-    for name in ("findings", *ledgers):
-        if (file := recorded.with_stem(name)).is_file():
-            check(file, "findings")
-    committed = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
-    if "audit" in config.folders and committed.is_file():
-        check(
-            *(committed, "verdicts"),
-            lambda table: of_other_findings(committed, table, ledgers),
-            lambda table: of_other_lock(committed, table, config, lock),
-        )
-        if not committed.with_name(FINDINGS_TABLE).is_file():
-            found.append(f"{shown(committed)} has no {FINDINGS_TABLE} beside it; {ANEW}")
+        if file.suffix == ".csv" and not file.with_name(FINDINGS_TABLE).is_file():
+            found.append(f"{shown(file)} has no {FINDINGS_TABLE} beside it; {ANEW}")
     return found

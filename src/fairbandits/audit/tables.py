@@ -58,7 +58,6 @@ def judging(claim: str, ledgers: Ledgers) -> Ledger:
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV, the same on every machine."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -155,12 +154,13 @@ def lines_of(path: Path, kind: str, ledgers: Ledgers, paper: str = "") -> list[d
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it")
-    columns = list(COMMITTED[kind])
     with path.open(encoding="utf-8", newline="") as file:
-        header, *found = list(csv.reader(file)) or [[]]
-    if header != columns or any(len(line) != len(columns) for line in found):
+        reader = csv.DictReader(file)
+        lines = list(reader)
+    # a line that is too long has a key None, one that is too short has values None
+    broken = any(None in (*line, *line.values()) for line in lines)
+    if broken or tuple(reader.fieldnames or ()) != COMMITTED[kind]:
         raise StoreError(f"{path} is not a table of {kind}; {ANEW}")
-    lines = [dict(zip(columns, line, strict=True)) for line in found]
     papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
     homes = [papers.get(claim_of(line)) for line in lines]
     of_rules = {line["rules"]: home for line, home in zip(lines, homes, strict=True) if home}
@@ -224,11 +224,11 @@ def other_claims(
 def apart(verdicts: Iterable[Row], findings: Iterable[Row]) -> Iterator[str]:
     """Yield verdicts whose number is not that of any finding that decides their claim."""
 
-    def numbers(row: Row) -> tuple[str, ...]:  # that neither joining nor a correction changes
+    def shown(row: Row) -> tuple[str, ...]:  # neither joining nor a correction changes these
         return row["claim"], *(short(row[name]) for name in ("statistic", "low", "high"))
 
-    deciding = {numbers(one) for one in findings if one["decides"]}
+    deciding = {shown(one) for one in findings if one["decides"]}
     for row in verdicts:
-        if not row["left_out"] and row["n"] is not None and numbers(row) not in deciding:
+        if not row["left_out"] and row["n"] is not None and shown(row) not in deciding:
             under = f" under {row['reading']}" if row["reading"] else ""
             yield f"the verdict on {row['claim']}{under} rests on no finding that is there"

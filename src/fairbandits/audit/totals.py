@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fairbandits.audit import finding
@@ -27,16 +27,12 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Totals:
-    """Totals of some claims; a finding is counted once."""
+    """Totals of some claims; each counts once."""
 
     counted: dict[str, int]  # the audited text's claims by outcome
     printed: int | None  # how many of these rest on printed words; None for claims of no text
     others: dict[str, int]  # those left out, by reason
-    grades: dict[str, dict[str, int]] = field(default_factory=dict)  # `counted` by grade too
-
-    @property
-    def claims(self) -> int:
-        return sum(self.counted.values())
+    grades: dict[str, dict[str, int]]  # `counted` by grade too
 
     def __str__(self) -> str:
         """Return the totals in words."""
@@ -45,26 +41,22 @@ class Totals:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
             words += f" that the audited text makes, of which {rest}"
         if self.counted:
-            words += ": " + ", ".join(self.outcomes)
-        return "; ".join(filter(None, [words, self.left_out]))
+            words += f": {', '.join(self.outcomes)}"
+        others = (f"{n} {name if n == 1 else LEFT_OUT[name]}" for name, n in self.others.items())
+        return f"{words}; left out: {', '.join(others)}" if self.others else words
+
+    @property
+    def claims(self) -> int:
+        return sum(self.counted.values())
 
     @property
     def outcomes(self) -> list[str]:
         """Number of claims with each outcome, and of each grade of evidence, in words."""
         found = []
-        for one, count in self.counted.items():
-            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades.get(one, {}).items())
-            found.append(f"{count} {one}" + (f" ({grades})" if grades else ""))
+        for outcome, count in self.counted.items():
+            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
+            found.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
         return found
-
-    @property
-    def left_out(self) -> str:
-        """Number of claims left out, by reason, in words; empty if none is."""
-        words = ", ".join(
-            f"{count} {reason if count == 1 else LEFT_OUT[reason]}"
-            for reason, count in self.others.items()
-        )
-        return f"left out: {words}" if words else ""
 
 
 def left_out(claim: Claim) -> str:
@@ -102,19 +94,12 @@ def totals(headlines: Iterable[Row]) -> Totals:
     bases = [row["basis"] for row in counting if "basis" in row]
     graded = Counter((row["verdict"], row.get("grade")) for row in counting)
     counted = finding.tally(row["verdict"] for row in counting)
-    return Totals(
-        counted,
-        bases.count("printed") if bases else None,
-        {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]},
-        {
-            one: {grade: graded[one, grade] for grade in finding.GRADES if graded[one, grade]}
-            for one in counted
-        },
-    )
-
-
-#: Kinds of tests: of a comparison a positive statistic is the claimed direction.
-COMPARING, PUBLISHED, EQUIVALENT, OTHER = "comparison", "published", "equivalent", ""
+    grades = {
+        outcome: {grade: n for grade in finding.GRADES if (n := graded[outcome, grade])}
+        for outcome in counted
+    }
+    others = {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]}
+    return Totals(counted, bases.count("printed") if bases else None, others, grades)
 
 
 def _reproduced(row: Row) -> bool:
@@ -126,22 +111,22 @@ def _same_direction(row: Row) -> bool:
 
 
 def _kind(test: Test) -> str:
+    """Return the kind of tests that criteria tell apart; empty for others."""
+    claimed = test.settings.get("claim")
     if test.procedure == "curve" or "printed" in test.inputs:
-        return PUBLISHED
-    if test.procedure != "mean":
-        return OTHER
-    if test.settings["claim"] == "equal":
-        return EQUIVALENT
-    compares = test.settings["claim"] == "at least" and not test.is_bound
-    return COMPARING if compares else OTHER
+        return "published"
+    if test.procedure != "mean" or (claimed != "equal" and test.is_bound):
+        return ""
+    # a positive statistic is the claimed direction of a comparison
+    return {"equal": "equivalent", "at least": "comparison"}.get(claimed, "")
 
 
 #: Criterion -> the kind of tests that it applies to, and when one case meets it.
 CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
-    "a comparison has the claimed direction": (COMPARING, _same_direction),
-    "it has, and significantly": (COMPARING, _reproduced),
-    "the published number is inside what one more run gives": (PUBLISHED, _reproduced),
-    "what is called comparable is equivalent": (EQUIVALENT, _reproduced),
+    "a comparison has the claimed direction": ("comparison", _same_direction),
+    "it has, and significantly": ("comparison", _reproduced),
+    "the published number is inside what one more run gives": ("published", _reproduced),
+    "what is called comparable is equivalent": ("equivalent", _reproduced),
 }
 
 
@@ -154,19 +139,18 @@ def criteria(
     by a claim that it applies to when all deciding cases meet it; without claims it is left out.
     """
     counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
-    met = {"the ledger's rule": [_reproduced(row) for row in counted.values()]}
+    kinds = {(key, test.name): _kind(test) for key in counted for test in claims[key].tests}
     cases: dict[tuple[str, str], list[Row]] = {}
-    for one in findings or ():
-        if one["decides"] and one["claim"] in counted:
-            kinds = {test.name: _kind(test) for test in claims[one["claim"]].tests}
-            cases.setdefault((one["claim"], kinds.get(one["test"], OTHER)), []).append(one)
+    for row in findings or ():
+        if row["decides"] and row["claim"] in counted:
+            kind = kinds.get((row["claim"], row["test"]), "")
+            cases.setdefault((row["claim"], kind), []).append(row)
+    met = {"the ledger's rule": list(map(_reproduced, counted.values()))}
     for name, (wanted, meets) in CRITERIA.items():
         met[name] = [all(map(meets, own)) for (_, kind), own in cases.items() if kind == wanted]
-    return [
-        ["criterion", "claims it applies to", "claims that meet it", "share"],
-        *(
-            [name, str(len(own)), str(sum(own)), f"{100 * sum(own) / len(own):.0f} %"]
-            for name, own in met.items()
-            if own
-        ),
-    ]
+    table = [["criterion", "claims it applies to", "claims that meet it", "share"]]
+    for name, own in met.items():
+        if own:
+            share = f"{100 * sum(own) / len(own):.0f} %"
+            table.append([name, str(len(own)), str(sum(own)), share])
+    return table

@@ -3,23 +3,14 @@
 import json
 import math
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
+from fairbandits.audit import finding
 from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
-from fairbandits.audit.finding import (
-    DEPENDS,
-    FAILED,
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    OF_INCONSISTENCY,
-    OUTCOMES,
-    TAGS,
-)
+from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import p_of_claim, p_value, quantity
@@ -60,7 +51,11 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}g}"
 
 
-def limits(row: Row, number: Formatter) -> str:
+def count(row: Row) -> str:
+    return "" if row["n"] is None else str(row["n"])
+
+
+def limits(row: Row, number: Formatter, between: str = " to ") -> str:
     """Return the limits of a row's number; empty where there are none, or they are the number.
 
     >>> limits({"low": 0.5, "high": math.inf}, str)
@@ -69,14 +64,17 @@ def limits(row: Row, number: Formatter) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
-    match math.isinf(low), math.isinf(high):
-        case True, True:
-            return "no limits"
-        case False, True:
-            return f"from {number(low)}, no upper limit"
-        case True, False:
-            return f"up to {number(high)}, no lower limit"
-    return f"{number(low)} to {number(high)}"
+    if math.isinf(low):
+        return "no limits" if math.isinf(high) else f"up to {number(high)}, no lower limit"
+    if math.isinf(high):
+        return f"from {number(low)}, no upper limit"
+    return f"{number(low)}{between}{number(high)}"
+
+
+def interval(row: Row) -> str:
+    """Return the limits of a row's number in brackets."""
+    said = limits(row, number, ", ")
+    return said and f"[{said}]"
 
 
 def endless(row: Row) -> str:
@@ -88,11 +86,11 @@ def endless(row: Row) -> str:
 
 def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return a claim's verdicts with the readings of each; `rows` has the headline first."""
-    found = {outcome: [] for outcome in OUTCOMES}
-    for row in rows:
+    found: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: OUTCOMES.index(row["verdict"])):
         if row["reading"]:
-            found[row["verdict"]].append(row["reading"])
-    return {outcome: names for outcome, names in found.items() if names}
+            found.setdefault(row["verdict"], []).append(row["reading"])
+    return found
 
 
 def readings_in_words(rows: Sequence[Row]) -> str:
@@ -103,17 +101,13 @@ def readings_in_words(rows: Sequence[Row]) -> str:
     'under both readings'
     """
     found = under_readings(rows)
-    names = [name for some in found.values() for name in some]
+    names = [name.replace("_", " ") for some in found.values() for name in some]
     if rows[0]["verdict"] == DEPENDS and found:
-        return "; ".join(f"{outcome}: {_names(some)}" for outcome, some in found.items())
-    if len(names) == 1:
-        return f"under {_names(names)}"
-    many = "both" if len(names) == 2 else f"all {len(names)}"
-    return f"under {many} readings" if names else ""
-
-
-def _names(readings: Iterable[str]) -> str:
-    return ", ".join(name.replace("_", " ") for name in readings)
+        said = (f"{outcome}: {', '.join(some)}" for outcome, some in found.items())
+        return "; ".join(said).replace("_", " ")
+    if len(names) > 1:
+        return f"under {'both' if len(names) == 2 else f'all {len(names)}'} readings"
+    return f"under {names[0]}" if names else ""
 
 
 def basis(claim: Claim) -> str:
@@ -139,10 +133,10 @@ def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     numbers = evidence(worst, number)
     if len(found) == 1:
         return f"{start}: {worst['verdict']} ({numbers})."
-    counts = Counter(one["verdict"] for one in found)
-    (first, count), *others = [(one, counts[one]) for one in OUTCOMES if counts[one]]
+    counts = finding.tally(one["verdict"] for one in found)
+    (first, count), *others = counts.items()
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
-    verdicts = [f"{first} in {of_all} cases", *(f"{one} in {counts[one]}" for one, _ in others)]
+    verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
     where = ", ".join(filter(None, [worst["reading"].replace("_", " "), worst["each"]]))
     return f"{start}: {', '.join(verdicts)}; the weakest, {where}: {numbers}."
 
@@ -152,9 +146,8 @@ def evidence(row: Row, number: Formatter) -> str:
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     statistic = STATISTICS.get(row["procedure"], "number")
-    words = [f"{statistic} {number(row['statistic']) or 'not to be had'}"]
-    words += [limits(row, number)] if limits(row, number) else []
-    return ", ".join([*words, f"n = {row['n']}"])
+    said = f"{statistic} {number(row['statistic']) or 'not to be had'}"
+    return ", ".join(filter(None, [said, limits(row, number), f"n = {row['n']}"]))
 
 
 def against(one: Row) -> tuple[float, ...]:
@@ -171,36 +164,36 @@ def record(claim: Claim, ledger: Ledger) -> str:
     """Return everything that decides a claim as YAML, with what its tests share above them."""
     if not claim.tests:
         return ""
-    tests = {test.name: _test(test) for test in claim.tests}
+    tests = {}
+    for test in claim.tests:
+        rule = {"rule": test.rule, "version": test.version, "procedure": test.procedure}
+        rule |= {"settings": dict(test.settings)} if test.settings else {}
+        decides = {} if test.decides else {"decides": False}
+        tests[test.name] = rule | test.asks | {"inputs": dict(test.inputs)} | decides
     first, *others = tests.values()
     shared = {
         name: first[name]
         for name in claim.tests[0].asks
         if others and all(one.get(name) == first[name] for one in others)
     }
-    for one in tests.values():
-        for name in shared:
-            del one[name]
+    own = {
+        name: {key: value for key, value in one.items() if key not in shared}
+        for name, one in tests.items()
+    }
     family = ledger.families[claim.family]
-    level = {"level": family.level, "correction": family.correction}
     content = {"version": claim.version}
     content |= {"readings": list(claim.readings)} if claim.readings else {}
+    level = {"level": family.level, "correction": family.correction}
     content["family"] = {"name": claim.family} | level
     # one test asks each case by itself too: "universal" pools its cases
     content |= {"combine": claim.combine} if len(tests) > 1 or claim.combine != "all" else {}
     # plain: YAML would write shared parts as aliases
-    plain = json.loads(json.dumps(content | shared | {"tests": tests}))
+    content = json.loads(json.dumps(content | shared | {"tests": own}))
     # a mapping or list without nested ones stands in one line
-    return yaml.safe_dump(
-        plain, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
-    ).rstrip()
-
-
-def _test(test: Test) -> dict[str, Any]:
-    rule = {"rule": test.rule, "version": test.version, "procedure": test.procedure}
-    rule |= {"settings": dict(test.settings)} if test.settings else {}
-    found = {**rule, **test.asks, "inputs": dict(test.inputs)}
-    return found if test.decides else found | {"decides": False}
+    text = yaml.safe_dump(
+        content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
+    )
+    return text.rstrip()
 
 
 def replicates_that_decide(row: Row) -> str:
@@ -212,18 +205,6 @@ def replicates_that_decide(row: Row) -> str:
     if count is None or not math.isfinite(count):  # files hold no infinite numbers
         return "no number of replicates would decide it, if the estimate is the truth"
     return f"about {float(f'{count:.2g}'):.0f} would decide it, if the estimate is the truth"
-
-
-def interval(row: Row) -> str:
-    """Return the limits of a row's statistic; empty where they are the statistic itself."""
-    said = limits(row, number)
-    if said and math.isfinite(row["low"]) and math.isfinite(row["high"]):
-        said = f"{number(row['low'])}, {number(row['high'])}"
-    return said and f"[{said}]"
-
-
-def count(row: Row) -> str:
-    return "" if row["n"] is None else str(row["n"])
 
 
 def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
@@ -251,42 +232,36 @@ class Section(NamedTuple):
 
 def sections(
     claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None
-) -> list[Section]:
-    """Return all about one claim from its verdicts, headline first, and all findings, if there."""
+) -> Iterator[Section]:
+    """Yield all about one claim from its verdicts, headline first, and all findings, if there."""
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     own = [one for one in findings or () if one["claim"] == tested.id]
-    verdicts = []
+    yield _head(claim)
     for row in rows:
         under = f" under {row['reading']}" if row["reading"] else ""
-        facts = list(_verdict(row, claim, ledgers))
-        verdicts.append(Section(f"verdict: {row['verdict']}{under}", facts))
-    if len(rows) > 1:
-        verdicts[0].facts.insert(0, ("readings", readings_in_words(rows)))
-    found = [_head(claim), verdicts[0]]
-    if sentences := qualifying(tested, own, number):
-        found.append(Section("what qualifies it:", [("", sentence) for sentence in sentences]))
-    found += verdicts[1:]
+        readings = readings_in_words(rows) if row is rows[0] and len(rows) > 1 else ""
+        facts = [("readings", readings), *_verdict(row, claim, ledgers)]
+        yield Section(f"verdict: {row['verdict']}{under}", facts)
+        if row is rows[0] and (sentences := qualifying(tested, own, number)):
+            yield Section("what qualifies it:", [("", sentence) for sentence in sentences])
     if again := came_again(tested, ledgers[tested.paper]):
-        found.append(Section("", [("judged again on other data", again)]))
+        yield Section("", [("judged again on other data", again)])
     if not claim.tests:
-        return found
-    found.append(Section("the record as it is judged:", record=record(claim, ledger)))
+        return
+    yield Section("the record as it is judged:", record=record(claim, ledger))
     for test in claim.tests:
         role = "" if test.decides else ", qualifies only"
         head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
         of_test = [one for one in own if one["test"] == test.name]
         table = questions(of_test, STATISTICS[test.procedure]) if of_test else ()
-        found.append(Section(head + role, [("of what", str(quantity(test, ledger)))], table))
+        yield Section(head + role, [("of what", str(quantity(test, ledger)))], table)
     if ledger.families[claim.family].correction == "holm":
-        found.append(Section(HOLM))
+        yield Section(HOLM)
     said = {tag for row in rows for tag in row["tags"]}
-    more = dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said)
-    if more:
-        found.append(Section("of these:", [(tag, TAGS[tag]) for tag in more]))
+    if more := dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said):
+        yield Section("of these:", [(tag, TAGS[tag]) for tag in more])
     if findings is None:
-        said = "What each question found is at hand once `fairbandits replicate audit` ran."
-        found.append(Section(said))
-    return found
+        yield Section("What each question found is at hand once `fairbandits replicate audit` ran.")
 
 
 def _head(claim: Claim) -> Section:
@@ -303,14 +278,13 @@ def _head(claim: Claim) -> Section:
         ("counts", left_out(claim) and f"in no total: {left_out(claim)}"),
         ("same as", claim.alias_of),
     ]
-    title = f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})"
-    return Section(title, facts)
+    return Section(f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})", facts)
 
 
 def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
     tested = stands_for(claim, ledgers)
     ledger = ledgers[tested.paper]
-    yield "grade", row["grade"] and f"{row['grade']}: {GRADES[row['grade']]}"
+    yield "grade", row["grade"] and f"{row['grade']}: {finding.GRADES[row['grade']]}"
     if row["reading"]:
         yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
     if number(row["statistic"]):
@@ -333,16 +307,15 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     yield "failed", row["message"]
     yield "because", claim.untestable
     if claim.kind == "inconsistency":
-        yield "that is", OF_INCONSISTENCY.get(row["verdict"], "")
+        yield "that is", finding.OF_INCONSISTENCY.get(row["verdict"], "")
     yield "by", ", ".join(claim.judged_by)
 
 
 def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[list[str]]:
     """Return a table with a line per question, without empty columns."""
-    same = ("reading", "each", "verdict", "grade")
     columns = {
         "": names,
-        **{name: [one[name] for one in found] for name in same},
+        **{name: [one[name] for one in found] for name in ("reading", "each", "verdict", "grade")},
         "of the control": [one["control"] for one in found],
         statistic: [number(one["statistic"]) for one in found],
         "limits": list(map(interval, found)),

@@ -19,7 +19,6 @@ def positive(names: str) -> tuple[sympy.Symbol, ...]:
 
 
 def nonnegative(names: str) -> tuple[sympy.Symbol, ...]:
-    """Return symbols of at least 0, by names with blanks between them."""
     return sympy.symbols(names, nonnegative=True, seq=True)
 
 
@@ -29,11 +28,7 @@ def equal(left: Any, right: Any) -> Step:
 
 
 def at_most(smaller: Any, larger: Any) -> Step:
-    """Return the step that one expression is at most the other, by the signs of their symbols.
-
-    The difference is brought to one fraction; both of its parts must have no negative term, or be
-    products of squares and positive factors.
-    """
+    """Return the step that one expression is at most the other, by the signs of their symbols."""
     return partial(_above, smaller, larger)
 
 
@@ -55,15 +50,12 @@ def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
 
 
 def above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is positive for all values of its symbols."""
     return lambda: int(not sympy.simplify(expression.doit()).is_positive)
 
 
 def not_above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is not positive for all values of its symbols."""
     return lambda: int(bool(sympy.simplify(expression).is_positive))
 
 
 def true(condition: Any) -> Step:
-    """Return the step that an inequality of numbers holds."""
     return lambda: int(not bool(condition))

@@ -1,9 +1,7 @@
 """The words of the ledgers: measures of a cell, recorded columns, and functions.
 
 A word is a Python function whose arguments are found by their names: among the other words, in the
-cell, or in the expression that calls it. A measure comes from `fairbandits.measures` or
-`fairbandits.theory`, and has one meaning for all papers. Expressions can name these and
-coordinates, but nothing else.
+cell, or in the expression that calls it.
 """
 
 import importlib
@@ -54,10 +52,8 @@ OF_CASE: dict[str, Callable[[Any], Any]] = {
 class Word:
     """A measure of a cell or a function of values, described in one line by `what`.
 
-    Its value has the `axes`, some of `AXES`; a measure without is for other words alone. Parameters
-    are `found`, by a name or as a constant that is no text; `own` columns are read besides. A
-    function takes from the first to the second number of `arguments`; what another library's
-    solver gives `varies` between machines.
+    Its value has the `axes`, some of `AXES`. Parameters are `found` by a name, or constants; `own`
+    columns are read besides. What another library's solver gives `varies` between machines.
     """
 
     name: str
@@ -113,7 +109,6 @@ _FUNCTIONS: dict[str, Word] = {}
 
 
 def _value_of(cell: Cell, name: str) -> Any:
-    """Return a cell's value of a name, with the axes that it has by itself."""
     if name in _MEASURES:
         return _MEASURES[name].value(cell)
     if name == "cell":
@@ -138,10 +133,9 @@ def with_axes(values: Any, axes: str) -> np.ndarray:
 def measure(
     axes: str | None, unit: str = "", *own: str, name: str = "", what: str = "", **given: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as a measure, of its own name and first line unless others are given.
+    """Register a function as a measure, by default of its own name and first line.
 
-    Its parameters are found by their names, or by those that are `given` for them. Without axes
-    only other words use it.
+    Its parameters are found by their names, or by those that are `given` for them.
     """
 
     def register(of: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,10 +150,7 @@ def measure(
 def function(
     axes: str | None = None, *, name: str = "", what: str = "", varies: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function that expressions can call, whose value has some of the axes, or all.
-
-    Keyword-only parameters are found by name.
-    """
+    """Register a function for expressions, whose keyword-only parameters are found by name."""
 
     def register(of: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(of).parameters.values()
@@ -185,7 +176,7 @@ def _add(words: dict[str, Word], of: Callable, name: str, what: str, **rest: Any
 
 
 def _first_line(of: Callable) -> str:
-    """Return what a function gives: the first lines of its documentation, without shapes."""
+    """Return the first lines of a function's documentation, without shapes."""
     said = (inspect.getdoc(of) or "").split("\n\n")[0].replace("\n", " ")
     said = re.sub(r", shape \([^)]*\)", "", said).removeprefix("Return ")
     word = said.split(" ")[0]
@@ -212,12 +203,10 @@ def _recorded(cell: Cell, name: str, once: bool) -> np.ndarray:
 
 @cache
 def measures() -> Mapping[str, Word]:
-    """Return all measures by name."""
     _load()
     return {name: one for name, one in _MEASURES.items() if one.axes is not None}
 
 
 def functions() -> Mapping[str, Word]:
-    """Return all functions by name."""
     _load()
     return _FUNCTIONS

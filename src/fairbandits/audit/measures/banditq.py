@@ -120,9 +120,6 @@ def most_average_regret(rounds, own_means, best_fair_reward):
     return (best_fair_reward - own_means.min()) * (rounds + 1) / 2
 
 
-# ------------------------------------------------------------------- chosen on other replicates
-
-
 @function()
 def worst_held_out(x):
     """Value of the arm whose mean is largest at the last round, chosen on other replicates."""
@@ -244,7 +241,6 @@ def _replay(scope, read_off, name, column, figure):
 
 
 def _points(read_off, figure):
-    """Return the rounds and numbers read off a figure's curves, in their order, by series."""
     found = {}
     for one in read_off["figures"][figure]["values"]:
         if one["quantity"] == "value":
@@ -274,10 +270,9 @@ def put_back_excess(arms, rounds):
 def missed(horizon, target=1 / 8, early=1 / 2):
     """Return what the first of two arms misses of its target by the horizon, in rewards.
 
-    It pays 1/2 in the first half and 0 after it, the second pays 1; playing both equally gives the
-    first 1/8 of all rounds. BanditQ with full information is Algorithm 1 with V = sqrt(T) and a
-    step of 1 / sqrt(2 S): with two arms the projection onto the simplex moves both by the same and
-    cuts at 0 and 1.
+    It pays 1/2 in the first half and 0 after it, the second pays 1. BanditQ with full information
+    is Algorithm 1 with V = sqrt(T) and a step of 1 / sqrt(2 S); with two arms the projection onto
+    the simplex moves both by the same and cuts at 0 and 1.
     """
     weight = math.sqrt(horizon)
     chance, queue, squares, earned = 0.5, 0.0, 0.0, 0.0
@@ -296,7 +291,7 @@ def missed(horizon, target=1 / 8, early=1 / 2):
 def outgrown(first, doublings):
     """Whole rewards by which BanditQ's violation on the adversary's sequence outgrows T^(3/4).
 
-    One for each doubling of a first horizon: what is missed at T less 2^(3/4) times that at T / 2.
+    For each doubling of a first horizon: what is missed at T less 2^(3/4) times that at T / 2.
     """
     found = [missed(first * 2**power) for power in range(doublings + 1)]
     return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]

@@ -1,7 +1,4 @@
-"""Words of arms in groups: BF-UCB, GEF, MF and UCB, and the bounds of BF-UCB's theorems.
-
-Where a measure has a value for each group, the groups stand in place of the arms.
-"""
+"""Words of arms in groups; where a value is of each group, these stand in place of the arms."""
 
 from fractions import Fraction
 
@@ -233,9 +230,6 @@ measure("rta")(bounds.azuma_bound)
 measure("rta")(bounds.root_sum)
 
 
-# ------------------------------------------------------------- what no recorded run decides
-
-
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
@@ -256,8 +250,7 @@ def beyond_order(order, power="0"):
 def first_line_excess(means, optimistic, tilde):
     """Numerator of a policy's distance from the fair one, less the first line of Theorem 3.
 
-    The policy follows `optimistic` means. With `tilde` the first factor of the line is 1, as it
-    would be if both of its merits were of the optimistic means.
+    With `tilde` both merits of the line are of the `optimistic` means that the policy follows.
     """
     real, raised = ([Fraction(one) for one in some] for some in (means, optimistic))
     pairs = list(zip(real, raised, strict=True))

@@ -279,10 +279,6 @@ def first_runs(x, number):
 def late_weights(rounds):
     """Return the weight of each recorded round in a mean over [T/2, T], by the trapezoid rule.
 
-    Recorded rounds are not evenly spaced; the weights, which sum to 1, undo that.
-
-    Examples
-    --------
     >>> late_weights(np.array([1, 4, 6, 8])).tolist()
     [0.0, 0.25, 0.5, 0.25]
     """
@@ -374,11 +370,7 @@ def recorded_round(r, *, rounds):
 
 
 def number(x):
-    """Return a single value as a number."""
     return float(np.asarray(x, float).reshape(()))
-
-
-# -------------------------------------------------------------------------- cells side by side
 
 
 def _of_cells(x, like):

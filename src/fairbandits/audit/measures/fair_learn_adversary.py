@@ -1,11 +1,9 @@
 """Words of Fair-Learn against every learner at once, in integers.
 
-A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Where
-Fair-Learn forces no pull any arm may be pulled, and of arms that are equally far behind each may be
-taken. Deficits have no lower end, so the search is done twice. The first does not know how far an
-arm is ahead that is ahead by more than one pull, which allows all that can happen and more, and
-ends: what does not occur in it never occurs. What occurs in it is looked for in runs as they are,
-up to a round; these are examples.
+A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Deficits
+have no lower end, so the search is done twice: first without knowing how far an arm is ahead that
+is ahead by more than one pull, which allows all that can happen and more. What does not occur in it
+never occurs; what does is looked for in runs as they are, up to a round.
 """
 
 import functools
@@ -27,10 +25,7 @@ State = tuple[int, ...]
 
 
 def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
-    """Yield numerators of n quotas, the largest first, whose sum is below 1.
-
-    A span of "kth" has quotas below 1 / n, "wider" below 1 / (n - 1), "all" below 1.
-    """
+    """Yield numerators of n quotas of sum below 1; "kth" are below 1 / n, "wider" 1 / (n - 1)."""
     limits = {"kth": n, "wider": max(n - 1, 1), "all": 1}
     if span not in limits:
         raise ValueError(f"span must be one of {', '.join(limits)}, got {span!r}")
@@ -44,12 +39,10 @@ def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
 def worst_learner(statement, arms, largest, span, tolerance, forces=1):
     """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas.
 
-    Quotas have denominators up to `largest`. Statements: "fair", no floor(r_i t) - N_i above the
-    tolerance; "partition", no deficit of tolerance + 1 or more; "pulled", the deficit of the arm
-    pulled is below the tolerance; "crowding k" and "crowding k - 1", at most j arms are at
-    tolerance + (m - j) / m or above, for each j up to m; "rise k" and "rise k - 1", an arm that is
-    not pulled passes at most one of these thresholds. Amounts are whole and at most 0 where a
-    statement holds. Unless it `forces` no pull is forced.
+    "fair": no floor(r_i t) - N_i above the tolerance; "partition": no deficit of tolerance + 1 or
+    more; "pulled": the deficit of the arm pulled is below the tolerance; "crowding k": at most j
+    arms are at tolerance + (m - j) / m or above, for each j up to m; "rise k": an arm that is not
+    pulled passes at most one of these thresholds. Amounts are whole and at most 0 where it holds.
     """
     return [
         worst_amounts(quotas, denominator, Fraction(tolerance), bool(forces))[statement]
@@ -115,10 +108,7 @@ class _Search:
         return self.worst
 
     def ends(self, i: int, deficit: int, pulled: bool, phase: int) -> tuple[int, ...]:
-        """Return what an arm's deficit may be after a round, `self.far` for all that are so low.
-
-        A deficit has the remainder of r_i t, so that it is known where it returns.
-        """
+        """Return the deficits of an arm that are possible after a round; `self.far` if so low."""
         if deficit > self.far:
             after = deficit + self.quotas[i] - self.denominator * pulled
             return (max(after, self.far),)
@@ -175,9 +165,8 @@ class _Search:
 def lack_asleep(arms, denominator, tolerance):
     """Least amounts by which every policy breaks its tolerance while an arm sleeps at first.
 
-    For all quotas below 1 / k and each arm with a quota above 0, which is asleep in the first
-    ceil((alpha + 1) / r_i) rounds: the largest floor(r_i t) - N_i - alpha of any arm and round, as
-    numerator over the tolerance's denominator, of the policy for which it is least.
+    It sleeps ceil((alpha + 1) / r_i) rounds, quotas are below 1 / k: the largest floor(r_i t) - N_i
+    - alpha, as numerator, of the policy for which that is least.
     """
     alpha = Fraction(tolerance)
     return [

@@ -1,7 +1,4 @@
-"""Words of Fair-Learn: regrets and bounds of its theorems, and what counting shows without runs.
-
-Without runs quotas, tolerances and deficits are numerators over one denominator.
-"""
+"""Words of Fair-Learn: bounds of its theorems; what counting shows, in common numerators."""
 
 import itertools
 import math
@@ -70,7 +67,6 @@ def first_phase(horizon, quotas):
 
 # ------------------------------------------------------------------------------------- bounds
 
-
 measure("rt", "reward")(bounds.r_regret_bound)
 measure(
     *("rt", "reward"),
@@ -117,8 +113,7 @@ def largest_lack(
 ) -> int:
     """Return the largest floor(r_i t) - N_i(t) of Fair-Learn over a learner.
 
-    The arm furthest behind is pulled, the lowest on ties, if it is behind by more than the
-    tolerance, else the arm of the learner's choice; up to the round `in_turn` each in its turn.
+    Up to the round `in_turn` each arm is pulled in its turn.
     """
     pulls, worst = [0] * len(quotas), -rounds
     for t in range(1, rounds + 1):
@@ -144,8 +139,8 @@ def keeps_quotas(numerators, denominator, rounds, learner):
 def fair_learn_violations(number, rounds, tolerance, within, *, seed):
     """Largest floor(tau_k t) - N_k of Fair-Learn with random quotas; below 1/K if `within` is 1.
 
-    Where no arm is behind by more than the tolerance, an adversary pulls the arm that is furthest
-    ahead. Quotas are in thousandths; if `within` is 0, the largest is at least 1/K.
+    An adversary pulls the arm furthest ahead. Quotas are in thousandths; if `within` is 0, the
+    largest is at least 1/K.
     """
     rng = np.random.default_rng([seed, 15, within])
     found = []
@@ -212,10 +207,7 @@ def _drawn(rng: np.random.Generator, parts: int) -> Counted:
 
 @function("r")
 def cheapest_fair(number, *, seed):
-    """Numerators of the r-Regret of the best fair counts, of random instances.
-
-    Tolerances are whole: with others no count equals floor(r_i T) - alpha.
-    """
+    """Numerators of the r-Regret of the best fair counts, of random instances."""
     rng = np.random.default_rng([seed, 1])
     drawn = (_drawn(rng, parts=1) for _ in range(number))
     return [one.r_regret_numerator(one.cheapest()) for one in drawn]
@@ -223,10 +215,7 @@ def cheapest_fair(number, *, seed):
 
 @function("r")
 def other_fair(number, *, seed):
-    """Numerators of the r-Regret of random fair counts.
-
-    Tolerances are in halves.
-    """
+    """Numerators of the r-Regret of random fair counts."""
     rng, found = np.random.default_rng([seed, 2]), []
     while len(found) < number:
         one = _drawn(rng, parts=2)
@@ -239,16 +228,12 @@ def other_fair(number, *, seed):
     return found
 
 
-# ------------------------------------------------------------------ T-Fair-UCB's first phase
-
-
 @function("r")
 def filled_in_turn(arms, denominator, order):
     """Largest floor(r_i t) - N_i of T-Fair-UCB's first phase by its order, for all quotas.
 
-    It fills ceil(r_i T) pulls of each arm, with T three times the denominator and quotas below 1/k:
-    "in turn" one arm after the other, the first of smallest quota, or "even" the fewest pulls
-    first.
+    It fills ceil(r_i T) pulls, T three times the denominator: "in turn" one arm after the other,
+    the first of smallest quota, or "even" the fewest pulls first.
     """
     found = []
     for quotas in quotas_within(arms, denominator, "kth"):
@@ -269,8 +254,7 @@ def filled_in_turn(arms, denominator, order):
 def paid_while_filling(arms, denominator, rounding):
     """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas.
 
-    T goes to twice the denominator, quotas are below 1/k; the arm with the smallest quota is the
-    best, whose pulls are free.
+    The arm with the smallest quota is the best, whose pulls are free.
     """
     up = denominator - 1 if rounding == "up" else 0
     return [
@@ -287,8 +271,7 @@ def paid_while_filling(arms, denominator, rounding):
 def quotas_cost(means, quotas, rounds):
     """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds.
 
-    Rounds are those after each arm's first pull. The tolerance is 0, rewards are 0 or 1, the index
-    is mean + sqrt(2 ln t / N), and the first arm wins ties.
+    The tolerance is 0, rewards are 0 or 1, the index is mean + sqrt(2 ln t / N).
     """
     chances = [Fraction(mean) for mean in means]
     raised, plain = (

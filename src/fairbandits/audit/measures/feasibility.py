@@ -14,10 +14,7 @@ FINE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-
 
 @function()
 def diameter(means, targets):
-    """Largest distance between two distributions that meet the targets.
-
-    They form a simplex: the shares that the targets need, and the rest on any one arm.
-    """
+    """Largest distance between two distributions that meet the targets."""
     needed = targets.ravel() / means.ravel()
     corners = needed + (1.0 - needed.sum()) * np.eye(needed.size)
     return float(np.linalg.norm(corners[:, None] - corners[None], axis=-1).max())
@@ -25,10 +22,7 @@ def diameter(means, targets):
 
 @function("a")
 def released_benchmark(means, targets):
-    """Benchmark distribution of the released program.
-
-    It is target / mean of each arm, and the rest on the best one if that has no target.
-    """
+    """Benchmark distribution of the released program."""
     distribution = targets.ravel() / means.ravel()
     best = int(means.argmax())
     if distribution[best] == 0:
@@ -40,8 +34,7 @@ def released_benchmark(means, targets):
 def feasibility_disagreements(number, fewest, most, low, high, close, seed):
     """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
 
-    `number` instances have `fewest` to `most` arms and a sum from `low` to `high`; both methods
-    must put an instance beyond `close` of the border.
+    Both methods must put an instance beyond `close` of the border.
     """
     made = random_instances(number, fewest, most, low, high, seed)
     return np.concatenate([disagreements(*some, close) for some in made]).astype(int)
@@ -51,7 +44,7 @@ def feasibility_disagreements(number, fewest, most, low, high, close, seed):
 def released_losses(number, fewest, most, low, high, seed):
     """Distance of the released program's reward from the best, of instances with a free best arm.
 
-    The instances are random, like those of `feasibility_disagreements`.
+    Instances are random.
     """
     found = []
     for means, targets in random_instances(number, fewest, most, low, high, seed, best=False):
@@ -62,11 +55,7 @@ def released_losses(number, fewest, most, low, high, seed):
 
 
 def random_instances(number, fewest, most, low, high, seed, *, best=True):
-    """Yield means and targets of random instances, shape (n_instances, n_arms), in batches.
-
-    There are as many for each number of arms; `best` says whether the arm of the largest mean may
-    have a target.
-    """
+    """Yield means and targets, shape (n_instances, n_arms), as many for each number of arms."""
     rng, sizes, left = generator(seed), range(fewest, most + 1), number
     for done, n_arms in enumerate(sizes):
         of_this = left // (len(sizes) - done)
@@ -82,10 +71,7 @@ def random_instances(number, fewest, most, low, high, seed, *, best=True):
 
 
 def disagreements(means, targets, close):
-    """Return where linear programme and sum of target / mean disagree on feasibility.
-
-    Instances that both put on the border, within `close`, are left out.
-    """
+    """Return where both methods disagree, except where both are within `close` of the border."""
     slack = least_slack(means, targets)
     loads = np.array([load(*one) for one in zip(means, targets, strict=True)])
     clear = (np.abs(slack) > close) | (np.abs(loads - 1) > close)
@@ -93,10 +79,7 @@ def disagreements(means, targets, close):
 
 
 def least_slack(means, targets):
-    """Return by how much every target must be lowered to be feasible; below 0 if there is room.
-
-    It is min over distributions x of max_i (lambda_i - mu_i x_i).
-    """
+    """Return min over distributions x of max_i (lambda_i - mu_i x_i); below 0 if there is room."""
     size, n_arms = means.shape
     lowered = np.kron(np.eye(size), np.ones((n_arms, 1)))
     costs = np.repeat([0.0, 1.0], [means.size, size])
@@ -111,10 +94,7 @@ def largest_reward(means, targets):
 
 
 def _solved(means, targets, costs, more, bounds):
-    """Return distributions with reward and columns `more` of at least the targets, least costly.
-
-    All instances are one linear programme with separate blocks.
-    """
+    """Return distributions with reward and columns `more` of at least the targets, least costly."""
     from scipy import optimize, sparse
 
     size, n_arms = means.shape

@@ -23,8 +23,7 @@ def _fractions(texts):
 def floors_that_jump(quotas, rounds):
     """Most floors floor(beta t) of these groups that rise in one round, less 1.
 
-    A group with exactly floor(beta t) rounds at every t must be served whenever its floor rises,
-    and a round serves one group.
+    A group with exactly floor(beta t) rounds is served when its floor rises; a round serves one.
     """
     betas = _fractions(quotas)
     rises = (
@@ -68,9 +67,8 @@ def short_of_quotas(number, rounds, beyond, seed):
     """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner.
 
     Groups are served in turn at first, for as many rounds as the largest has arms each; then the
-    one furthest behind, and if none is behind, the learner's: always the same group, any, or the
-    one furthest ahead of its quota. There are 2 to 6 groups with quotas up to 1/m - 1/1000; with
-    `beyond`, the first has more than 1/m, and all together still less than 1.
+    one furthest behind or the learner's: always the same, any, or the one furthest ahead. Quotas of
+    2 to 6 groups are up to 1/m - 1/1000; with `beyond`, the first has more than 1/m.
     """
     rng, parts, worst = generator(seed), 1000, -rounds
     for trial in range(number):
@@ -98,11 +96,7 @@ def _drawn(rng, size):
 
 @function()
 def merit_ratios_off(number, seed):
-    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits.
-
-    The merit is mu or its square. Exactly one distribution has these ratios: the first arm's share
-    gives all others, and their sum of 1 gives the first arm's share.
-    """
+    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits."""
     rng, off = generator(seed), 0
     for trial in range(number):
         merits = [mu ** (1 + trial % 2) for mu in _drawn(rng, 2 + trial % 7)]
@@ -118,8 +112,7 @@ def merit_ratios_off(number, seed):
 def optimum_off(number, seed):
     """Number of random instances whose best reward by enumeration differs from Eq. 1.
 
-    The best is over all counts N_g >= floor(beta_g T) of the groups that sum to T; a round of a
-    group is worth R*_g = sum mu^2 / sum mu.
+    A round of a group is worth R*_g = sum mu^2 / sum mu.
     """
     rng, off = generator(seed), 0
     for trial in range(number):
@@ -142,7 +135,6 @@ def optimum_off(number, seed):
 
 
 def splits(total, parts):
-    """Return all ways to split a number into parts."""
     ends = itertools.combinations_with_replacement(range(total + 1), parts - 1)
     return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
 
@@ -166,8 +158,7 @@ def corners_lost(number, kind, seed):
     """Number of random boxes of a kind with a better vertex than the upper corner.
 
     Phi is convex where the sum is positive, so that its maximum over such a box is at a vertex.
-    Each box has 2 to 6 arms, around empirical means of at least 1/2, with widths of its own, in
-    thousandths: as it is (``uncut``), cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
+    Boxes have 2 to 6 arms and are uncut, cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
     """
     if kind not in ("half", "cut", "uncut"):
         raise ValueError(f"kind must be one of half, cut, uncut, got {kind!r}")
@@ -191,8 +182,7 @@ def corners_lost(number, kind, seed):
 def optimism_lost(number, least, cut, seed):
     """Number of random boxes with less reward at the upper corner than at a point inside.
 
-    True means are from `least` thousandths to 1, and the upper corner is at or above them; with
-    `cut` it is at most 1.
+    True means are from `least` thousandths to 1; with `cut` the corner is at most 1.
     """
     rng, lost = generator(seed), 0
     for trial in range(number):
@@ -205,17 +195,13 @@ def optimism_lost(number, least, cut, seed):
     return lost
 
 
-# ------------------------------------------------------------------- confidence intervals
-
-
 @function()
 def coverage_ratio(arms, pulls, span):
     """Largest chance that a mean is outside its interval over what Eq. 3 allows, at these pulls.
 
-    Eq. 3 allows delta^2 / (8 N_g^2 k_g), with the paper's delta of 0.01. With rewards in [0, 1]
-    (``unit``) the chance is bounded by Hoeffding's inequality, with 2 exp(-2 w^2), summed over all
-    N_i up to N_g. With rewards of -1 and 1, each with probability 1/2 (``symmetric``), it is exact
-    for an arm that has all of the group's pulls but for one of each other arm.
+    Eq. 3 allows delta^2 / (8 N_g^2 k_g), delta = 0.01. Rewards in [0, 1] (``unit``) have
+    Hoeffding's 2 exp(-2 w^2), summed over all N_i up to N_g; those of -1 and 1 (``symmetric``) the
+    exact chance of an arm that has all of the group's pulls but for one of each other arm.
     """
     if span not in ("unit", "symmetric"):
         raise ValueError(f"span must be one of unit, symmetric, got {span!r}")

@@ -135,16 +135,12 @@ def fluid_pulls(means, quotas, penalties, horizon):
     return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
 
 
-# --------------------------------------------------------------------------- curves of cells
-
-
 @function()
 def frontier(x, y, own, other, level, levels):
     """Height y at one of evenly spaced levels of x that two sets of cells reach, of one set.
 
-    The curve goes through the means of the stacked cells for which `own` holds. A replicate's value
-    is its own height less the slope times the distance of its own x from the level: their mean is
-    the height of the curve, their spread is its error.
+    The curve goes through the means of the stacked cells of `own`. A replicate's value is its
+    height less the slope times the distance of its own x from the level: their spread is its error.
     """
     own, other = (np.broadcast_to(one, (1, 1, x.shape[2])).ravel() for one in (own, other))
     if not (own.any() and other.any()):
@@ -183,11 +179,7 @@ def straightness(y, x, which):
 
 
 class Steps(NamedTuple):
-    """Rounds n of which the round before is recorded too, and what is known of them.
-
-    `before` has N_k(n - 1), `pulled` whether arm k is pulled in n, and `short` whether
-    N_k(n - 1) < tau_k n, exactly.
-    """
+    """Rounds n, N_k(n - 1), whether k is pulled in n, and whether N_k(n - 1) < tau_k n, exactly."""
 
     n: np.ndarray
     before: np.ndarray
@@ -217,10 +209,7 @@ def _alone(known, non_critical, least, first):
 
 @function("r")
 def alone_rounds(least, first, *, known_steps, non_critical):
-    """Rounds from `first` on in which one arm with A_k >= Delta_k alone is short of its quota.
-
-    All others have more than `least` pulls.
-    """
+    """Rounds from `first` on in which one arm with A_k >= Delta_k alone is short of its quota."""
     return _alone(known_steps, non_critical, least, first)[0].sum(axis=1)
 
 
@@ -285,9 +274,6 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
         earlier = earlier + most[:, arm]
         ahead |= short
     return np.stack(found, axis=1)
-
-
-# -------------------------------------------------------------------- what no recorded run decides
 
 
 @function("r")

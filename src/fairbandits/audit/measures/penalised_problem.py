@@ -1,8 +1,4 @@
-"""Words of the penalised problem without runs: its optimum, its constraint, a policy that commits.
-
-Instances are random: means, penalty rates and quotas are exact fractions, drawn so that equal ones
-are frequent.
-"""
+"""Words of the penalised problem without runs, of random instances in exact fractions."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -24,7 +20,6 @@ class Drawn(NamedTuple):
 
     @property
     def gaps(self) -> list[Fraction]:
-        """Delta_k."""
         return [max(self.means) - mean for mean in self.means]
 
 
@@ -40,16 +35,12 @@ def _drawn(number: int, seed: int, part: int) -> Iterator[Drawn]:
 
 
 def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fraction:
-    """Return Delta y + A (tau - y)+."""
     return gap * y + rate * max(quota - y, Fraction(0))
 
 
 @function("r")
 def wrong_minimisers(number, *, seed):
-    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0.
-
-    The loss is piecewise linear with one kink, at tau: on [0, 1] it is least at 0, tau or 1.
-    """
+    """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
     found = []
     for drawn in _drawn(number, seed, 11):
         for gap, rate, quota in zip(drawn.gaps, drawn.rates, drawn.quotas, strict=True):
@@ -77,10 +68,7 @@ def not_one_set(number, *, seed):
 
 @function("r")
 def optimum_errors(number, *, seed):
-    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances.
-
-    The optimum of Eq. 6 is that of a linear programme with a variable for each (tau - y)+.
-    """
+    """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
     from scipy.optimize import linprog
 
     found = []
@@ -128,8 +116,7 @@ def least_lack(quotas, rounds):
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):
     """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T).
 
-    It is the policy of `committing_regret`: the first arm is the best by one of the gaps, rewards
-    are normal with variance 1, and only their sample means are drawn.
+    Rewards are normal with variance 1; only their sample means are drawn (`committing_regret`).
     """
     rng = np.random.default_rng([seed, 16])
     pulls = round((1 - share) * horizon) // arms

@@ -28,11 +28,10 @@ def solver():
 
 
 def errors_of(z, tolerance):
-    """Return the two errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
+    """Return the errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
 
-    At the maximum 1 / q_i + z_i is the same for all i, and q sums to 1. First comes the largest
-    difference of 1 / q_i + z_i from their mean, relative to the largest 1 / q_i or z_i; then that
-    of the sum from 1.
+    First the spread of 1 / q_i + z_i, which is the same for all i at the maximum, relative to the
+    largest 1 / q_i or z_i; then the distance of the sum of q from 1.
     """
     top = z.max(axis=1, keepdims=True)
     shift = np.empty(len(z))
@@ -46,10 +45,7 @@ def errors_of(z, tolerance):
 
 @function()
 def solver_errors(number, most_arms, tolerance, low, high, seed):
-    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs.
-
-    The inputs have 50 numbers of arms from 2 to `most_arms`; the solver stops at `tolerance`.
-    """
+    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs."""
     rng, found = generator(seed), []
     for n_arms in np.rint(np.geomspace(2, most_arms, 50)).astype(int):
         scale = 10.0 ** rng.uniform(low, high, (number // 50, 1))
@@ -88,7 +84,7 @@ def _over_n_log_n(looked_at, sizes, number):
 def projection_work(sizes, number, seed):
     """Entries that projections onto the simplex look at, over N log N, for each number N of arms.
 
-    `number` uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
+    Uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
     """
     rng = generator(seed)
 
@@ -116,8 +112,7 @@ def barrier_work(sizes, number, tolerance, low, high, seed):
 def solver_advantage(n_arms, number, tolerance, low, high, seed):
     """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs.
 
-    Its linear algebra, which costs more, is not counted. Where it gives up, the passes until then
-    count.
+    Its linear algebra is not counted; where it gives up, the passes until then count.
     """
     from scipy.optimize import minimize
 
