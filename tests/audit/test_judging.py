@@ -159,7 +159,7 @@ def test_a_look_leaves_its_trace(folder):
     second = invoke(*words)
     change = "claims.greedy-small-regret.tests.at_end.inputs.against: 0.25, then 0.2"
     assert "1 before these in this folder. Verdicts by them were seen" in second.stderr
-    assert "so that new data are drawn:" in second.stderr
+    assert f"Changed for `{run.read_history(folder / 'my_claims')[1].digest}`" in second.stderr
     assert change in second.stderr
     known = run.read_history(folder / "my_claims")
     assert known[0].digest == first["rules"] != known[1].digest
