@@ -7,7 +7,7 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded
-from fairbandits.audit.claims import Plan, Selection
+from fairbandits.audit.claims import Selection, Test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
@@ -49,7 +49,7 @@ class Evidence:
 def asked(inputs, *, procedure="mean", readings=(), datasets=(DENSE, ENDS), **plan):
     """Return the questions of a plan that reads the first experiment."""
     cells = Selection(("dense",), plan.pop("cells", {}))
-    whole = Plan(cells, inputs, procedure, **plan)
+    whole = Test(cells, inputs, procedure, **plan)
     return list(questions(whole, readings, Evidence(*datasets)))
 
 
@@ -87,7 +87,7 @@ def test_several_excesses_are_checked_one_after_the_other():
 
 
 def test_arms_can_be_given_where_there_is_no_cell():
-    plan = Plan(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
+    plan = Test(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
     found = list(questions(plan, (), Evidence()))
     assert [(one.each, one.data["values"].tolist()) for one in found] == [
         ("arm 1", [2]),

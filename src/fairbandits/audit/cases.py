@@ -5,6 +5,7 @@ them to cases, `with` finds each cell's companions, `over` sorts the cells of a 
 the procedure is an expression, evaluated in the case.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
-from fairbandits.audit.claims import Plan, Selection, is_literal, listed
+from fairbandits.audit.claims import Selection, Test, is_literal, listed
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.rationals import rational
 
@@ -84,22 +85,20 @@ class CaseScope:
         return measures.functions()[name].called(self, arguments)
 
 
-def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
+def questions(plan: Test, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
     """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it."""
     cases = Cases(plan, readings, evidence)
     values = _pooled if plan.is_pooled else _fitted
     asked = False
     for reading, cells in cases.groups():
         for known in cases.repetitions(cells[0]):
-            data = values(plan, cases.scopes(reading, cells, known))
-            if data is None:
-                continue
-            asked, control = True, None
-            if plan.control:
-                control = values(plan, cases.scopes(reading, cases.controls(cells), known))
-            where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
-            each = ", ".join(_in_words(name, where[name]) for name in plan.each)
-            yield Question(data, each, reading, control)
+            if data := values(plan, cases.scopes(reading, cells, known)):
+                asked, control = True, None
+                if plan.control:
+                    control = values(plan, cases.scopes(reading, cases.controls(cells), known))
+                where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
+                each = ", ".join(_in_words(name, where[name]) for name in plan.each)
+                yield Question(data, each, reading, control)
     if not asked:
         raise ValueError("no arm or round of its cells is what the test asks for")
 
@@ -107,9 +106,9 @@ def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterat
 class Cases:
     """The cells that a plan reads; one None for a plan that reads none."""
 
-    def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
+    def __init__(self, plan: Test, readings: Sequence[str], evidence: Evidence) -> None:
         self.plan, self.readings, self.evidence = plan, readings, evidence
-        self._others: dict[tuple[str, bool], tuple[Sequence[str], Mapping[tuple, list[Cell]]]] = {}
+        self._others: dict[tuple[str, bool], dict[tuple, list[Cell]]] = {}  # companions by name
         self._of_replicates = False
         self.cells = self._chosen(plan.cells, plan.columns()) if plan.cells else [None]
         if not self.cells:
@@ -146,17 +145,14 @@ class Cases:
         return self._paired(other, cell) if self.plan.paired else other
 
     def _like(self, cell: Cell, name: str, selection: Selection) -> Cell:
-        key = name, cell.stands_for is None
-        if key not in self._others:
-            alike = selection.match
-            if alike is None:
-                alike = [*self.plan.of_cells, self.plan.over]
-                alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
-            others: dict[tuple, list[Cell]] = {}
+        alike = selection.match
+        if alike is None:
+            alike = [*self.plan.of_cells, self.plan.over]
+            alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
+        others = self._others.setdefault((name, cell.stands_for is None), defaultdict(list))
+        if not others:
             for one in self._chosen(selection, self.plan.columns(name)):
-                others.setdefault(_key(one, alike), []).append(one)
-            self._others[key] = alike, others
-        alike, others = self._others[key]
+                others[_key(one, alike)].append(one)
         found = others.get(_key(cell, alike), [])
         if len(found) != 1:
             given = ", ".join(f"{one} = {cell.coordinate(one)}" for one in alike)
@@ -181,14 +177,11 @@ class Cases:
         pairs = [(self._controls_of(cell), cell) for cell in cells]
         sizes = {len(own) for own, _ in pairs}
         if self.plan.over and 0 not in sizes and sizes != {1}:
-            first = {id(one): ([one], cell) for own, cell in pairs for one in own}
-            pairs = [*first.values()]
-        made = []
+            pairs = list({id(one): ([one], cell) for own, cell in pairs for one in own}.values())
         for own, cell in pairs:
             if len(own) != 1:
                 raise ValueError(f"the control of {cell.place} must be one cell, got {len(own)}")
-            made.append(self._paired(own[0], cell, stands_for=cell))
-        return made
+        return [self._paired(own, cell, stands_for=cell) for (own,), cell in pairs]
 
     @cached_property
     def _all_controls(self) -> list[Cell]:
@@ -251,25 +244,23 @@ class Cases:
 
     def repetitions(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition of a case that no cell has."""
-        given = {name: values for name, values in self.plan.each.items() if values}
+        each = self.plan.each
+        given = {name: values for name, values in each.items() if values}
         if self.plan.cells and "arm" in self.plan.cells.wanted:
             given = {"arm": [self.plan.cells.wanted["arm"]]} | given
         for values in product(*given.values()):
             known = dict(zip(given, values, strict=True))
-            for at in self._rounds(cell, known):
-                for arm in self._arms(cell, known | at):
+            for at in self._rounds(cell, known) if "round" in each else [{}]:
+                alone = "arm" in known or "arm" not in each
+                for arm in [{}] if alone else self._arms(cell, known | at):
                     yield known | at | arm
 
-    def _rounds(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
-        if "round" not in self.plan.each:
-            return [{}]
+    def _rounds(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         found = parse(self.plan.rounds).evaluate(self.scope(self.limited(cell), **known))
         recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
         return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
 
-    def _arms(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
-        if "arm" not in self.plan.each or "arm" in known:
-            return [{}]
+    def _arms(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         scope = self.scope(cell, **known)
         chosen = np.asarray(parse(self.plan.arms).evaluate(scope) if self.plan.arms else True)
         if "round" in known and chosen.ndim == 3:
@@ -320,8 +311,8 @@ def _in_words(name: str, value: Any) -> str:
     return f"{name}{value:g}" if isinstance(value, float) else f"{name}{value}"
 
 
-def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
-    """Return the values of all cells of a case, one after the other, and their scale."""
+def _pooled(plan: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
+    """Return the values of all cells of a case, one after the other, and their scale; or none."""
     values, scales = [], []
     for scope in case:
         scale = np.asarray(_value(plan, plan.inputs.get("scale", 1.0), scope), float)
@@ -331,12 +322,12 @@ def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
             scales.append(np.broadcast_to(scale, found.shape).ravel())
     joined = np.concatenate(values)
     if not joined.size:
-        return None
+        return {}
     data = {"values": joined.astype(int) if joined.dtype == bool else joined}
     return data | ({"scale": np.concatenate(scales)} if "scale" in plan.inputs else {})
 
 
-def _fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
+def _fitted(plan: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
     data = {}
     for name, given in plan.inputs.items():
         if is_literal(plan.procedure, name):
@@ -349,7 +340,7 @@ def _fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
     return data
 
 
-def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
+def _value(plan: Test, given: Any, scope: CaseScope) -> Any:
     """Return the value of an input, limited to the replicates that `keep` and reading select."""
     if not isinstance(given, str):
         return given

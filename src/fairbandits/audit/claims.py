@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from fairbandits.audit import measures
@@ -52,8 +53,10 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A test's question, from its record."""
+class Test:
+    """One test of a claim: what it asks of which cells, complete with all margins and levels."""
+
+    __test__ = False  # pytest looks for classes of this name
 
     cells: Selection | None  # None for a test that reads no recorded run
     inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
@@ -69,12 +72,21 @@ class Plan:
     reading: str | Sequence[str] | Mapping[str, Any] = ""
     paired: bool = True  # whether replicates of a cell and its companions belong together
     control: Selection | None = None  # cells that take the place of its own
+    name: str = ""
+    rule: str = ""
+    version: int | None = None  # of the rule
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
+    decides: bool = True
+    meaning: str = ""  # of a test that does not decide: what it asks, in words
+    uncontrolled: str = ""  # why it has no control
 
     @property
     def selections(self) -> list[Selection]:
-        """The selections of the cells, of all their companions, and of the control."""
-        own = [self.control, *self.control.companions.values()] if self.control else []
-        return [*filter(None, [self.cells]), *self.companions.values(), *own]
+        """The selections of the cells, of all their companions, and of the control and its own."""
+        own = self.control.companions if self.control else {}
+        found = [self.cells, *self.companions.values(), self.control, *own.values()]
+        return [one for one in found if one]
 
     @cached_property
     def expressions(self) -> list[Expression]:
@@ -87,9 +99,8 @@ class Plan:
     @cached_property
     def judged(self) -> list[Expression]:
         """Expressions of the values that are judged."""
-        texts = [self.arms, self.rounds, self.keep, self.over]
-        for name, value in self.inputs.items():
-            texts += texts_of(self.procedure, name, value)
+        inputs = (texts_of(self.procedure, *given) for given in self.inputs.items())
+        texts = [self.arms, self.rounds, self.keep, self.over, *chain(*inputs)]
         return [parse(text) for text in texts if text]
 
     @property
@@ -102,11 +113,6 @@ class Plan:
         return any(one.varies for one in self._called)
 
     @property
-    def reads_runs(self) -> bool:
-        """Whether recorded columns are read, of cells or of companions."""
-        return any(self.columns(name) for name in ("", *self.companions))
-
-    @property
     def derives(self) -> bool:
         """Whether functions of a paper are called, beside those of plain arithmetic."""
         return any(not one.is_common for one in self._called)
@@ -114,7 +120,8 @@ class Plan:
     @property
     def is_given(self) -> bool:
         """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
-        return not self.reads_runs and not any("seed" in one.found for one in self._called)
+        reads = any(self.columns(name) for name in ("", *self.companions))
+        return not reads and not any("seed" in one.found for one in self._called)
 
     @property
     def is_algebra(self) -> bool:
@@ -143,6 +150,12 @@ class Plan:
         """The coordinates of `each` that are cells' own."""
         return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
+        exact = self.procedure == "exact" and not self.settings["tolerance"]
+        return self.is_given and (exact or not self.derives)
+
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that cells, or companions of this name, need."""
         names = [name for one in self.expressions for name, of in one.names() if of == companion]
@@ -153,26 +166,6 @@ class Plan:
     @property
     def experiments(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
-
-
-@dataclass(frozen=True)
-class Test(Plan):
-    """One test of a claim, complete with all margins and levels."""
-
-    name: str = ""
-    rule: str = ""
-    version: int | None = None  # of the rule
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
-    decides: bool = True
-    meaning: str = ""  # of a test that does not decide: what it asks, in words
-    uncontrolled: str = ""  # why it has no control
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.is_given and (exact or not self.derives)
 
     def under(self, readings: Sequence[str]) -> list[str]:
         """Return the claim's readings that the test asks about: all, unless it names some."""
@@ -334,28 +327,29 @@ class Words:
             raise unknown("companion", name, sorted(self.companions))
 
 
-def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
-    """Check every name and unit of a plan; ExpressionError for the first that is wrong."""
-    given = frozenset(name for name, values in plan.each.items() if values)
-    words = Words(frozenset(parameters), given, frozenset(plan.companions))
-    for selection in plan.selections:
+def check_plan(test: Test, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a test; ExpressionError for the first that is wrong."""
+    given = frozenset(name for name, values in test.each.items() if values)
+    words = Words(frozenset(parameters), given, frozenset(test.companions))
+    for selection in test.selections:
         for name in (*selection.wanted, *(selection.match or ())):
             words.check_name(name)
         if selection.where:
             parse(selection.where).check(words)
-    for name in plan.each:
+    for name in test.each:
         words.check_name(name)
-    if plan.is_joint and not plan.over:
+    if test.is_joint and not test.over:
         raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
-    units: dict[str, str] = {}
-    for one in plan.expressions:
+    for one in test.expressions:
         one.check(words)
-    for name, given in plan.inputs.items():
-        found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
-        # what is exact are separate checks, and not compared
-        units[name] = "" if plan.procedure == "exact" else same_unit(found)
+    if test.procedure == "exact":  # separate checks, which are not compared
+        return
+    units = {
+        name: same_unit(parse(text).check(words) for text in texts_of(test.procedure, name, given))
+        for name, given in test.inputs.items()
+    }
     for pair in LIKE:
         try:
-            same_unit([units.get(name, "") for name in pair])
+            same_unit(units.get(name, "") for name in pair)
         except ExpressionError as error:
             raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

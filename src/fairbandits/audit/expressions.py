@@ -37,6 +37,12 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
+#: All that an expression consists of.
+ALLOWED = (
+    *(*BINARY, *COMPARISONS, ast.MatMult, ast.USub, ast.Not, ast.And, ast.Or, ast.Load),
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call),
+    *(ast.Subscript, ast.List),
+)
 #: Looks like a function, and takes its argument in each stacked cell.
 CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
@@ -106,12 +112,13 @@ def parse(text: str) -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
-    _check_nodes(tree, text)
+    for node in ast.walk(tree):
+        _check_node(node, text)
     return Expression(text, tree)
 
 
-def _check_at(node: ast.BinOp, text: str) -> None:
-    """Refuse ``x @ T / 10``: a reader takes it for x at T / 10, and Python for (x at T) / 10."""
+def _ambiguous(node: ast.BinOp) -> str:
+    """Return what is wrong with ``x @ T / 10``, which reads as x at T / 10 and is (x at T) / 10."""
     left, right = node.left, node.right
     at_left = isinstance(left, ast.BinOp) and isinstance(left.op, ast.MatMult)
     # what is in parentheses begins, or ends, before they do
@@ -121,52 +128,33 @@ def _check_at(node: ast.BinOp, text: str) -> None:
     bare = node.op if at_left and begins else None
     if isinstance(node.op, ast.MatMult) and power and ends:
         bare = right.op
-    if sign := {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare)):
-        raise ExpressionError(
-            f"{text!r}: what is at a round needs parentheses before {sign!r}: "
-            "write x @ (T / 10), or (x @ T) / 10"
-        )
+    sign = {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare))
+    needs = f"what is at a round needs parentheses before {sign!r}"
+    return f"{needs}: write x @ (T / 10), or (x @ T) / 10" if sign else ""
 
 
-def _check_nodes(node: ast.AST, text: str) -> None:
+def _check_node(node: ast.AST, text: str) -> None:
+    wrong = ""
     match node:
-        case ast.Name(id=name):
-            if name.startswith("_"):
-                raise ExpressionError(f"{text!r}: {name!r}: names do not start with underscores")
-        case ast.Constant(value=value):
-            if isinstance(value, bool) or not isinstance(value, int | float | str):
-                raise ExpressionError(f"{text!r}: {value!r} is neither a number nor text")
-        case ast.BinOp(op=op):
-            if type(op) not in BINARY and not isinstance(op, ast.MatMult):
-                raise _not_allowed(op, text)
-            _check_at(node, text)
-        case ast.UnaryOp(op=op):
-            if not isinstance(op, ast.USub | ast.Not):
-                raise _not_allowed(op, text)
-        case ast.Compare(ops=ops):
-            for op in ops:
-                if type(op) not in COMPARISONS:
-                    raise _not_allowed(op, text)
-        case ast.Call(func=func, keywords=keywords):
-            if not isinstance(func, ast.Name) or keywords:
-                raise ExpressionError(f"{text!r}: a call is name(value, ...), without keywords")
-        case ast.Subscript(value=value, slice=index):
-            if not isinstance(value, ast.Name) or not isinstance(index, ast.Name):
-                raise ExpressionError(f"{text!r}: what stands in brackets is a companion: x[name]")
-        case ast.BoolOp() | ast.List():
+        case ast.Name(id=name) if name.startswith("_"):
+            wrong = f"{name!r}: names do not start with underscores"
+        case ast.Constant(value=value) if type(value) not in (int, float, str):
+            wrong = f"{value!r} is neither a number nor text"
+        case ast.Call(func=func, keywords=keywords) if keywords or not isinstance(func, ast.Name):
+            wrong = "a call is name(value, ...), without keywords"
+        case ast.Subscript(value=ast.Name(), slice=ast.Name()):
             pass
-        case _:
-            raise _not_allowed(node, text)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            _check_nodes(child, text)
-
-
-def _not_allowed(node: ast.AST, text: str) -> ExpressionError:
-    return ExpressionError(
-        f"{text!r}: {type(node).__name__} is not allowed; an expression has numbers, text, names, "
-        "+ - * / **, @, comparisons, and, or, not, in, lists, name[companion] and function calls"
-    )
+        case ast.Subscript():
+            wrong = "what stands in brackets is a companion: x[name]"
+        case ast.BinOp():
+            wrong = _ambiguous(node)
+    if not isinstance(node, ALLOWED):
+        wrong = (
+            f"{type(node).__name__} is not allowed; an expression has numbers, text, names, + - * "
+            "/ **, @, comparisons, and, or, not, in, lists, name[companion] and function calls"
+        )
+    if wrong:
+        raise ExpressionError(f"{text!r}: {wrong}")
 
 
 def _names(node: ast.AST) -> Iterator[tuple[str, str]]:

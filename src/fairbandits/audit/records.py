@@ -7,7 +7,7 @@ made from. A committed table (`fairbandits.audit.tables`) is a projection.
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -103,15 +103,6 @@ class Made:
     def exploratory(self) -> bool:
         return self.seed != LEDGER
 
-    def columns(self, data: Sequence[str]) -> dict[str, str]:
-        """Return the columns of a row that describe its datasets."""
-        known = {place: self.sources.get(place, {}) for place in data}
-        return {
-            "data_hash": hash_of({place: one.get("content", "") for place, one in known.items()}),
-            "code": joint(one["code"] for one in known.values() if one),
-            "seed": "" if self.seed is None else str(self.seed),
-        }
-
 
 class Table(NamedTuple):
     """Rows of verdicts or findings, the scale of their datasets, and their origin."""
@@ -156,38 +147,34 @@ _NO_TEST = Test(None, {}, "")
 
 
 def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, Any]:
-    finding = one.finding
-    row = {name: getattr(finding, name, None) for name in NUMBERS}
-    row |= {name: getattr(finding, name, "") for name in ("grade", "control")}
-    return row | {
-        "reading": one.reading,
-        "test": test.name,
-        "each": one.each,
-        "rule": test.rule,
-        "rule_version": test.version,
-        "procedure": test.procedure,
-        "settings": dict(test.settings),
+    finding, sources = one.finding, {place: made.sources.get(place, {}) for place in one.data}
+    return {
+        **{name: getattr(finding, name, None) for name in NUMBERS},
+        **{name: getattr(finding, name, "") for name in ("grade", "control")},
+        **{name: getattr(one, name) for name in ("reading", "each", "message")},
+        **{"test": test.name, "rule": test.rule, "rule_version": test.version},
+        **{"procedure": test.procedure, "settings": dict(test.settings)},
         "tags": list(finding.tags) if finding else [],
         "reference": next(iter(one.against.values())) if finding else None,
         "against": dict(one.against) if finding else {},
         "also": dict(finding.also) if finding else {},
         "data": list(one.data),
-        **made.columns(one.data),
+        "data_hash": hash_of({place: own.get("content", "") for place, own in sources.items()}),
+        "code": joint(own["code"] for own in sources.values() if own),
+        "seed": "" if made.seed is None else str(made.seed),
         "rules": ledger.digest,
         "audit_code": audit_code(),
-        "message": one.message,
     }
 
 
 def answer_of(row: Row) -> Answer:
     """Return the answer of a finding's row; every number is restored exactly."""
-    finding = None
-    if row["verdict"] != FAILED:
-        also = {key: math.nan if one is None else one for key, one in row["also"].items()}
-        numbers = (row[name] for name in NUMBERS)
-        finding = Finding(
-            *(*numbers, row["verdict"], tuple(row["tags"]), also), row["control"], row["grade"]
-        )
+    also = {key: math.nan if one is None else one for key, one in row["also"].items()}
+    words = {name: row[name] for name in ("verdict", "control", "grade")}
+    found = {name: row[name] for name in NUMBERS} | words
+    finding = (
+        None if row["verdict"] == FAILED else Finding(**found, tags=(*row["tags"],), also=also)
+    )
     names = (row[name] for name in ("claim", "test", "reading", "each"))
     return Answer(*names, finding, row["against"], tuple(row["data"]), row["message"])
 
@@ -207,8 +194,7 @@ def write(
     Lists are text in it, objects JSON with NaN and infinity as null.
     """
     packed = [
-        dict(row)
-        | {name: ", ".join(row[name]) for name in LISTS}
+        {**row, **{name: ", ".join(row[name]) for name in LISTS}}
         | {name: json.dumps(finite(row[name]), ensure_ascii=False) for name in OBJECTS}
         for row in rows
     ]
@@ -270,10 +256,10 @@ def read(
         lines = lines_of(path, kind, ledgers, paper)
         return Table(list(completed(lines, kind, ledgers)), "paper", Made())
     footer, claims, rows = _footer(path, kind), claims_of(ledgers), []
-    for packed in read_table(path).to_pylist():
-        if packed["claim"] in claims and paper in ("", packed["paper"]):
-            lists = {name: packed[name].split(", ") if packed[name] else [] for name in LISTS}
-            row = packed | lists | {name: json.loads(packed[name]) for name in OBJECTS}
+    for row in read_table(path).to_pylist():
+        if row["claim"] in claims and paper in ("", row["paper"]):
+            row |= {name: row[name].split(", ") if row[name] else [] for name in LISTS}
+            row |= {name: json.loads(row[name]) for name in OBJECTS}
             if kind == "verdicts":  # prose can change without the rules
                 claim = claims[row["claim"]]
                 row |= {"place": claim.place, "statement": claim.statement} | standing(claim)

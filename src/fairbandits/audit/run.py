@@ -155,10 +155,9 @@ def needed(
     paper: str,
     results: Path | None = None,
     only: Sequence[str] = (),
-    power: float = POWER,
     ask: Asking = asked,
 ) -> Iterator[Needed]:
-    """Yield how many replicates each question of deciding tests needs for this power."""
+    """Yield how many replicates each question of deciding tests needs for the power `POWER`."""
     ledger, evidence = _opened(config, ledgers, paper, results, only)
     deciding = {
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
@@ -169,7 +168,7 @@ def needed(
         if one.finding is not None:
             test = ledger.test(one.claim, one.test)
             question = test.procedure, test.settings, one.finding
-            count = replicates_needed(*question, power)
+            count = replicates_needed(*question, POWER)
             why = "" if count is not None and isfinite(count) else why_none(*question)
         yield Needed(one, count, why)
 

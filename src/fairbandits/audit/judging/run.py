@@ -19,11 +19,11 @@ from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
-from fairbandits.audit.run import find, width
-from fairbandits.audit.show import listing, tally
-from fairbandits.audit.tables import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, write_text
+from fairbandits.audit.run import WIDTH, find, width
+from fairbandits.audit.show import as_json, listing, tally
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import as_markdown, count, interval, markdown_table, number, sections
+from fairbandits.audit.words import as_markdown, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
@@ -32,11 +32,6 @@ from fairbandits.settings.config import LEDGER
 REPORT, HISTORY = "report.md", "history.json"
 #: The rule for what must hold in every replicate.
 EXACT = "rounded"
-#: What JSON has of each verdict and finding; only a finding decides, or not.
-COLUMNS = (
-    *("reading", "verdict", "tags", *NUMBERS, "against", "rule", "procedure"),
-    *("settings", "test", "each", "message", "decides"),
-)
 
 
 @dataclass(frozen=True)
@@ -229,19 +224,14 @@ def _report(
     rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: list[Row]
 ) -> str:
     own, after = history[place], history[place + 1 :]
-    heads = [row for row in rows if row["headline"]]
-    table = [["claim", "verdict", "number", "limits", "n", "rule"]]
-    for row in heads:
-        cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
-        table.append([*cells, count(row), row["rule"]])
     others = [*_before(history[: place + 1])]
     others += [f"\n{len(after)} after these:", *map(_frozen_words, after)] if after else []
+    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
     parts = [
         f"# {rules.ledger.title}",
         f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
         + _seed_words(rules),
-        f"{tally(heads)}.",
-        "\n".join(markdown_table(table)),
+        f"```text\n{listing([row for row in rows if row['headline']], WIDTH)}\n```",
         "## Other rules that were frozen in this folder",
         "\n".join(others) or "None.",
     ]
@@ -249,10 +239,8 @@ def _report(
         of_claim = [row for row in rows if row["claim"] == claim.id]
         parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
         parts += _exact_instead(claim, findings)
-    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    text = rules.file.read_text(encoding="utf-8")
-    parts += ["## What was run", f"With {versions}, commit {git_commit()}:", f"```yaml\n{text}```"]
-    return "\n\n".join(parts) + "\n"
+    parts += ["## What was run", f"With {versions}, commit {git_commit()}:"]
+    return "\n\n".join([*parts, f"```yaml\n{rules.file.read_text(encoding='utf-8')}```"]) + "\n"
 
 
 def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
@@ -265,9 +253,8 @@ def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
     for test in (one for one in claim.tests if one.name in constant):
         values = "by how much the statement is broken: 0 or less where it holds"
         if test.procedure == "mean" and test.settings["claim"] != "equal":
-            above, below = test.inputs["values"], test.inputs["against"]
-            if test.settings["claim"] == "at least":
-                above, below = below, above
+            sides = [test.inputs[name] for name in ("values", "against")]
+            above, below = sides if test.settings["claim"] == "at most" else sides[::-1]
             values = f"({above}) - ({below})"
         tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
         content = {"claims": {claim.id: {"tests": tests}}}
@@ -280,28 +267,16 @@ def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
 
 
 def _as_json(
-    rules: Rules, history: list[Frozen], place: int, rows: Iterable[Row], findings: Iterable[Row]
+    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: Sequence[Row]
 ) -> str:
-    def of(claim: Claim, some: Iterable[Row]) -> list[dict[str, Any]]:
-        mine = [row for row in some if row["claim"] == claim.id]
-        return [{name: finite(row[name]) for name in COLUMNS if name in row} for row in mine]
-
     def summary(one: Frozen) -> dict[str, Any]:
         names = ("seed", "frozen", "judged", "verdicts")
         return {"rules": one.digest} | {name: getattr(one, name) for name in names}
 
-    content = {
-        **{"title": rules.ledger.title, "file": history[place].file},
-        **summary(history[place]),
-        **{"seed": rules.seed, "exploratory": rules.config.exploratory},
-        "before": list(map(summary, history[:place])),
-        "after": list(map(summary, history[place + 1 :])),
-        "claims": [
-            {
-                **{"id": claim.id, "statement": claim.statement},
-                **{"verdicts": of(claim, rows), "findings": of(claim, findings)},
-            }
-            for claim in rules.ledger.claims.values()
-        ],
-    }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    facts = {"title": rules.ledger.title, "file": history[place].file} | summary(history[place])
+    facts |= {"seed": rules.seed, "exploratory": rules.config.exploratory}
+    facts |= {"before": list(map(summary, history[:place]))}
+    facts |= {"after": list(map(summary, history[place + 1 :]))}
+    facts |= {"findings": list(map(finite, findings))}
+    heads = [row for row in rows if row["headline"]]
+    return as_json(heads, rows, findings, {OWN: rules.ledger}, facts)
