@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.claims import Change, Claim, Ledger, Selection, Test, check_plan, listed
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.records import FamilyBlock, check
 from fairbandits.settings.schemas import (
@@ -32,12 +32,9 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: A change's subject if it concerns every claim, and the prefix of a name that no longer exists.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
-#: Type of a setting in a procedure's signature -> what it can be.
-KINDS = {
-    bool: (bool, "true or false"),
-    int: (int, "a whole number"),
-    float: (int | float, "a number"),
-}
+#: Type of a setting in a procedure's signature -> its check; others are lists of numbers.
+CHECKS = {bool: a(bool, "true or false"), float: number()}
+LEVEL, NUMBERS = number(at_least=0.5, below=1), a(list, "a list of numbers")
 #: Each record has exactly one of these keys.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -227,7 +224,13 @@ def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complet
     _check_known("settings", settings, procedure, place, complete=complete)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
-        _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
+        wanted = signature[name].annotation
+        is_choice = get_origin(wanted) is Literal
+        check = one_of(*get_args(wanted)) if is_choice else CHECKS.get(wanted, NUMBERS)
+        try:
+            (LEVEL if name == "level" else check)(f"{place}.settings.{name}", value, "")
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
 
 def _check_known(
@@ -244,21 +247,6 @@ def _check_known(
             raise ConfigError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
     if complete and (missing := [name for name in needed if name not in given]):
         raise ConfigError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
-
-
-def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
-    if get_origin(wanted) is Literal:
-        if value not in get_args(wanted):
-            raise ConfigError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")
-    else:
-        kind, words = KINDS.get(wanted, (list, "a list of numbers"))
-        if not isinstance(value, kind) or (isinstance(value, bool) and wanted is not bool):
-            raise ConfigError(f"{place} must be {words}, got {value!r}")
-    if name.startswith("level"):
-        try:
-            confidence(value)
-        except ValueError as error:
-            raise ConfigError(f"{place}: {error}") from None
 
 
 def _check_versions(block: dict[str, Any], place: str) -> None:
@@ -331,8 +319,8 @@ def _check_changes(changes: Sequence[Change], names: Sequence[str], where: str) 
     """Check that changes are in order of time, and that what they name exists."""
     names = list(dict.fromkeys([ALL_CLAIMS, *names]))
     earlier = ""
-    for number, change in enumerate(changes):
-        place = f"{where}: changes.{number}"
+    for order, change in enumerate(changes):
+        place = f"{where}: changes.{order}"
         if change.when < earlier:
             raise ConfigError(
                 f"{place}.when: changes must be in their true order, got {change.when} "
