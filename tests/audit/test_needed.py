@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import yaml
 from click.testing import CliRunner
 
 import real
@@ -12,60 +11,22 @@ from fairbandits.audit import cells, run
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
 from fairbandits.audit.grades import replicates_needed
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
-
-CELLS = {"experiments": ["full_information"]}
-INPUTS = {"values": "total(reward) @ T", "against": 1}
+from small_ledgers import claim, ledgers_of, spread
 
 
 @pytest.fixture
 def ledgers(tmp_path):
     """A ledger with two claims; one has a test that only qualifies it."""
-    mean = {"rule": "at_most", "cells": CELLS, "inputs": INPUTS}
-    exact = {"rule": "exact", "cells": CELLS, "inputs": {"values": "total(reward) @ T"}}
-    plain = {
-        "place": "Theorem 1",
-        "statement": "It is small.",
-        "kind": "bound",
-        "primary": False,
-        "version": 1,
-        "estimand": "the mean",
-        "family": "single",
-    }
+    mean = claim()["tests"]["mean"]
     beside = mean | {"decides": False, "meaning": "How large it is"}
-    content = {
-        "paper": "banditq",
-        "title": "A test",
-        "readings": {},
-        "families": {"single": {"what": "each", "level": 0.99, "correction": "none"}},
-        "rules": {
-            "at_most": {
-                "version": 1,
-                "procedure": "mean",
-                "settings": {"claim": "at most", "level": 0.99},
-            },
-            "exact": {
-                "version": 1,
-                "procedure": "exact",
-                "settings": {"tolerance": 0},
-            },
-        },
-        "claims": {
-            "t-mean": plain | {"tests": {"mean": mean | {"each": ["T"]}, "beside": beside}},
-            "t-exact": plain | {"kind": "invariant", "tests": {"exact": exact}},
-        },
+    exact = {"rule": "exact", "inputs": {"values": "total(reward) @ T"}}
+    claims = {
+        "t-mean": claim(tests={"mean": mean | {"each": ["T"]}, "beside": beside}),
+        "t-exact": claim(kind="invariant", tests={"exact": exact}),
     }
-    file = tmp_path / "papers" / "banditq" / "claims.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(yaml.safe_dump(content, sort_keys=False))
-    return load_ledgers(real.config(), tmp_path)
-
-
-def spread(mean, n=30, sd=0.1):
-    values = np.random.default_rng(n).normal(size=n)
-    return mean + sd * (values - values.mean())
+    return ledgers_of(real.config(), tmp_path, claims)
 
 
 def ask(claim, test, evidence):

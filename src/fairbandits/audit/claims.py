@@ -1,7 +1,7 @@
 """Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -13,9 +13,9 @@ from fairbandits.audit.expressions import (
     CELLS,
     Expression,
     ExpressionError,
+    Vocabulary,
     parse,
     same_unit,
-    unknown,
 )
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import FamilyBlock
@@ -294,50 +294,22 @@ def texts_of(procedure: str, name: str, value: Any) -> list[str]:
     return [one for one in listed(value) if isinstance(one, str)]
 
 
-@dataclass(frozen=True)
-class Words:
-    """Names that a test's expressions can use: see `fairbandits.audit.expressions.Vocabulary`."""
-
-    parameters: frozenset[str]
-    given: frozenset[str]
-    companions: frozenset[str]
-
-    def check_name(self, name: str) -> str:
-        """Return the unit of a name, empty if it has none."""
-        if name in measures.measures():
-            return measures.measures()[name].unit
-        known = {*COORDINATES, *self.parameters, *self.given}
-        if name in known:
-            return "rounds" if name in ("T", "round") else ""
-        if name in measures.OF_THE_LIBRARY:
-            raise ExpressionError(f"{name!r} is {measures.OF_THE_LIBRARY[name]!r} in a ledger")
-        raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
-
-    def check_call(self, name: str, n_arguments: int) -> None:
-        found = measures.functions().get(name)
-        if found is None:
-            raise unknown("function", name, sorted(measures.functions()))
-        least, most = found.arguments
-        if not least <= n_arguments <= most:
-            wanted = str(least) if least == most else f"{least} to {most}"
-            raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
-
-    def check_companion(self, name: str) -> None:
-        if name not in self.companions:
-            raise unknown("companion", name, sorted(self.companions))
+def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
+    """Return all measures and functions, and other names and companions that there are."""
+    units = {name: one.unit for name, one in measures.measures().items()}
+    arguments = {name: one.arguments for name, one in measures.functions().items()}
+    others = dict.fromkeys(names, "") | dict.fromkeys(("T", "round"), "rounds")
+    return Vocabulary(others | units, arguments, companions, measures.OF_THE_LIBRARY)
 
 
 def check_plan(test: Test, parameters: Iterable[str]) -> None:
     """Check every name and unit of a test; ExpressionError for the first that is wrong."""
-    given = frozenset(name for name, values in test.each.items() if values)
-    words = Words(frozenset(parameters), given, frozenset(test.companions))
-    for selection in test.selections:
-        for name in (*selection.wanted, *(selection.match or ())):
-            words.check_name(name)
-        if selection.where:
-            parse(selection.where).check(words)
-    for name in test.each:
-        words.check_name(name)
+    given = [name for name, values in test.each.items() if values]
+    words = vocabulary((*COORDINATES, *parameters, *given), test.companions)
+    for one in test.selections:
+        texts = [*one.wanted, *(one.match or ()), one.where, *test.each]
+        for text in filter(None, texts):
+            parse(text).check(words)
     if test.is_joint and not test.over:
         raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
     for one in test.expressions:

@@ -9,11 +9,11 @@ them. ``x @ r`` takes the last recorded round at or before r, of one round or of
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,9 +64,17 @@ class ExpressionError(ValueError):
     """An expression that is not allowed, or names what does not exist."""
 
 
-#: Where names' values come from, `fairbandits.audit.cases.CaseScope`, and the names that there are,
-#: `fairbandits.audit.claims.Words`; this module knows no word.
-Scope = Vocabulary = Any
+#: Where names' values come from: `fairbandits.audit.cases.CaseScope`.
+Scope = Any
+
+
+class Vocabulary(NamedTuple):
+    """The names that expressions can use; this module knows none."""
+
+    units: Mapping[str, str]  # of values, empty for those without
+    arguments: Mapping[str, tuple[int, int]]  # of functions: the fewest, and the most
+    companions: Collection[str]
+    elsewhere: Mapping[str, str]  # name in the library -> name here
 
 
 @dataclass(frozen=True)
@@ -172,9 +180,12 @@ def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
 def _unit(node: ast.expr, known: Vocabulary) -> str:
     match node:
         case ast.Name(id=name):
-            return known.check_name(name)
+            if name not in known.units and name in known.elsewhere:
+                raise ExpressionError(f"{name!r} is {known.elsewhere[name]!r} in a ledger")
+            _check_known("measure or coordinate", name, known.units)
+            return known.units[name]
         case ast.Subscript(value=value, slice=index):
-            known.check_companion(index.id)
+            _check_known("companion", index.id, known.companions)
             return _unit(value, known)
         case ast.BinOp(left=left, op=op, right=right):
             one, other = _unit(left, known), _unit(right, known)
@@ -203,7 +214,11 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
             return _unit(one, known)
         case ast.Call(func=func, args=arguments):
-            known.check_call(func.id, len(arguments))
+            _check_known("function", func.id, known.arguments)
+            least, most = known.arguments[func.id]
+            if not least <= len(arguments) <= most:
+                wanted = str(least) if least == most else f"{least} to {most}"
+                raise ExpressionError(f"{func.id} takes {wanted} values, got {len(arguments)}")
             units = [_unit(one, known) for one in arguments]
             if func.id in ("min", "max"):
                 return same_unit(units)
@@ -211,6 +226,11 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
         case ast.List(elts=values):
             return same_unit([_unit(one, known) for one in values])
     return ""
+
+
+def _check_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ExpressionError(f"no {what} {name!r}{meant(name, sorted(known))}")
 
 
 def same_unit(units: Iterable[str]) -> str:
@@ -296,8 +316,3 @@ def _plain(*values: Any) -> list[Any]:
         else one
         for one in values
     ]
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
-    listed = list(known)
-    return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

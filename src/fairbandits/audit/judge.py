@@ -255,11 +255,9 @@ def _joined(found: list[_Of], how: str, level: float) -> _Of:
 
 
 def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
-    """Sort key that puts the deciding finding first among findings with one verdict.
-
-    Of claims that hold that is the one nearest to its margin, of others the one farthest beyond, in
-    units of its own uncertainty.
-    """
+    """Sort key that puts the deciding finding first among findings with one verdict."""
+    # of claims that hold the nearest to its margin, of others the farthest beyond, in units of
+    # its own uncertainty
     values = answer.against.values()
     distance = min((abs(finding.statistic - value) for value in values), default=0.0)
     spread = (finding.high - finding.low) / 2

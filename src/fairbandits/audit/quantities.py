@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Selection, Test, Words, listed, texts_of
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, listed, texts_of, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.settings.schemas import read_yaml
@@ -39,15 +39,6 @@ class Quantity(NamedTuple):
         return f"{self.name}, in {self.unit}" if self.unit else self.name
 
 
-class _Units(Words):
-    def check_name(self, name: str) -> str:
-        known = measures.measures().get(name)
-        return known.unit if known else "rounds" * (name in ("T", "round"))
-
-    def check_companion(self, name: str) -> None:
-        pass
-
-
 def unit(test: Test) -> str:
     """Return the unit of a test's findings; empty for a share or an exponent."""
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
@@ -55,16 +46,17 @@ def unit(test: Test) -> str:
     # compared inputs have the same unit; a plain number fits any
     given = {name: test.inputs.get(name, 0) for name in ("values", "against")}
     texts = (text for pair in given.items() for text in texts_of(test.procedure, *pair))
-    units = list(set(map(_unit, texts)))
-    return units[0] if len(units) == 1 else ""
+    units = set(map(_unit, texts))
+    return units.pop() if len(units) == 1 else ""
 
 
 def _unit(text: str) -> str:
-    tree = _without(parse(text).tree, ast.Call)
     if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
         return ""  # the unit of a power is another
+    whole = Expression(text, _without(parse(text).tree, ast.Call))
+    names = dict(whole.names())
     try:
-        return Expression(text, tree).check(_Units(*[frozenset()] * 3))
+        return whole.check(vocabulary(names, {place for _, place in whole.names()}))
     except ExpressionError:
         return ""
 

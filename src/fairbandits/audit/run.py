@@ -8,22 +8,14 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import show, words
+from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.grades import replicates_needed, why_none
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import (
-    Made,
-    answer_of,
-    read,
-    verdict_row,
-    write,
-    write_committed,
-    write_parts,
-)
+from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
 from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import criteria
@@ -93,10 +85,7 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 def write_verdicts(
     files: Sequence[Path], ledgers: Ledgers, joint: Path, out: Path
 ) -> tuple[list[str], bool]:
-    """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
-
-    At the published scale nothing is written if a claim failed.
-    """
+    """Judge the claims of all papers; return a line for each failed claim, and whether it wrote."""
     tables = [read(file, ledgers, "findings") for file in files]
     papers = [paper for file in files for paper in read_footer(file)["ledgers"]]
     if sorted(papers) != sorted(ledgers):
@@ -109,27 +98,24 @@ def write_verdicts(
     verdicts = judge(ledgers, map(answer_of, rows))
     heads = (one for one in verdicts if one.headline and one.outcome == FAILED)
     failed = [f"{one.claim.id}: {one.message}" for one in heads]
-    if failed and scale == "paper":
+    if failed and scale == "paper":  # at the published scale all stays as it was
         return failed, False
     # a seed that is a number wins
     seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
     origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
-    write(joint, "findings", rows, ledgers, scale, origin)
+    records.write(joint, "findings", rows, ledgers, scale, origin)
     judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
-    write(out, "verdicts", judged, ledgers, scale, origin)
+    records.write(out, "verdicts", judged, ledgers, scale, origin)
     return failed, True
 
 
 def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
-    """Write the committed tables from the full ones, both or neither, and note the run.
-
-    The history has one line for runs of the same rules, seed and totals.
-    """
+    """Write the committed tables from the full ones, and a line of history unless it is there."""
     table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
     kept = committed(ledgers)
     rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
-    write_committed(folder, *rows, table.scale)
-    write_parts(folder, ledgers)
+    records.write_committed(folder, *rows, table.scale)
+    records.write_parts(folder, ledgers)
     history = folder / RUNS_TABLE
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
@@ -201,11 +187,7 @@ def claims_words(
     results: Path | None,
     anyway: bool = False,
 ) -> str:
-    """Return a list of claims with their verdicts, or an explanation of one claim.
-
-    Raises ConfigError, with the nearest name, for an unknown claim, paper or verdict; StoreError if
-    there are no verdicts, or stale ones without `anyway`.
-    """
+    """Return a list of claims with their verdicts, or an explanation of one claim."""
     config, ledgers = load(configs)
     every = claims_of(ledgers)
     if claim is not None and claim not in every:
