@@ -42,7 +42,8 @@ def ask(claim, test, evidence):
 @pytest.fixture
 def needed(ledgers, tmp_path, monkeypatch):
     monkeypatch.setattr(cells.Evidence, "check", lambda self, name: None)
-    return list(run.needed(real.config(), ledgers, "banditq", tmp_path, ask=ask))
+    evidence = cells.Evidence(real.config(), "banditq", tmp_path)
+    return list(run.needed(ledgers["banditq"], evidence, ask=ask))
 
 
 def test_each_deciding_question_has_its_number(needed, ledgers):

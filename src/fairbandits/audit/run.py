@@ -136,15 +136,9 @@ class Needed(NamedTuple):
 
 
 def needed(
-    config: Config,
-    ledgers: Ledgers,
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    ask: Asking = asked,
+    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
 ) -> Iterator[Needed]:
     """Yield how many replicates each question of deciding tests needs for the power `POWER`."""
-    ledger, evidence = _opened(config, ledgers, paper, results, only)
     deciding = {
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
         for key, claim in ledger.claims.items()
@@ -174,7 +168,8 @@ def power_words(
         only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
         if not only:
             return f"{paper} has no claim with tests of its own that is {verdict}."
-    table = show.power_table(needed(config, ledgers, paper, results, only))
+    opened = _opened(config, ledgers, paper, results, only)
+    table = show.power_table(needed(*opened, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
 
