@@ -245,10 +245,10 @@ TEST = (*CLAIM, "tests", "at_end")
         (put("greddy", *CLAIM, "cells", "policy"), "'greddy' is unknown.*'greedy'"),
         (
             put("three_arm", *CLAIM, "cells", "instance"),
-            "instance 'three_arm' is unknown.*'three_arms'",
+            "instance of instances: 'three_arm' is unknown.*'three_arms'",
         ),
         (put("greedy", *CLAIM, "cells"), "greedy-less-regret.cells should be a valid dictionary"),
-        (put(999, *CLAIM, "cells", "T"), "T 999 is unknown; known: 500"),
+        (put(999, *CLAIM, "cells", "T"), "T of instances: 999 is unknown; known: 500"),
         (put(None, *CLAIM, "statement"), "statement is missing"),
         (put(None, "rules", "less", "settings", "claim"), "needs claim in its settings"),
         (put(2, *CLAIM, "figur"), "unknown key 'figur'; did you mean 'figure'"),

@@ -73,17 +73,21 @@ class Evidence:
         return [self.results / one.dataset for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
-        """Check all rows of the datasets of this name, each file once."""
+        """Check all rows of the datasets of this name."""
         for one in self.config.named(self.paper, name):
-            file = self.results / one.dataset
-            if file not in self._problems:
-                try:
-                    self._check(one, file)
-                    self._problems[file] = ""
-                except StoreError as error:
-                    self._problems[file] = str(error)
-            if self._problems[file]:
-                raise StoreError(self._problems[file])
+            if problem := self.problem(one):
+                raise StoreError(problem)
+
+    def problem(self, experiment: Experiment) -> str:
+        """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
+        file = self.results / experiment.dataset
+        if file not in self._problems:
+            try:
+                self._check(experiment, file)
+                self._problems[file] = ""
+            except StoreError as error:
+                self._problems[file] = str(error)
+        return self._problems[file]
 
     def _check(self, experiment: Experiment, file: Path) -> None:
         footer, seed = read_footer(file), self.config.seed_of(experiment)
@@ -224,14 +228,18 @@ class Cell:
         return rational("tolerance", self.parameters.get("tolerance", 0))
 
 
+def instance_of(experiment: Experiment) -> str:
+    # a short number is the instance's own value
+    return re.sub(r"_\d{3,}$", "", experiment.instance)
+
+
 #: Coordinate -> its value; all others are parameters of the policy.
 _COORDINATES: dict[str, Callable[[Cell], Any]] = {
     "T": lambda cell: cell.horizon,
     "N": lambda cell: cell.spec.n_arms,
     "experiment": lambda cell: cell.recorded.experiment.name,
     "suite": lambda cell: cell.recorded.experiment.suite or cell.recorded.experiment.name,
-    # a short number is the instance's own value
-    "instance": lambda cell: re.sub(r"_\d{3,}$", "", cell.recorded.experiment.instance),
+    "instance": lambda cell: instance_of(cell.recorded.experiment),
     "law": lambda cell: cell.run.law,
     "policy": lambda cell: cell.run.policy,
     "label": lambda cell: cell.recorded.footer["labels"][cell.run.policy],

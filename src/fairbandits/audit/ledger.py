@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from fairbandits.audit.cells import instance_of
 from fairbandits.audit.claims import Change, Claim, Ledger, Selection, Test, check_plan, listed
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
@@ -298,21 +299,25 @@ def _experiments(paper: str, config: Config) -> list[str]:
 
 
 def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
-    """Check that runs with the policies, laws and readings that a test names are configured."""
+    """Check that runs with the coordinates and readings that a test names are configured."""
     for selection in test.selections:
         names = selection.experiments or test.cells.experiments
-        runs = [
-            run for name in names for one in config.named(claim.paper, name) for run in one.runs
-        ]
-        laws = {run.spec.law for run in runs}
-        there = {"policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs}, "law": laws}
-        for name, values in there.items():
-            for value in listed(selection.wanted.get(name, [])):
-                _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
+        experiments = [one for name in names for one in config.named(claim.paper, name)]
+        runs = [run for one in experiments for run in one.runs]
+        there = {
+            "policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs},
+            "law": {run.spec.law for run in runs},
+        }
         named = test.reading if isinstance(test.reading, str) else ""
         if named in there and selection is test.cells:
             for reading in claim.readings:
                 _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
+        there["instance"] = set(map(instance_of, experiments))
+        if "T" in selection.wanted and config.scale_name == "paper":  # others have other horizons
+            there["T"] = {run.spec.horizon_of(cell) for run in runs for cell in run.spec.cells}
+        for name, values in there.items():
+            for value in listed(selection.wanted.get(name, [])):
+                _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
 
 
 def _check_changes(changes: Sequence[Change], names: Sequence[str], where: str) -> None:
@@ -385,9 +390,9 @@ def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
     return [key for content in others for key in content.get("claims", {})]
 
 
-def _entry(entries: Any, name: str, place: str) -> Any:
+def _entry(entries: Any, name: Any, place: str) -> Any:
     if name not in entries:
-        raise ConfigError(f"{place}: {name!r} is unknown{meant(name, list(entries))}")
+        raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), [*map(str, entries)])}")
     return entries[name] if isinstance(entries, Mapping) else name
 
 

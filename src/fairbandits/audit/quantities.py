@@ -67,7 +67,10 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     claimed = test.settings.get("claim", "")
     above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
     if procedure == "mean" and (claimed == "equal" or not test.is_bound):
-        name, above = said.pair(inputs["values"], inputs["against"])
+        ratio = "ratio" in test.settings
+        between = BY if ratio else " minus "
+        name, above = said.compared(inputs["values"], inputs["against"], between)
+        above += ", in size" * ratio  # both can be negative
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
@@ -113,12 +116,6 @@ class _Words:
 
     def __init__(self, test: Test, ledger: Ledger) -> None:
         self.test, self.labels = test, ledger.labels
-
-    def pair(self, one: Any, other: Any) -> tuple[str, str]:
-        """Return the difference of two in words, and the meaning of the first being larger."""
-        ratio = "ratio" in self.test.settings
-        name, more = self.compared(one, other, BY if ratio else " minus ")
-        return name, f"{more}, in size" if ratio else more  # both can be negative
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
-from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.instance import RandomInstance
@@ -22,15 +21,14 @@ from fairbandits.library.running import _said, _shared
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import is_own
 from fairbandits.replication.bundles import range_of
-from fairbandits.replication.code import code_of
-from fairbandits.replication.datasets import collect, expect, expect_experiment
+from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import (
     _from_instance,
     instance_of,
     simulate_chunk,
     write_chunk,
 )
-from fairbandits.settings.config import Config, Experiment, Run
+from fairbandits.settings.config import Config, Run
 from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, filled
@@ -46,11 +44,11 @@ def rehearse(rules: Rules) -> dict[str, float]:
 
     It finds errors before any data exist: its seed is another, and it reports no result.
     """
-    config, ledger = rules.small()
+    config = rules.small()
     with tempfile.TemporaryDirectory() as folder:
         simulate(config, Path(folder), 1)
         evidence = Evidence(config, OWN, Path(folder))
-        for claim in ledger.claims.values():
+        for claim in rules.ledger.claims.values():
             for test in claim.tests:
                 # the rehearsal has other horizons than those that a test names
                 if any("T" in one.wanted or "T" in one.where for one in test.selections):
@@ -116,16 +114,12 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     Finished parts of an interrupted simulation are kept. A policy's error is a ConfigError.
     """
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
-    lacking = [
-        one
-        for one in config.experiments
-        if not _is_there(results / one.dataset, {"seed": seed}, one)
-    ]
+    evidence = Evidence(config, OWN, results)
+    lacking = [one for one in config.experiments if evidence.problem(one)]
     left = []
     for run in (run for one in lacking for run in one.runs):
-        facts = {"run": run.spec.to_json(), "code": code_of(run.spec), "seed": seed}
         files = {chunk: results / run.chunk_file(chunk) for chunk in run.chunks()}
-        left += [(run, chunk) for chunk, file in files.items() if not _is_there(file, facts)]
+        left += [(run, chunk) for chunk, file in files.items() if not _is_there(file, run, seed)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
     played = map(play, left) if alone else (number for _, number in _shared(play, left, cores))
     say = _said("simulating", sum(len(range_of(chunk)) for _, chunk in left))
@@ -145,12 +139,9 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     return bool(lacking)
 
 
-def _is_there(file: Path, facts: dict[str, Any], experiment: Experiment | None = None) -> bool:
+def _is_there(file: Path, run: Run, seed: int) -> bool:
     try:
-        footer = read_footer(file)
-        expect(footer, facts, file)
-        if experiment:
-            expect_experiment(footer, experiment, file)
+        read_chunk(file, run.spec, seed=seed)
     except StoreError:
         return False
     return True

@@ -2,9 +2,9 @@
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,14 @@ class Rules:
     def seed(self) -> int:
         return self.config.seed_of(self.config.experiments[0])
 
-    def small(self) -> tuple[Config, Ledger]:
-        """Return rules with few rounds and two replicates, on a seed of their own."""
+    def small(self) -> Config:
+        """Return runs of few rounds and two replicates, on a seed of their own."""
         arms = max(run.spec.n_arms for run in self.config.runs)
         horizons = enumerate(listed(self.content["horizon"]), start=1)
         horizon = [min(2 * arms + 50 * number, one) for number, one in horizons]
         rehearsed = dict(self.content) | {"horizon": horizon, "replicates": 2}
-        config, ledger = _built(rehearsed, self.file)
-        return replace(config, seed=0), ledger
+        with _as_paper(rehearsed, self.file) as (config, _):
+            return replace(config, seed=0)
 
 
 def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
@@ -85,8 +85,8 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
         digest = rules_digest(content)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
-    config, ledger = _built(content, file)
-    _check_chosen(ledger, {"instance": list(found), "T": listed(content["horizon"])}, where)
+    with _as_paper(content, file) as (config, root):
+        ledger = load_ledgers(config, root)[OWN]
     own = tuple(replace(one, origin=digest) for one in config.experiments)
     config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
     return Rules(file, content, config, replace(ledger, digest=digest), tuple(sources.values()))
@@ -178,21 +178,9 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {**given, "readings": given.get("readings", {}), **shared, "claims": claims}
 
 
-def _check_chosen(ledger: Ledger, known: Mapping[str, Sequence], where: str) -> None:
-    """Raise ConfigError if a test names an instance or a horizon that is not run."""
-    for claim in ledger.claims.values():
-        for test, name in product(claim.tests, known):
-            wanted = [one.wanted.get(name, []) for one in test.selections]
-            for one in (one for values in wanted for one in listed(values)):
-                if one not in known[name]:
-                    raise ConfigError(
-                        f"{where}: claims.{claim.id}.tests.{test.name}: {name} {one!r} is unknown"
-                        f"{meant(str(one), list(map(str, known[name])))}"
-                    )
-
-
-def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
-    """Return runs and ledger as for a paper; errors name places in the user's file."""
+@contextmanager
+def _as_paper(content: Mapping[str, Any], file: Path) -> Iterator[tuple[Config, Path]]:
+    """Give the runs of a paper with this content, and its root; errors name the user's file."""
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     blocks = {name: _block(name, content) for name in content["instances"]}
@@ -209,10 +197,9 @@ def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
             text = yaml.safe_dump(part, sort_keys=False, allow_unicode=True)
             (home / f"{name}.yaml").write_text(text, encoding="utf-8")
         try:
-            config = build_config(settings, str(file), Path(folder))
-            return config, load_ledgers(config, Path(folder))[OWN]
+            yield build_config(settings, str(file), Path(folder)), Path(folder)
         except ConfigError as error:
-            raise type(error)(_placed(str(error), content, str(file))) from None
+            raise ConfigError(_placed(str(error), content, str(file))) from None
 
 
 def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
