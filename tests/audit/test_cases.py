@@ -8,7 +8,7 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
-from fairbandits.audit.claims import Selection, Test, check_plan
+from fairbandits.audit.claims import Selection, Test, check_test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
@@ -293,5 +293,5 @@ def test_a_record_that_cannot_be_meant_is_refused(record, words):
         "inputs": {"values": "plays @ T", "against": 1},
     }
     with pytest.raises(ExpressionError) as error:
-        check_plan(Test(**plan | record), ["eta"])
+        check_test(Test(**plan | record), ["eta"])
     assert words in str(error.value)

@@ -18,7 +18,7 @@ from fairbandits.audit.expressions import (
     same_unit,
 )
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import FamilyBlock
+from fairbandits.settings.records import Deviation, FamilyBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
@@ -99,8 +99,8 @@ class Test:
     @cached_property
     def judged(self) -> list[Expression]:
         """Expressions of the values that are judged."""
-        inputs = (texts_of(self.procedure, *given) for given in self.inputs.items())
-        texts = [self.arms, self.rounds, self.keep, self.over, *chain(*inputs)]
+        inputs = chain.from_iterable(map(self.texts, self.inputs))
+        texts = [self.arms, self.rounds, self.keep, self.over, *inputs]
         return [parse(text) for text in texts if text]
 
     @property
@@ -136,8 +136,7 @@ class Test:
     @property
     def is_bound(self) -> bool:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
-        texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
-        expressions = [*map(parse, texts)]
+        expressions = [*map(parse, self.texts("against"))]
         return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
 
     @property
@@ -155,6 +154,12 @@ class Test:
         """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
         exact = self.procedure == "exact" and not self.settings["tolerance"]
         return self.is_given and (exact or not self.derives)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the expressions of an input; a printed number, taken with its digits, is none."""
+        if name == "printed" and self.procedure == "exact":
+            return []
+        return [one for one in listed(self.inputs.get(name, 0)) if isinstance(one, str)]
 
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that cells, or companions of this name, need."""
@@ -219,21 +224,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A recorded change of rules, data or code; it decides nothing."""
-
-    when: str
-    what: str
-    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
-    before: str
-    after: str
-    why: str
-    verdict_before: str = "no verdict yet"
-    verdict_after: str = "no verdict yet"
-    version: int = 0  # of the new rules or records, 0 if they kept theirs
-
-
-@dataclass(frozen=True)
 class Ledger:
     """The ledger of one paper."""
 
@@ -243,7 +233,7 @@ class Ledger:
     families: Mapping[str, FamilyBlock]
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""  # hash of all that decides its verdicts
-    changes: tuple[Change, ...] = ()
+    changes: Sequence[Deviation] = ()  # of its rules, data or code; they decide nothing
     #: experiment or suite -> policy -> its name in figures
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -277,21 +267,9 @@ def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[st
     return sorted({column for one in found for column in one.columns})
 
 
-def is_literal(procedure: str, name: str) -> bool:
-    """Return whether an input is taken as it is: a printed number, with its digits."""
-    return name == "printed" and procedure == "exact"
-
-
 def listed(value: Any) -> list[Any]:
     """Return a list or tuple as a list, and anything else as the one entry of a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def texts_of(procedure: str, name: str, value: Any) -> list[str]:
-    """Return the expressions of an input; printed text is none."""
-    if is_literal(procedure, name):
-        return []
-    return [one for one in listed(value) if isinstance(one, str)]
 
 
 def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
@@ -302,14 +280,15 @@ def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
     return Vocabulary(others | units, arguments, companions, measures.OF_THE_LIBRARY)
 
 
-def check_plan(test: Test, parameters: Iterable[str]) -> None:
+def check_test(test: Test, parameters: Iterable[str]) -> None:
     """Check every name and unit of a test; ExpressionError for the first that is wrong."""
     given = [name for name, values in test.each.items() if values]
     words = vocabulary((*COORDINATES, *parameters, *given), test.companions)
+    texts = [*test.each]
     for one in test.selections:
-        texts = [*one.wanted, *(one.match or ()), one.where, *test.each]
-        for text in filter(None, texts):
-            parse(text).check(words)
+        texts += [*one.wanted, *(one.match or ()), one.where]
+    for text in filter(None, texts):
+        parse(text).check(words)
     if test.is_joint and not test.over:
         raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
     for one in test.expressions:
@@ -317,8 +296,8 @@ def check_plan(test: Test, parameters: Iterable[str]) -> None:
     if test.procedure == "exact":  # separate checks, which are not compared
         return
     units = {
-        name: same_unit(parse(text).check(words) for text in texts_of(test.procedure, name, given))
-        for name, given in test.inputs.items()
+        name: same_unit(parse(text).check(words) for text in test.texts(name))
+        for name in test.inputs
     }
     for pair in LIKE:
         try:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.cells import instance_of
-from fairbandits.audit.claims import Change, Claim, Ledger, Selection, Test, check_plan, listed
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, check_test, listed
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.records import FamilyBlock, check
+from fairbandits.settings.records import Deviation, FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -82,7 +82,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     history = file.with_name("deviations.yaml")
     if history.is_file():
         where, block = _content(history, "deviations", root)
-        changes = tuple(Change(**_tuples(one)) for one in block["changes"])
+        changes = [Deviation(**one) for one in block["changes"]]
         names = [*ledger.claims, *content["rules"], *_experiments(paper, config)]
         _check_changes(changes, names, where)
         ledger = replace(ledger, changes=changes)
@@ -166,9 +166,13 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
     for reading in readings if tests else ():
         if not any(test.decides and test.under([reading]) for test in tests):
             raise ConfigError(f"{place}: no test decides under reading {reading!r}")
-    plain = {name: one for name, one in record.items() if name not in ("tests", "changes", *ASKING)}
+    plain = {
+        name: tuple(one) if isinstance(one, list) else one
+        for name, one in record.items()
+        if name not in ("tests", "changes", *ASKING)
+    }
     read = dict.fromkeys(one for test in tests for one in test.experiments)
-    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
+    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **plain)
 
 
 def _test(
@@ -278,7 +282,7 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
         for test in claim.tests:
             here = f"{place}.tests.{test.name}"
             try:
-                check_plan(test, parameters | {"tolerance"})
+                check_test(test, parameters | {"tolerance"})
             except ExpressionError as error:
                 raise ConfigError(f"{here}: {error}") from None
             _check_runs(test, claim, config, here)
@@ -320,7 +324,7 @@ def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
 
 
-def _check_changes(changes: Sequence[Change], names: Sequence[str], where: str) -> None:
+def _check_changes(changes: Sequence[Deviation], names: Sequence[str], where: str) -> None:
     """Check that changes are in order of time, and that what they name exists."""
     names = list(dict.fromkeys([ALL_CLAIMS, *names]))
     earlier = ""
@@ -394,7 +398,3 @@ def _entry(entries: Any, name: Any, place: str) -> Any:
     if name not in entries:
         raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), [*map(str, entries)])}")
     return entries[name] if isinstance(entries, Mapping) else name
-
-
-def _tuples(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in block.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Selection, Test, listed, texts_of, vocabulary
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.settings.schemas import read_yaml
@@ -44,9 +44,7 @@ def unit(test: Test) -> str:
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
     # compared inputs have the same unit; a plain number fits any
-    given = {name: test.inputs.get(name, 0) for name in ("values", "against")}
-    texts = (text for pair in given.items() for text in texts_of(test.procedure, *pair))
-    units = set(map(_unit, texts))
+    units = set(map(_unit, [*test.texts("values"), *test.texts("against")]))
     return units.pop() if len(units) == 1 else ""
 
 
