@@ -21,16 +21,9 @@ from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, claims_of
 from fairbandits.audit.totals import standing
+from fairbandits.data import store
 from fairbandits.data.provenance import audit_code, joint
-from fairbandits.data.store import (
-    StoreError,
-    content_of,
-    read_footer,
-    read_table,
-    replacing,
-    table_hash,
-    write_table,
-)
+from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import LEDGER
@@ -99,7 +92,7 @@ class Table(NamedTuple):
 def source_of(file: Path) -> dict[str, str]:
     """Return the hash of a dataset's content, and the fingerprint of the code that made it."""
     footer = read_footer(file)
-    return {"content": content_of(footer), "code": footer["code"]}
+    return {"content": store.content_of(footer), "code": footer["code"]}
 
 
 def hash_of(contents: Mapping[str, str]) -> str:
@@ -185,13 +178,13 @@ def write(
         "scale": scale,
         "ledgers": {paper: ledger.digest for paper, ledger in ledgers.items()},
         "parts": {paper: deciding_under(one).parts for paper, one in ledgers.items()},
-        "content": table_hash(table),
+        "content": store.table_hash(table),
         "seed": made.seed,
         "exploratory": made.exploratory,
         "sources": dict(made.sources),
         "audit_code": audit_code(),
     }
-    write_table(path, table, footer)
+    store.write_table(path, table, footer)
 
 
 def write_findings(
@@ -213,7 +206,10 @@ def write_committed(
         raise StoreError(f"{path} is not written: {failed[0]} failed")
     if problem := next(tables.apart(verdicts, findings), None):
         raise StoreError(f"{path} is not written: {problem}")
-    with replacing(path) as of_verdicts, replacing(folder / FINDINGS_TABLE) as of_findings:
+    with (
+        store.replacing(path) as of_verdicts,
+        store.replacing(folder / FINDINGS_TABLE) as of_findings,
+    ):
         of_verdicts.write_text(tables.csv_of(verdicts, "verdicts"), encoding="utf-8")
         of_findings.write_text(tables.csv_of(findings, "findings"), encoding="utf-8")
 
@@ -231,7 +227,7 @@ def read(
         lines = tables.lines_of(path, kind, ledgers, paper)
         return Table(list(tables.completed(lines, kind, ledgers)), "paper", Made())
     footer, claims, rows = _footer(path, kind), claims_of(ledgers), []
-    for row in read_table(path).to_pylist():
+    for row in store.read_table(path).to_pylist():
         if row["claim"] in claims and paper in ("", row["paper"]):
             row |= {name: row[name].split(", ") if row[name] else [] for name in tables.LISTS}
             row |= {name: json.loads(row[name]) for name in OBJECTS}
