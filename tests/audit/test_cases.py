@@ -8,7 +8,7 @@ import pytest
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
-from fairbandits.audit.claims import Plan, Selection, check_plan
+from fairbandits.audit.claims import Selection, Test, check_test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
@@ -79,7 +79,7 @@ def asked(evidence, readings=(), cells=None, **record):
     """Return the questions of a plan; cells are those of the suite unless said otherwise."""
     record = {"procedure": "mean"} | record
     cells = {"experiments": ["suite"]} if cells is None else cells
-    plan = Plan(cells=Selection.of(cells) if cells else None, **record)
+    plan = Test(cells=Selection.of(cells) if cells else None, **record)
     return list(questions(plan, readings, evidence))
 
 
@@ -262,7 +262,7 @@ def test_a_test_without_cells_asks_functions(evidence):
 
 
 @pytest.mark.parametrize("name", HOMES)
-def test_defaults_read_from_a_policys_text_are_those_of_its_class(name):
+def test_remembered_defaults_are_those_of_the_class(name):
     fields = dataclasses.fields(POLICIES[name])
     wanted = {one.name: one.default for one in fields if one.default is not dataclasses.MISSING}
     assert defaults(name) == wanted | {"feedback": POLICIES[name].feedback}
@@ -293,5 +293,5 @@ def test_a_record_that_cannot_be_meant_is_refused(record, words):
         "inputs": {"values": "plays @ T", "against": 1},
     }
     with pytest.raises(ExpressionError) as error:
-        check_plan(Plan(**plan | record), ["eta"])
+        check_test(Test(**plan | record), ["eta"])
     assert words in str(error.value)

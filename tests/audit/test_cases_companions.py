@@ -1,34 +1,21 @@
 """Cases of made-up cells: companions with rounds of their own, arms, readings that share cells."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from fairbandits.audit.cases import questions
-from fairbandits.audit.cells import Recorded
-from fairbandits.audit.claims import Plan, Selection
+from fairbandits.audit.claims import Selection, Test
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.replication.recorded import RunData
-from fairbandits.settings.spec import RunSpec
+from small_records import cell_of
 
 
-def recorded(name, rounds, *, law="uniform02", instance="", **values):
-    """Return a dataset of one cell, and its columns, (n_replicates, n_rounds, n_arms)."""
-    arrays = {key: np.array(value, float) for key, value in values.items()}
-    replicates, _, n_arms = next(iter(arrays.values())).shape
-    spec = RunSpec(
-        stream="own",
-        policy="banditq",
-        parameters={},
-        law=law,
-        horizon=rounds[-1],
-        checkpoints=None,
-        means=(0.5,) * n_arms,
-    )
-    run = RunData(f"banditq-{law}", "banditq", law, np.array(rounds), arrays, {}, spec)
-    footer = {"targets": [0.1] * n_arms, "replicates": replicates}
-    return Recorded(SimpleNamespace(name=name, suite="", instance=instance), footer, [run])
+def recorded(name, rounds, *, law="uniform02", instance="", queue):
+    """Return a dataset of one cell with this column, (n_replicates, n_rounds, n_arms)."""
+    n_arms = np.shape(queue)[2]
+    experiment = {"name": name, "instance": instance}
+    spec = {"name": "banditq", "policy": "banditq", "law": law, "means": (0.5,) * n_arms}
+    spec |= {"targets": [0.1] * n_arms, "experiment": experiment}
+    return cell_of({"queue": queue}, rounds, **spec).recorded
 
 
 #: Two arms; the second experiment records other rounds, and has fewer replicates.
@@ -49,7 +36,7 @@ class Evidence:
 def asked(inputs, *, procedure="mean", readings=(), datasets=(DENSE, ENDS), **plan):
     """Return the questions of a plan that reads the first experiment."""
     cells = Selection(("dense",), plan.pop("cells", {}))
-    whole = Plan(cells, inputs, procedure, **plan)
+    whole = Test(cells, inputs, procedure, **plan)
     return list(questions(whole, readings, Evidence(*datasets)))
 
 
@@ -87,7 +74,7 @@ def test_several_excesses_are_checked_one_after_the_other():
 
 
 def test_arms_can_be_given_where_there_is_no_cell():
-    plan = Plan(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
+    plan = Test(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
     found = list(questions(plan, (), Evidence()))
     assert [(one.each, one.data["values"].tolist()) for one in found] == [
         ("arm 1", [2]),

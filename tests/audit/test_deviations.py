@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.ledger import Change, load_ledger
+from fairbandits.audit.ledger import load_ledger
 from fairbandits.report.audit import Audit
 from fairbandits.settings.schemas import (
     ROOT,
@@ -67,16 +67,9 @@ def load(tmp_path, one):
 # --------------------------------------------------------------------------------- well-formed
 
 
-def test_a_change_is_read(load):
+def test_a_change_is_read(load, one):
     (change,) = load(lambda changes: None).changes
-    assert change == Change(
-        "2026-11-21 09:44",
-        "margin",
-        ("banditq-abs-targets", "full_information", "rate", "formerly lfg_matched"),
-        "0.99",
-        "0.5",
-        "Not recorded.",
-    )
+    assert one[0].items() <= dict(change).items()
     assert change.verdict_before == change.verdict_after == "no verdict yet"
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.expressions import ExpressionError, parse, same_unit
+from fairbandits.audit.expressions import ExpressionError, Vocabulary, parse, same_unit
 
 
 class Plain:
@@ -39,21 +39,9 @@ class Plain:
 
 
 UNITS = {"plays": "pulls", "reward": "reward", "rate": "reward per round", "T": "rounds"}
-
-
-class Words:
-    def check_name(self, name):
-        if name not in (*UNITS, "x", "law"):
-            raise ExpressionError(f"no {name}")
-        return UNITS.get(name, "")
-
-    def check_call(self, name, n_arguments):
-        if name not in ("max", "mean", "log"):
-            raise ExpressionError(f"no function {name}")
-
-    def check_companion(self, name):
-        if name != "lfg":
-            raise ExpressionError(f"no companion {name}")
+WORDS = Vocabulary(
+    UNITS | {"x": "", "law": ""}, {"max": (1, 9), "mean": (1, 1), "log": (1, 1)}, ["lfg"], {}
+)
 
 
 def value(text):
@@ -153,7 +141,7 @@ def test_what_is_clear_is_allowed(text):
     ],
 )
 def test_units(text, unit):
-    assert parse(text).check(Words()) == unit
+    assert parse(text).check(WORDS) == unit
 
 
 @pytest.mark.parametrize(
@@ -163,15 +151,15 @@ def test_units(text, unit):
         ("rate >= reward", "units do not fit: reward and reward per round"),
         ("max(plays, T)", "units do not fit: pulls and rounds"),
         ("reward @ plays", "what stands after @ is a round, got pulls"),
-        ("regrets @ T", "no regrets"),
-        ("mode(x)", "no function mode"),
-        ("reward[flg]", "no companion flg"),
+        ("regrets @ T", "no measure or coordinate 'regrets'"),
+        ("mode(x)", "no function 'mode'"),
+        ("reward[flg]", "no companion 'flg'"),
         ("[reward, plays]", "units do not fit"),
     ],
 )
 def test_names_and_units_that_do_not_fit(text, words):
     with pytest.raises(ExpressionError) as error:
-        parse(text).check(Words())
+        parse(text).check(WORDS)
     assert words in str(error.value)
 
 

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import pytest
-import yaml
 
 import real
 import shrunk
@@ -26,10 +25,10 @@ from fairbandits.audit.finding import (
     Finding,
 )
 from fairbandits.audit.judge import answers, asked, judge
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import Made, answer_of, read, verdict_row, write, write_findings
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from small_ledgers import claim, ledgers_of, spread, without_tests
 
 DATA = ["full_information", "bandit_feedback"]
 
@@ -38,59 +37,6 @@ DATA = ["full_information", "bandit_feedback"]
 def config():
     """The configuration with a seed that was chosen: these ledgers are not the committed ones."""
     return dataclasses.replace(real.config(), seed=7)
-
-
-def claim(**changes):
-    """Return a claim with one test of a mean against 1, as a ledger's file has it."""
-    block = {
-        "place": "Theorem 1",
-        "statement": "The mean is at most 1.",
-        "kind": "bound",
-        "primary": False,
-        "version": 1,
-        "estimand": "the mean",
-        "cells": {"experiments": ["full_information"]},
-        "family": "single",
-        "tests": {
-            "mean": {"rule": "at_most", "inputs": {"values": "total(reward) @ T", "against": 1}}
-        },
-    }
-    return block | changes
-
-
-def without_tests(**changes):
-    kept = ("place", "statement", "kind", "primary")
-    return {key: value for key, value in claim().items() if key in kept} | changes
-
-
-def ledgers_of(folder, claims):
-    """Return the ledger of these claims, by its paper."""
-    (folder / "papers" / "banditq").mkdir(parents=True, exist_ok=True)
-    content = {
-        "paper": "banditq",
-        "title": "A test",
-        "readings": {"one": "The first.", "two": "The second."},
-        "families": {
-            "single": {"what": "each", "level": 0.99, "correction": "none"},
-            "primary": {"what": "together", "level": 0.99, "correction": "holm"},
-        },
-        "rules": {
-            "at_most": {
-                "version": 1,
-                "procedure": "mean",
-                "settings": {"claim": "at most", "level": 0.99},
-            },
-            "exact": {
-                "version": 1,
-                "procedure": "exact",
-                "settings": {"tolerance": 0},
-            },
-        },
-        "claims": claims,
-    }
-    text = yaml.safe_dump(content, sort_keys=False)
-    (folder / "papers" / "banditq" / "claims.yaml").write_text(text)
-    return load_ledgers(config(), folder)
 
 
 class Nothing:
@@ -107,12 +53,6 @@ class Nothing:
 
     def files(self, name):
         return []
-
-
-def spread(mean, n=30, sd=0.1):
-    """Return numbers of exactly this mean and about this spread."""
-    values = np.random.default_rng(n).normal(size=n)
-    return mean + sd * (values - values.mean())
 
 
 def asking(*means, readings=("",), eaches=("",), limit=1.0):
@@ -141,7 +81,7 @@ def judged(tmp_path):
     """Return a function from claims and estimators to verdict rows, by claim and reading."""
 
     def function(claims, estimators):
-        ledgers = ledgers_of(tmp_path, claims)
+        ledgers = ledgers_of(config(), tmp_path, claims)
         found = answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators))
         return {(row.claim.id, row.reading): row for row in judge(ledgers, list(found))}
 
@@ -386,7 +326,7 @@ def test_a_failure_is_no_verdict_and_the_claims_own(changes, estimator, words, j
 
 
 def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
-    ledgers = ledgers_of(tmp_path, {"t-a": claim(**REPEATED)})
+    ledgers = ledgers_of(config(), tmp_path, {"t-a": claim(**REPEATED)})
     estimators = {("t-a", "mean"): asking(0.5, math.nan, 0.7, eaches="abc")}
     found = list(answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators)))
     assert [one.finding is None for one in found] == [False, True, False]
@@ -396,7 +336,7 @@ def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
 
 
 def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
-    (row,) = judge(ledgers_of(tmp_path, {"t-a": claim()}), [])
+    (row,) = judge(ledgers_of(config(), tmp_path, {"t-a": claim()}), [])
     assert (row.outcome, row.message) == (FAILED, "test mean: it was not run")
 
 
@@ -441,7 +381,7 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
     def backwards(evidence):
         return reversed(list(estimator(evidence)))
 
-    ledgers = ledgers_of(tmp_path, claims)
+    ledgers = ledgers_of(config(), tmp_path, claims)
     forth, back = (
         list(answers(ledgers["banditq"], Nothing(tmp_path), ask=ask))
         for one in (estimator, backwards)
@@ -493,7 +433,7 @@ REAL_ESTIMATORS = {
 
 
 def real_answers(folder, results, estimators=REAL_ESTIMATORS):
-    ledgers = ledgers_of(folder, REAL_CLAIMS)
+    ledgers = ledgers_of(config(), folder, REAL_CLAIMS)
     evidence = Evidence(config(), "banditq", results)
     found = list(answers(ledgers["banditq"], evidence, ask=asks(estimators)))
     return ledgers, found, evidence

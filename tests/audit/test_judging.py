@@ -108,7 +108,7 @@ def test_the_guide_to_the_letter(folder):
         digest,
         "frozen 20",
         "in this folder\n\nNone.",
-        "| 30 | less |",
+        "n = 30",
         "procedure: mean",
     ):
         assert text in report
@@ -146,7 +146,8 @@ def test_a_look_leaves_its_trace(folder):
     first = json.loads(invoke(*words, "--json").stdout)
     assert first["before"] == first["after"] == []
     (claim,) = first["claims"]
-    assert claim["verdicts"][0]["n"] == 10
+    assert claim["headline"]["n"] == 10
+    assert [one["claim"] for one in first["findings"]] == [claim["id"]]
     again = invoke(*words, "--json")
     assert "are used again" in again.stderr
     assert json.loads(again.stdout) == first
@@ -159,7 +160,7 @@ def test_a_look_leaves_its_trace(folder):
     second = invoke(*words)
     change = "claims.greedy-small-regret.tests.at_end.inputs.against: 0.25, then 0.2"
     assert "1 before these in this folder. Verdicts by them were seen" in second.stderr
-    assert "so that new data are drawn:" in second.stderr
+    assert f"Changed for `{run.read_history(folder / 'my_claims')[1].digest}`" in second.stderr
     assert change in second.stderr
     known = run.read_history(folder / "my_claims")
     assert known[0].digest == first["rules"] != known[1].digest
@@ -244,10 +245,10 @@ TEST = (*CLAIM, "tests", "at_end")
         (put("greddy", *CLAIM, "cells", "policy"), "'greddy' is unknown.*'greedy'"),
         (
             put("three_arm", *CLAIM, "cells", "instance"),
-            "instance 'three_arm' is unknown.*'three_arms'",
+            "instance of instances: 'three_arm' is unknown.*'three_arms'",
         ),
         (put("greedy", *CLAIM, "cells"), "greedy-less-regret.cells should be a valid dictionary"),
-        (put(999, *CLAIM, "cells", "T"), "T 999 is unknown; known: 500"),
+        (put(999, *CLAIM, "cells", "T"), "T of instances: 999 is unknown; known: 500"),
         (put(None, *CLAIM, "statement"), "statement is missing"),
         (put(None, "rules", "less", "settings", "claim"), "needs claim in its settings"),
         (put(2, *CLAIM, "figur"), "unknown key 'figur'; did you mean 'figure'"),

@@ -178,12 +178,16 @@ WRONG = [
         1,
         "mean has no setting 'leveel'; did you mean 'le",
     ),
-    (("rules", "at_most", "settings", "level"), 99, "rules.at_most.settings.level: level must be"),
+    (
+        ("rules", "at_most", "settings", "level"),
+        99,
+        "rules.at_most.settings.level must lie in [0.5, 1), got 99",
+    ),
     (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
     (
         ("rules", "at_most", "settings", "claim"),
         "at mots",
-        "'at mots' is unknown; did you mean 'at",
+        "must be one of at most, at least, equal, got 'at mots'; did you mean 'at most'?",
     ),
     (
         ("rules", "at_most"),
@@ -193,7 +197,7 @@ WRONG = [
     (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
     (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
     ((*EXPLICIT, "settings"), None, f"{PLACE}: mean needs claim in its settings"),
-    ((*EXPLICIT, "settings", "claim"), "z", f"{PLACE}.settings.claim: 'z' is unknown; known: at"),
+    ((*EXPLICIT, "settings", "claim"), "z", f"{PLACE}.settings.claim must be one of at most, at l"),
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),
     ((*EXPLICIT, "inputs", "against"), None, f"{PLACE}: mean needs against in its inputs"),
     (

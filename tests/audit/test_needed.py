@@ -1,50 +1,32 @@
 """`fairbandits power`: how many replicates each question has, and how many decide it."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit import run
+from fairbandits.audit import cells, run
 from fairbandits.audit.cases import Question
 from fairbandits.audit.finding import INCONCLUSIVE, REPRODUCED
 from fairbandits.audit.grades import replicates_needed
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.cli.main import main
-
-LEDGER = real.ledgers()["banditq"]
-CLAIM = next(claim for claim in LEDGER.claims.values() if claim.tests)
-
-
-def judged_by(procedure, **settings):
-    """Return a deciding test of the ledger that reads runs."""
-    tests = (test for claim in LEDGER.claims.values() for test in claim.tests)
-    return next(
-        test
-        for test in tests
-        if test.decides and test.reads_runs and test.procedure == procedure
-        if settings.items() <= test.settings.items()
-    )
+from small_ledgers import claim, ledgers_of, spread
 
 
 @pytest.fixture
-def ledgers():
+def ledgers(tmp_path):
     """A ledger with two claims; one has a test that only qualifies it."""
-    mean, exact = judged_by("mean", claim="at most"), judged_by("exact")
-    tests = {"t-mean": (mean, replace(mean, name="beside", decides=False)), "t-exact": (exact,)}
+    mean = claim()["tests"]["mean"]
+    beside = mean | {"decides": False, "meaning": "How large it is"}
+    exact = {"rule": "exact", "inputs": {"values": "total(reward) @ T"}}
     claims = {
-        key: replace(CLAIM, id=key, experiments=(), readings=(), tests=own)
-        for key, own in tests.items()
+        "t-mean": claim(tests={"mean": mean | {"each": ["T"]}, "beside": beside}),
+        "t-exact": claim(kind="invariant", tests={"exact": exact}),
     }
-    return {"banditq": replace(LEDGER, claims=claims)}
-
-
-def spread(mean, n=30, sd=0.1):
-    values = np.random.default_rng(n).normal(size=n)
-    return mean + sd * (values - values.mean())
+    return ledgers_of(real.config(), tmp_path, claims)
 
 
 def ask(claim, test, evidence):
@@ -58,8 +40,10 @@ def ask(claim, test, evidence):
 
 
 @pytest.fixture
-def needed(ledgers, tmp_path):
-    return list(run.needed(real.config(), ledgers, "banditq", tmp_path, ask=ask))
+def needed(ledgers, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells.Evidence, "check", lambda self, name: None)
+    evidence = cells.Evidence(real.config(), "banditq", tmp_path)
+    return list(run.needed(ledgers["banditq"], evidence, ask=ask))
 
 
 def test_each_deciding_question_has_its_number(needed, ledgers):

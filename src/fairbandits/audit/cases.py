@@ -5,6 +5,7 @@ them to cases, `with` finds each cell's companions, `over` sorts the cells of a 
 the procedure is an expression, evaluated in the case.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
-from fairbandits.audit.claims import Plan, Selection, is_literal, listed
+from fairbandits.audit.claims import Selection, Test, listed
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.rationals import rational
 
@@ -84,34 +85,32 @@ class CaseScope:
         return measures.functions()[name].called(self, arguments)
 
 
-def questions(plan: Plan, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
+def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
     """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it."""
-    cases = Cases(plan, readings, evidence)
-    values = _pooled if plan.is_pooled else _fitted
+    cases = Cases(test, readings, evidence)
+    values = _pooled if test.is_pooled else _fitted
     asked = False
     for reading, cells in cases.groups():
         for known in cases.repetitions(cells[0]):
-            data = values(plan, cases.scopes(reading, cells, known))
-            if data is None:
-                continue
-            asked, control = True, None
-            if plan.control:
-                control = values(plan, cases.scopes(reading, cases.controls(cells), known))
-            where = {name: cells[0].coordinate(name) for name in plan.of_cells} | known
-            each = ", ".join(_in_words(name, where[name]) for name in plan.each)
-            yield Question(data, each, reading, control)
+            if data := values(test, cases.scopes(reading, cells, known)):
+                asked, control = True, None
+                if test.control:
+                    control = values(test, cases.scopes(reading, cases.controls(cells), known))
+                where = {name: cells[0].coordinate(name) for name in test.of_cells} | known
+                each = ", ".join(_in_words(name, where[name]) for name in test.each)
+                yield Question(data, each, reading, control)
     if not asked:
         raise ValueError("no arm or round of its cells is what the test asks for")
 
 
 class Cases:
-    """The cells that a plan reads; one None for a plan that reads none."""
+    """The cells that a test reads; one None for a test that reads none."""
 
-    def __init__(self, plan: Plan, readings: Sequence[str], evidence: Evidence) -> None:
-        self.plan, self.readings, self.evidence = plan, readings, evidence
-        self._others: dict[tuple[str, bool], tuple[Sequence[str], Mapping[tuple, list[Cell]]]] = {}
+    def __init__(self, test: Test, readings: Sequence[str], evidence: Evidence) -> None:
+        self.test, self.readings, self.evidence = test, readings, evidence
+        self._others: dict[tuple[str, bool], dict[tuple, list[Cell]]] = {}  # companions by name
         self._of_replicates = False
-        self.cells = self._chosen(plan.cells, plan.columns()) if plan.cells else [None]
+        self.cells = self._chosen(test.cells, test.columns()) if test.cells else [None]
         if not self.cells:
             raise ValueError("no cell of its experiments is what the test asks for")
 
@@ -119,10 +118,10 @@ class Cases:
         return CaseScope(self.evidence, cell, known, self._companion)
 
     def _chosen(self, selection: Selection, columns: list[str]) -> list[Cell]:
-        """Return the cells of a selection, by default of the experiments of the plan's cells."""
+        """Return the cells of a selection, by default of the experiments of the test's cells."""
         cells = (
             Cell(recorded, run)
-            for name in selection.experiments or self.plan.cells.experiments
+            for name in selection.experiments or self.test.cells.experiments
             for recorded in self.evidence.recorded(name, columns)
             for run in recorded.runs
         )
@@ -138,25 +137,22 @@ class Cases:
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
-        own = self.plan.control.companions if cell.stands_for else self.plan.companions
+        own = self.test.control.companions if cell.stands_for else self.test.companions
         if name in own:
             other = self._like(cell, name, own[name])
         else:
             other = self._companion(cell.stands_for, name)
-        return self._paired(other, cell) if self.plan.paired else other
+        return self._paired(other, cell) if self.test.paired else other
 
     def _like(self, cell: Cell, name: str, selection: Selection) -> Cell:
-        key = name, cell.stands_for is None
-        if key not in self._others:
-            alike = selection.match
-            if alike is None:
-                alike = [*self.plan.of_cells, self.plan.over]
-                alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
-            others: dict[tuple, list[Cell]] = {}
-            for one in self._chosen(selection, self.plan.columns(name)):
-                others.setdefault(_key(one, alike), []).append(one)
-            self._others[key] = alike, others
-        alike, others = self._others[key]
+        alike = selection.match
+        if alike is None:
+            alike = [*self.test.of_cells, self.test.over]
+            alike = [one for one in alike if one.isidentifier() and one not in selection.wanted]
+        others = self._others.setdefault((name, cell.stands_for is None), defaultdict(list))
+        if not others:
+            for one in self._chosen(selection, self.test.columns(name)):
+                others[_key(one, alike)].append(one)
         found = others.get(_key(cell, alike), [])
         if len(found) != 1:
             given = ", ".join(f"{one} = {cell.coordinate(one)}" for one in alike)
@@ -170,9 +166,9 @@ class Cases:
 
     def limited(self, cell: Cell | None) -> Cell | None:
         """Return a cell limited to the replicates that all its companions have."""
-        if cell is None or not self.plan.paired or not self.plan.companions:
+        if cell is None or not self.test.paired or not self.test.companions:
             return cell
-        used = {place for one in self.plan.expressions for _, place in one.names() if place}
+        used = {place for one in self.test.expressions for _, place in one.names() if place}
         sizes = [self._companion(cell, name).n_replicates for name in used]
         return replace(cell, replicates=min([cell.n_replicates, *sizes]))
 
@@ -180,23 +176,20 @@ class Cases:
         """Return the controls of a case's cells; of a control swept over more, all is stacked."""
         pairs = [(self._controls_of(cell), cell) for cell in cells]
         sizes = {len(own) for own, _ in pairs}
-        if self.plan.over and 0 not in sizes and sizes != {1}:
-            first = {id(one): ([one], cell) for own, cell in pairs for one in own}
-            pairs = [*first.values()]
-        made = []
+        if self.test.over and 0 not in sizes and sizes != {1}:
+            pairs = list({id(one): ([one], cell) for own, cell in pairs for one in own}.values())
         for own, cell in pairs:
             if len(own) != 1:
                 raise ValueError(f"the control of {cell.place} must be one cell, got {len(own)}")
-            made.append(self._paired(own[0], cell, stands_for=cell))
-        return made
+        return [self._paired(own, cell, stands_for=cell) for (own,), cell in pairs]
 
     @cached_property
     def _all_controls(self) -> list[Cell]:
-        return self._chosen(self.plan.control, self.plan.columns())
+        return self._chosen(self.test.control, self.test.columns())
 
     def _controls_of(self, cell: Cell) -> list[Cell]:
-        control = self.plan.control
-        alike = {"law", self.plan.over, *self.plan.of_cells} & COORDINATES.keys()
+        control = self.test.control
+        alike = {"law", self.test.over, *self.test.of_cells} & COORDINATES.keys()
         # in other experiments only what is asked for
         alike |= set() if control.experiments else {"experiment"}
         another = control.wanted.keys() & {"policy", "label"}
@@ -214,12 +207,12 @@ class Cases:
     def groups(self) -> Iterator[tuple[str, list[Cell | None]]]:
         """Yield the cells of each case, with its reading (empty for a case under all readings)."""
         pairs = [("", cell) for cell in self.cells]
-        if self.plan.reading:
+        if self.test.reading:
             pairs = [(one, cell) for one in self.readings for _, cell in pairs]
             pairs = [(one, cell) for one, cell in pairs if self._belongs(cell, one)]
         cases: dict[tuple, dict[str, list[Cell | None]]] = {}
         for reading, cell in pairs:
-            case = cases.setdefault(_key(cell, self.plan.of_cells), {})
+            case = cases.setdefault(_key(cell, self.test.of_cells), {})
             case.setdefault(reading, []).append(cell)
         # in the order of the readings, whatever cells come first
         for reading in ("", *self.readings):
@@ -231,7 +224,7 @@ class Cases:
                     yield reading, case[reading]
 
     def _belongs(self, cell: Cell, reading: str) -> bool:
-        given = self.plan.reading
+        given = self.test.reading
         if not isinstance(given, Mapping):
             return any(cell.coordinate(name) == reading for name in listed(given))
         rule = given.get(reading, False)
@@ -245,33 +238,31 @@ class Cases:
     def _is_of_all(self, case: Mapping[str, list]) -> bool:
         """Whether a case has the same cells, and all their replicates, under all readings."""
         one, *others = ([id(cell) for cell in cells] for cells in case.values())
-        own = any(name == "reading" for text in self.plan.judged for name, _ in text.names())
+        own = any(name == "reading" for text in self.test.judged for name, _ in text.names())
         complete = len(self.readings) == len(case) > 1 and all(one == other for other in others)
         return complete and not own and not self._of_replicates
 
     def repetitions(self, cell: Cell | None) -> Iterator[dict[str, Any]]:
         """Yield the coordinates of each repetition of a case that no cell has."""
-        given = {name: values for name, values in self.plan.each.items() if values}
-        if self.plan.cells and "arm" in self.plan.cells.wanted:
-            given = {"arm": [self.plan.cells.wanted["arm"]]} | given
+        each = self.test.each
+        given = {name: values for name, values in each.items() if values}
+        if self.test.cells and "arm" in self.test.cells.wanted:
+            given = {"arm": [self.test.cells.wanted["arm"]]} | given
         for values in product(*given.values()):
             known = dict(zip(given, values, strict=True))
-            for at in self._rounds(cell, known):
-                for arm in self._arms(cell, known | at):
+            for at in self._rounds(cell, known) if "round" in each else [{}]:
+                alone = "arm" in known or "arm" not in each
+                for arm in [{}] if alone else self._arms(cell, known | at):
                     yield known | at | arm
 
-    def _rounds(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
-        if "round" not in self.plan.each:
-            return [{}]
-        found = parse(self.plan.rounds).evaluate(self.scope(self.limited(cell), **known))
+    def _rounds(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
+        found = parse(self.test.rounds).evaluate(self.scope(self.limited(cell), **known))
         recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
         return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
 
-    def _arms(self, cell: Cell | None, known: dict[str, Any]) -> list[dict[str, int]]:
-        if "arm" not in self.plan.each or "arm" in known:
-            return [{}]
+    def _arms(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         scope = self.scope(cell, **known)
-        chosen = np.asarray(parse(self.plan.arms).evaluate(scope) if self.plan.arms else True)
+        chosen = np.asarray(parse(self.test.arms).evaluate(scope) if self.test.arms else True)
         if "round" in known and chosen.ndim == 3:
             chosen = scope.at(chosen, known["round"])
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
@@ -281,22 +272,22 @@ class Cases:
         self, reading: str, cells: Sequence[Cell | None], known: dict[str, Any]
     ) -> list[CaseScope]:
         """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
-        plan = self.plan
+        test = self.test
         known = known | ({"reading": reading} if reading else {})
         scopes = [self.scope(self.limited(cell), **known) for cell in cells]
-        if not plan.over:
-            if len(scopes) > 1 and not plan.is_pooled:
+        if not test.over:
+            if len(scopes) > 1 and not test.is_pooled:
                 listed = ", ".join(one.cell.place for one in scopes[:4])
                 raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")
             return scopes
-        sizes = [float(np.asarray(parse(plan.over).evaluate(one)).item()) for one in scopes]
+        sizes = [float(np.asarray(parse(test.over).evaluate(one)).item()) for one in scopes]
         if len(set(sizes)) < len(sizes):
             raise ValueError(
-                f"cells that are stacked must differ in {plan.over}, got {sorted(sizes)}; "
+                f"cells that are stacked must differ in {test.over}, got {sorted(sizes)}; "
                 "what else they differ in has to be among `each`"
             )
         scopes = [scopes[k] for k in np.argsort(sizes)]
-        return [replace(scopes[0], group=tuple(scopes))] if plan.is_joint else scopes
+        return [replace(scopes[0], group=tuple(scopes))] if test.is_joint else scopes
 
 
 def _key(cell: Cell | None, names: Sequence[str]) -> tuple:
@@ -320,45 +311,45 @@ def _in_words(name: str, value: Any) -> str:
     return f"{name}{value:g}" if isinstance(value, float) else f"{name}{value}"
 
 
-def _pooled(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any] | None:
-    """Return the values of all cells of a case, one after the other, and their scale."""
+def _pooled(test: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
+    """Return the values of all cells of a case, one after the other, and their scale; or none."""
     values, scales = [], []
     for scope in case:
-        scale = np.asarray(_value(plan, plan.inputs.get("scale", 1.0), scope), float)
-        for part in listed(plan.inputs["values"]):
-            found = np.asarray(_value(plan, part, scope))
+        scale = np.asarray(_value(test, test.inputs.get("scale", 1.0), scope), float)
+        for part in listed(test.inputs["values"]):
+            found = np.asarray(_value(test, part, scope))
             values.append(found.ravel())
             scales.append(np.broadcast_to(scale, found.shape).ravel())
     joined = np.concatenate(values)
     if not joined.size:
-        return None
+        return {}
     data = {"values": joined.astype(int) if joined.dtype == bool else joined}
-    return data | ({"scale": np.concatenate(scales)} if "scale" in plan.inputs else {})
+    return data | ({"scale": np.concatenate(scales)} if "scale" in test.inputs else {})
 
 
-def _fitted(plan: Plan, case: Sequence[CaseScope]) -> dict[str, Any]:
+def _fitted(test: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
     data = {}
-    for name, given in plan.inputs.items():
-        if is_literal(plan.procedure, name):
+    for name, given in test.inputs.items():
+        if name == "printed" and test.procedure == "exact":  # with its digits
             data[name] = given
         else:
-            parts = [_value(plan, one, scope) for scope in case for one in listed(given)]
-            data[name] = _shaped(plan.procedure, name, [np.asarray(one) for one in parts])
-    if plan.procedure == "mean" and np.ndim(data["values"]) == 0:
+            parts = [_value(test, one, scope) for scope in case for one in listed(given)]
+            data[name] = _shaped(test.procedure, name, [np.asarray(one) for one in parts])
+    if test.procedure == "mean" and np.ndim(data["values"]) == 0:
         data["values"] = np.full(np.shape(data["against"]), data["values"])
     return data
 
 
-def _value(plan: Plan, given: Any, scope: CaseScope) -> Any:
+def _value(test: Test, given: Any, scope: CaseScope) -> Any:
     """Return the value of an input, limited to the replicates that `keep` and reading select."""
     if not isinstance(given, str):
         return given
     found = parse(given).evaluate(scope)
     if np.ndim(found) != 3 or found.shape[0] == 1:
         return found
-    rules = [plan.keep]
-    if isinstance(plan.reading, Mapping):
-        rules.append(plan.reading.get(scope.known.get("reading"), ""))
+    rules = [test.keep]
+    if isinstance(test.reading, Mapping):
+        rules.append(test.reading.get(scope.known.get("reading"), ""))
     for rule in rules:
         if isinstance(rule, str) and rule:
             holds = np.asarray(parse(rule).evaluate(scope))

@@ -1,13 +1,11 @@
 """Recorded runs as the audit reads them, and their cells, which measures are functions of."""
 
-import ast
-import math
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +14,7 @@ import pyarrow as pa
 
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table
-from fairbandits.policies import HOMES, POLICIES
+from fairbandits.policies import POLICIES
 from fairbandits.policies.own import is_own
 from fairbandits.rationals import quota_numerators, rational
 from fairbandits.replication.datasets import (
@@ -28,6 +26,7 @@ from fairbandits.replication.datasets import (
 )
 from fairbandits.replication.recorded import RunData, runs_of
 from fairbandits.settings.config import Config, Experiment
+from fairbandits.settings.remembering import remembered
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Coordinates of a cell that are no policy's parameters -> description.
@@ -74,29 +73,32 @@ class Evidence:
         return [self.results / one.dataset for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
-        """Check all rows of the datasets of this name, each file once."""
+        """Check all rows of the datasets of this name."""
         for one in self.config.named(self.paper, name):
-            file = self.results / one.dataset
-            if file not in self._problems:
-                self._problems[file] = self._problem(one, file)
-            if self._problems[file]:
-                raise StoreError(self._problems[file])
+            if problem := self.problem(one):
+                raise StoreError(problem)
 
-    def _problem(self, experiment: Experiment, file: Path) -> str:
-        try:
-            footer = read_footer(file)
-            expect_experiment(footer, experiment, file)
-            seed = self.config.seed_of(experiment)
-            follows = not self.config.exploratory and not self.config.salt
-            if follows and footer.get("ledger") and footer["seed"] != seed:
-                self.older = footer["seed"]
-            else:
-                expect(footer, {"seed": seed}, file)
-            self.small |= shrunk(footer, experiment)
-            guard_dataset(file)
-        except StoreError as error:
-            return str(error)
-        return ""
+    def problem(self, experiment: Experiment) -> str:
+        """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
+        file = self.results / experiment.dataset
+        if file not in self._problems:
+            try:
+                self._check(experiment, file)
+                self._problems[file] = ""
+            except StoreError as error:
+                self._problems[file] = str(error)
+        return self._problems[file]
+
+    def _check(self, experiment: Experiment, file: Path) -> None:
+        footer, seed = read_footer(file), self.config.seed_of(experiment)
+        expect_experiment(footer, experiment, file)
+        follows = not self.config.exploratory and not self.config.salt
+        if follows and footer.get("ledger") and footer["seed"] != seed:
+            self.older = footer["seed"]
+        else:
+            expect(footer, {"seed": seed}, file)
+        self.small |= shrunk(footer, experiment)
+        guard_dataset(file)
 
     def recorded(self, name: str, columns: Sequence[str] | None = None) -> Iterator[Recorded]:
         """Yield the experiment, or each instance of the suite, of this name, or ``PAPER/NAME``."""
@@ -230,14 +232,18 @@ class Cell:
         return rational("tolerance", self.parameters.get("tolerance", 0))
 
 
+def instance_of(experiment: Experiment) -> str:
+    # a short number is the instance's own value
+    return re.sub(r"_\d{3,}$", "", experiment.instance)
+
+
 #: Coordinate -> its value; all others are parameters of the policy.
 _COORDINATES: dict[str, Callable[[Cell], Any]] = {
     "T": lambda cell: cell.horizon,
     "N": lambda cell: cell.spec.n_arms,
     "experiment": lambda cell: cell.recorded.experiment.name,
     "suite": lambda cell: cell.recorded.experiment.suite or cell.recorded.experiment.name,
-    # a short number is the instance's own value
-    "instance": lambda cell: re.sub(r"_\d{3,}$", "", cell.recorded.experiment.instance),
+    "instance": lambda cell: instance_of(cell.recorded.experiment),
     "law": lambda cell: cell.run.law,
     "policy": lambda cell: cell.run.policy,
     "label": lambda cell: cell.recorded.footer["labels"][cell.run.policy],
@@ -249,41 +255,16 @@ _COORDINATES: dict[str, Callable[[Cell], Any]] = {
 
 @cache
 def defaults(policy: str) -> Mapping[str, Any]:
-    """Return the defaults of a policy's parameters, and its feedback, from the text of its class.
+    """Return the defaults of a policy's parameters, and its feedback; none of a user's policy.
 
-    Importing a policy imports the compiler, which no judge needs; a class with a default that has
-    another module's name in it is imported all the same.
+    Importing a policy imports the compiler, which no judge needs, so they are remembered.
     """
     if is_own(policy):
         return {}
-    file, _, name = HOMES[policy].partition(":")
-    values = _assigned(f"{POLICIES.package}.{file}", name)
-    try:
-        return {key: eval(value, {"math": math}) for key, value in values.items()}
-    except NameError:
-        return {key: getattr(POLICIES[policy], key) for key in values}
-
-
-def _assigned(module: str, name: str) -> dict[str, str]:
-    """Return the values in the bodies of a class and its bases, as they are written."""
-    tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8")).body
-    imports = (node for node in tree if isinstance(node, ast.ImportFrom))
-    homes, rooms = {}, {}  # of names, and of modules by the names that they have here
-    for node in imports:
-        homes |= {alias.name: node.module for alias in node.names}
-        rooms |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    homes |= {node.name: module for node in tree if isinstance(node, ast.ClassDef)}
-    if homes.get(name, module) != module:  # it is imported there
-        return _assigned(homes[name], name)
-    (made,) = (node for node in tree if isinstance(node, ast.ClassDef) and node.name == name)
-    values: dict[str, str] = {}
-    for base in map(ast.unparse, made.bases):
-        room, _, base = base.rpartition(".")
-        home = rooms.get(room) if room else homes.get(base)
-        values |= _assigned(home, base) if home else {}
-    for node in made.body:
-        if isinstance(node, ast.AnnAssign) and node.value:
-            shared = "ClassVar" in ast.unparse(node.annotation)
-            if node.target.id == "feedback" or not shared:
-                values[node.target.id] = ast.unparse(node.value)
-    return values
+    known = remembered("defaults", "engine", "policies")
+    if policy not in known:
+        made = POLICIES[policy]
+        found = {one.name: one.default for one in fields(made) if one.default is not MISSING}
+        known[policy] = json.dumps({"feedback": made.feedback} | found)
+    found = json.loads(known[policy])
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in found.items()}

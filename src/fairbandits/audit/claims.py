@@ -1,9 +1,10 @@
 """Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from fairbandits.audit import measures
@@ -12,12 +13,12 @@ from fairbandits.audit.expressions import (
     CELLS,
     Expression,
     ExpressionError,
+    Vocabulary,
     parse,
     same_unit,
-    unknown,
 )
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import FamilyBlock
+from fairbandits.settings.records import Deviation, FamilyBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
@@ -52,8 +53,10 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A test's question, from its record."""
+class Test:
+    """One test of a claim: what it asks of which cells, complete with all margins and levels."""
+
+    __test__ = False  # pytest looks for classes of this name
 
     cells: Selection | None  # None for a test that reads no recorded run
     inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
@@ -69,12 +72,21 @@ class Plan:
     reading: str | Sequence[str] | Mapping[str, Any] = ""
     paired: bool = True  # whether replicates of a cell and its companions belong together
     control: Selection | None = None  # cells that take the place of its own
+    name: str = ""
+    rule: str = ""
+    version: int | None = None  # of the rule
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
+    decides: bool = True
+    meaning: str = ""  # of a test that does not decide: what it asks, in words
+    uncontrolled: str = ""  # why it has no control
 
     @property
     def selections(self) -> list[Selection]:
-        """The selections of the cells, of all their companions, and of the control."""
-        own = [self.control, *self.control.companions.values()] if self.control else []
-        return [*filter(None, [self.cells]), *self.companions.values(), *own]
+        """The selections of the cells, of all their companions, and of the control and its own."""
+        own = self.control.companions if self.control else {}
+        found = [self.cells, *self.companions.values(), self.control, *own.values()]
+        return [one for one in found if one]
 
     @cached_property
     def expressions(self) -> list[Expression]:
@@ -87,9 +99,8 @@ class Plan:
     @cached_property
     def judged(self) -> list[Expression]:
         """Expressions of the values that are judged."""
-        texts = [self.arms, self.rounds, self.keep, self.over]
-        for name, value in self.inputs.items():
-            texts += texts_of(self.procedure, name, value)
+        inputs = chain.from_iterable(map(self.texts, self.inputs))
+        texts = [self.arms, self.rounds, self.keep, self.over, *inputs]
         return [parse(text) for text in texts if text]
 
     @property
@@ -102,11 +113,6 @@ class Plan:
         return any(one.varies for one in self._called)
 
     @property
-    def reads_runs(self) -> bool:
-        """Whether recorded columns are read, of cells or of companions."""
-        return any(self.columns(name) for name in ("", *self.companions))
-
-    @property
     def derives(self) -> bool:
         """Whether functions of a paper are called, beside those of plain arithmetic."""
         return any(not one.is_common for one in self._called)
@@ -114,7 +120,8 @@ class Plan:
     @property
     def is_given(self) -> bool:
         """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
-        return not self.reads_runs and not any("seed" in one.found for one in self._called)
+        reads = any(self.columns(name) for name in ("", *self.companions))
+        return not reads and not any("seed" in one.found for one in self._called)
 
     @property
     def is_algebra(self) -> bool:
@@ -129,8 +136,7 @@ class Plan:
     @property
     def is_bound(self) -> bool:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
-        texts = texts_of(self.procedure, "against", self.inputs.get("against", 0))
-        expressions = [*map(parse, texts)]
+        expressions = [*map(parse, self.texts("against"))]
         return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
 
     @property
@@ -143,6 +149,18 @@ class Plan:
         """The coordinates of `each` that are cells' own."""
         return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
+        exact = self.procedure == "exact" and not self.settings["tolerance"]
+        return self.is_given and (exact or not self.derives)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the expressions of an input; a printed number, taken with its digits, is none."""
+        if name == "printed" and self.procedure == "exact":
+            return []
+        return [one for one in listed(self.inputs.get(name, 0)) if isinstance(one, str)]
+
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that cells, or companions of this name, need."""
         names = [name for one in self.expressions for name, of in one.names() if of == companion]
@@ -153,26 +171,6 @@ class Plan:
     @property
     def experiments(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
-
-
-@dataclass(frozen=True)
-class Test(Plan):
-    """One test of a claim, complete with all margins and levels."""
-
-    name: str = ""
-    rule: str = ""
-    version: int | None = None  # of the rule
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
-    decides: bool = True
-    meaning: str = ""  # of a test that does not decide: what it asks, in words
-    uncontrolled: str = ""  # why it has no control
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.is_given and (exact or not self.derives)
 
     def under(self, readings: Sequence[str]) -> list[str]:
         """Return the claim's readings that the test asks about: all, unless it names some."""
@@ -226,21 +224,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A recorded change of rules, data or code; it decides nothing."""
-
-    when: str
-    what: str
-    where: tuple[str, ...]  # claims, experiments and rules, `ALL_CLAIMS`, or after `FORMERLY`
-    before: str
-    after: str
-    why: str
-    verdict_before: str = "no verdict yet"
-    verdict_after: str = "no verdict yet"
-    version: int = 0  # of the new rules or records, 0 if they kept theirs
-
-
-@dataclass(frozen=True)
 class Ledger:
     """The ledger of one paper."""
 
@@ -250,7 +233,7 @@ class Ledger:
     families: Mapping[str, FamilyBlock]
     claims: Mapping[str, Claim] = field(default_factory=dict)
     digest: str = ""  # hash of all that decides its verdicts
-    changes: tuple[Change, ...] = ()
+    changes: Sequence[Deviation] = ()  # of its rules, data or code; they decide nothing
     #: experiment or suite -> policy -> its name in figures
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -284,78 +267,40 @@ def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[st
     return sorted({column for one in found for column in one.columns})
 
 
-def is_literal(procedure: str, name: str) -> bool:
-    """Return whether an input is taken as it is: a printed number, with its digits."""
-    return name == "printed" and procedure == "exact"
-
-
 def listed(value: Any) -> list[Any]:
     """Return a list or tuple as a list, and anything else as the one entry of a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def texts_of(procedure: str, name: str, value: Any) -> list[str]:
-    """Return the expressions of an input; printed text is none."""
-    if is_literal(procedure, name):
-        return []
-    return [one for one in listed(value) if isinstance(one, str)]
+def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
+    """Return all measures and functions, and other names and companions that there are."""
+    units = {name: one.unit for name, one in measures.measures().items()}
+    arguments = {name: one.arguments for name, one in measures.functions().items()}
+    others = dict.fromkeys(names, "") | dict.fromkeys(("T", "round"), "rounds")
+    return Vocabulary(others | units, arguments, companions, measures.OF_THE_LIBRARY)
 
 
-@dataclass(frozen=True)
-class Words:
-    """Names that a test's expressions can use: see `fairbandits.audit.expressions.Vocabulary`."""
-
-    parameters: frozenset[str]
-    given: frozenset[str]
-    companions: frozenset[str]
-
-    def check_name(self, name: str) -> str:
-        """Return the unit of a name, empty if it has none."""
-        if name in measures.measures():
-            return measures.measures()[name].unit
-        known = {*COORDINATES, *self.parameters, *self.given}
-        if name in known:
-            return "rounds" if name in ("T", "round") else ""
-        if name in measures.OF_THE_LIBRARY:
-            raise ExpressionError(f"{name!r} is {measures.OF_THE_LIBRARY[name]!r} in a ledger")
-        raise unknown("measure or coordinate", name, sorted({*measures.measures(), *known}))
-
-    def check_call(self, name: str, n_arguments: int) -> None:
-        found = measures.functions().get(name)
-        if found is None:
-            raise unknown("function", name, sorted(measures.functions()))
-        least, most = found.arguments
-        if not least <= n_arguments <= most:
-            wanted = str(least) if least == most else f"{least} to {most}"
-            raise ExpressionError(f"{name} takes {wanted} values, got {n_arguments}")
-
-    def check_companion(self, name: str) -> None:
-        if name not in self.companions:
-            raise unknown("companion", name, sorted(self.companions))
-
-
-def check_plan(plan: Plan, parameters: Iterable[str]) -> None:
-    """Check every name and unit of a plan; ExpressionError for the first that is wrong."""
-    given = frozenset(name for name, values in plan.each.items() if values)
-    words = Words(frozenset(parameters), given, frozenset(plan.companions))
-    for selection in plan.selections:
-        for name in (*selection.wanted, *(selection.match or ())):
-            words.check_name(name)
-        if selection.where:
-            parse(selection.where).check(words)
-    for name in plan.each:
-        words.check_name(name)
-    if plan.is_joint and not plan.over:
+def check_test(test: Test, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a test; ExpressionError for the first that is wrong."""
+    given = [name for name, values in test.each.items() if values]
+    words = vocabulary((*COORDINATES, *parameters, *given), test.companions)
+    texts = [*test.each]
+    for one in test.selections:
+        texts += [*one.wanted, *(one.match or ()), one.where]
+    for text in filter(None, texts):
+        parse(text).check(words)
+    if test.is_joint and not test.over:
         raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
-    units: dict[str, str] = {}
-    for one in plan.expressions:
+    for one in test.expressions:
         one.check(words)
-    for name, given in plan.inputs.items():
-        found = [parse(text).check(words) for text in texts_of(plan.procedure, name, given)]
-        # what is exact are separate checks, and not compared
-        units[name] = "" if plan.procedure == "exact" else same_unit(found)
+    if test.procedure == "exact":  # separate checks, which are not compared
+        return
+    units = {
+        name: same_unit(parse(text).check(words) for text in test.texts(name))
+        for name in test.inputs
+    }
     for pair in LIKE:
         try:
-            same_unit([units.get(name, "") for name in pair])
+            same_unit(units.get(name, "") for name in pair)
         except ExpressionError as error:
             raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

@@ -9,11 +9,11 @@ them. ``x @ r`` takes the last recorded round at or before r, of one round or of
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,12 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
+#: All that an expression consists of.
+ALLOWED = (
+    *(*BINARY, *COMPARISONS, ast.MatMult, ast.USub, ast.Not, ast.And, ast.Or, ast.Load),
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call),
+    *(ast.Subscript, ast.List),
+)
 #: Looks like a function, and takes its argument in each stacked cell.
 CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
@@ -58,9 +64,17 @@ class ExpressionError(ValueError):
     """An expression that is not allowed, or names what does not exist."""
 
 
-#: Where names' values come from, `fairbandits.audit.cases.CaseScope`, and the names that there are,
-#: `fairbandits.audit.claims.Words`; this module knows no word.
-Scope = Vocabulary = Any
+#: Where names' values come from: `fairbandits.audit.cases.CaseScope`.
+Scope = Any
+
+
+class Vocabulary(NamedTuple):
+    """The names that expressions can use; this module knows none."""
+
+    units: Mapping[str, str]  # of values, empty for those without
+    arguments: Mapping[str, tuple[int, int]]  # of functions: the fewest, and the most
+    companions: Collection[str]
+    elsewhere: Mapping[str, str]  # name in the library -> name here
 
 
 @dataclass(frozen=True)
@@ -106,12 +120,13 @@ def parse(text: str) -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
         raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
-    _check_nodes(tree, text)
+    for node in ast.walk(tree):
+        _check_node(node, text)
     return Expression(text, tree)
 
 
-def _check_at(node: ast.BinOp, text: str) -> None:
-    """Refuse ``x @ T / 10``: a reader takes it for x at T / 10, and Python for (x at T) / 10."""
+def _ambiguous(node: ast.BinOp) -> str:
+    """Return what is wrong with ``x @ T / 10``, which reads as x at T / 10 and is (x at T) / 10."""
     left, right = node.left, node.right
     at_left = isinstance(left, ast.BinOp) and isinstance(left.op, ast.MatMult)
     # what is in parentheses begins, or ends, before they do
@@ -121,52 +136,33 @@ def _check_at(node: ast.BinOp, text: str) -> None:
     bare = node.op if at_left and begins else None
     if isinstance(node.op, ast.MatMult) and power and ends:
         bare = right.op
-    if sign := {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare)):
-        raise ExpressionError(
-            f"{text!r}: what is at a round needs parentheses before {sign!r}: "
-            "write x @ (T / 10), or (x @ T) / 10"
-        )
+    sign = {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare))
+    needs = f"what is at a round needs parentheses before {sign!r}"
+    return f"{needs}: write x @ (T / 10), or (x @ T) / 10" if sign else ""
 
 
-def _check_nodes(node: ast.AST, text: str) -> None:
+def _check_node(node: ast.AST, text: str) -> None:
+    wrong = ""
     match node:
-        case ast.Name(id=name):
-            if name.startswith("_"):
-                raise ExpressionError(f"{text!r}: {name!r}: names do not start with underscores")
-        case ast.Constant(value=value):
-            if isinstance(value, bool) or not isinstance(value, int | float | str):
-                raise ExpressionError(f"{text!r}: {value!r} is neither a number nor text")
-        case ast.BinOp(op=op):
-            if type(op) not in BINARY and not isinstance(op, ast.MatMult):
-                raise _not_allowed(op, text)
-            _check_at(node, text)
-        case ast.UnaryOp(op=op):
-            if not isinstance(op, ast.USub | ast.Not):
-                raise _not_allowed(op, text)
-        case ast.Compare(ops=ops):
-            for op in ops:
-                if type(op) not in COMPARISONS:
-                    raise _not_allowed(op, text)
-        case ast.Call(func=func, keywords=keywords):
-            if not isinstance(func, ast.Name) or keywords:
-                raise ExpressionError(f"{text!r}: a call is name(value, ...), without keywords")
-        case ast.Subscript(value=value, slice=index):
-            if not isinstance(value, ast.Name) or not isinstance(index, ast.Name):
-                raise ExpressionError(f"{text!r}: what stands in brackets is a companion: x[name]")
-        case ast.BoolOp() | ast.List():
+        case ast.Name(id=name) if name.startswith("_"):
+            wrong = f"{name!r}: names do not start with underscores"
+        case ast.Constant(value=value) if type(value) not in (int, float, str):
+            wrong = f"{value!r} is neither a number nor text"
+        case ast.Call(func=func, keywords=keywords) if keywords or not isinstance(func, ast.Name):
+            wrong = "a call is name(value, ...), without keywords"
+        case ast.Subscript(value=ast.Name(), slice=ast.Name()):
             pass
-        case _:
-            raise _not_allowed(node, text)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            _check_nodes(child, text)
-
-
-def _not_allowed(node: ast.AST, text: str) -> ExpressionError:
-    return ExpressionError(
-        f"{text!r}: {type(node).__name__} is not allowed; an expression has numbers, text, names, "
-        "+ - * / **, @, comparisons, and, or, not, in, lists, name[companion] and function calls"
-    )
+        case ast.Subscript():
+            wrong = "what stands in brackets is a companion: x[name]"
+        case ast.BinOp():
+            wrong = _ambiguous(node)
+    if not isinstance(node, ALLOWED):
+        wrong = (
+            f"{type(node).__name__} is not allowed; an expression has numbers, text, names, + - * "
+            "/ **, @, comparisons, and, or, not, in, lists, name[companion] and function calls"
+        )
+    if wrong:
+        raise ExpressionError(f"{text!r}: {wrong}")
 
 
 def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -184,9 +180,12 @@ def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
 def _unit(node: ast.expr, known: Vocabulary) -> str:
     match node:
         case ast.Name(id=name):
-            return known.check_name(name)
+            if name not in known.units and name in known.elsewhere:
+                raise ExpressionError(f"{name!r} is {known.elsewhere[name]!r} in a ledger")
+            _check_known("measure or coordinate", name, known.units)
+            return known.units[name]
         case ast.Subscript(value=value, slice=index):
-            known.check_companion(index.id)
+            _check_known("companion", index.id, known.companions)
             return _unit(value, known)
         case ast.BinOp(left=left, op=op, right=right):
             one, other = _unit(left, known), _unit(right, known)
@@ -215,7 +214,11 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
             return _unit(one, known)
         case ast.Call(func=func, args=arguments):
-            known.check_call(func.id, len(arguments))
+            _check_known("function", func.id, known.arguments)
+            least, most = known.arguments[func.id]
+            if not least <= len(arguments) <= most:
+                wanted = str(least) if least == most else f"{least} to {most}"
+                raise ExpressionError(f"{func.id} takes {wanted} values, got {len(arguments)}")
             units = [_unit(one, known) for one in arguments]
             if func.id in ("min", "max"):
                 return same_unit(units)
@@ -223,6 +226,11 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
         case ast.List(elts=values):
             return same_unit([_unit(one, known) for one in values])
     return ""
+
+
+def _check_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ExpressionError(f"no {what} {name!r}{meant(name, sorted(known))}")
 
 
 def same_unit(units: Iterable[str]) -> str:
@@ -308,8 +316,3 @@ def _plain(*values: Any) -> list[Any]:
         else one
         for one in values
     ]
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> ExpressionError:
-    listed = list(known)
-    return ExpressionError(f"no {what} {name!r}{meant(name, listed)}")

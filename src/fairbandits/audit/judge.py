@@ -8,6 +8,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -106,29 +107,28 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[
 
 def _answer(claim: Claim, test: Test, question: Question) -> Answer:
     answer = Answer(claim.id, test.name, question.reading, question.each)
-    procedure, settings = PROCEDURES[test.procedure], dict(test.settings)
-    control = None
+    find = partial(PROCEDURES[test.procedure], **test.settings)
     try:
-        finding = procedure(**question.data, **settings)
-        if question.control is not None:
-            control = procedure(**question.control, **settings)
+        finding = find(**question.data)
+        control = None if question.control is None else find(**question.control)
     except ValueError as error:
         return replace(answer, message=_words(error))
+    against = judged_against(test.procedure, test.settings, finding)
     if test.decides and finding.verdict == INCONCLUSIVE:
-        count = replicates_needed(test.procedure, settings, finding)
+        count = replicates_needed(test.procedure, test.settings, finding)
         more = {} if count is None else {NEEDED: count}
         finding = replace(finding, also=finding.also | more)
-    against = judged_against(test.procedure, test.settings, finding)
-    finding = weighed(test, finding, control, question.control)
-    return replace(answer, finding=finding, against=against)
+    return replace(
+        answer, finding=weighed(test, finding, control, question.control), against=against
+    )
 
 
 def _check_all(claim: Claim, test: Test, found: list[Answer], evidence: Evidence) -> None:
     """Raise ValueError unless a deciding test was asked under each reading, of named data."""
     asked_under = {one.reading for one in found}
-    missing = [one for one in test.under(claim.readings) if not asked_under & {one, ""}]
-    if test.decides and missing:
-        raise ValueError(f"nothing was asked under reading {missing[0]!r}")
+    for reading in test.under(claim.readings) if test.decides else ():
+        if not asked_under & {reading, ""}:
+            raise ValueError(f"nothing was asked under reading {reading!r}")
     # the workflow makes what a claim names
     named = {file for name in claim.experiments for file in evidence.files(name)}
     for file in evidence.read:
@@ -223,13 +223,10 @@ def _failure(claim: Claim, found: Sequence[Answer]) -> str:
 def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
     """Return what decides a claim under a reading; empty evidence only where there is no other."""
     tests, empty = [], []
+    under = [one for one in found if one.reading in ("", reading)]
     for test in claim.tests:
         if test.decides and (not reading or test.under([reading])):
-            own = [
-                _Of(**vars(one.finding), answer=one)
-                for one in found
-                if one.test == test.name and one.reading in ("", reading)
-            ]
+            own = [_Of(**vars(one.finding), answer=one) for one in under if one.test == test.name]
             if not (full := [one for one in own if not one.is_empty]):
                 empty += own
             # "always" is about the cases: none lost, most won
@@ -258,11 +255,9 @@ def _joined(found: list[_Of], how: str, level: float) -> _Of:
 
 
 def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
-    """Sort key that puts the deciding finding first among findings with one verdict.
-
-    Of claims that hold that is the one nearest to its margin, of others the one farthest beyond, in
-    units of its own uncertainty.
-    """
+    """Sort key that puts the deciding finding first among findings with one verdict."""
+    # of claims that hold the nearest to its margin, of others the farthest beyond, in units of
+    # its own uncertainty
     values = answer.against.values()
     distance = min((abs(finding.statistic - value) for value in values), default=0.0)
     spread = (finding.high - finding.low) / 2

@@ -11,21 +11,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fairbandits.audit.claims import (
-    Change,
-    Claim,
-    Ledger,
-    Ledgers,
-    Selection,
-    Test,
-    check_plan,
-    listed,
-)
+from fairbandits.audit.cells import instance_of
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, check_test, listed
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.finding import confidence
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
+from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.records import FamilyBlock, check
+from fairbandits.settings.records import Deviation, FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -41,26 +33,18 @@ ASKING = ("cells", "with", "each", "over", "arms", "rounds", "keep", "reading")
 #: A change's subject if it concerns every claim, and the prefix of a name that no longer exists.
 ALL_CLAIMS = "all claims"
 FORMERLY = "formerly "
-#: Type of a setting in a procedure's signature -> what it can be.
-KINDS = {
-    bool: (bool, "true or false"),
-    int: (int, "a whole number"),
-    float: (int | float, "a number"),
-}
+#: Type of a setting in a procedure's signature -> its check; others are lists of numbers.
+CHECKS = {bool: a(bool, "true or false"), float: number()}
+LEVEL, NUMBERS = number(at_least=0.5, below=1), a(list, "a list of numbers")
 #: Each record has exactly one of these keys.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
-
-
-class LedgerError(ConfigError):
-    """An invalid ledger: file, record, value and what is allowed."""
 
 
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     if (root / SHARED_RULES).is_file():
         _content(root / SHARED_RULES, "rules", root)
-    files = _files(config, root)
-    ledgers = {file.parent.name: load_ledger(file, config, root) for file in files}
+    ledgers = {file.parent.name: load_ledger(file, config, root) for file in _files(config, root)}
     check_references(ledgers, root)
     return ledgers
 
@@ -74,29 +58,34 @@ def _files(config: Config, root: Path) -> list[Path]:
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     """Return one paper's ledger; references to other claims are checked by `load_ledgers`."""
     where, content = _content(file, "claims", root)
-    own = content.get("rules", {})
+    own, paper = content.get("rules", {}), content["paper"]
     content = with_shared_rules(content, root)
-    if content["paper"] != file.parent.name:
-        raise LedgerError(f"{where}: paper must be {file.parent.name!r}, got {content['paper']!r}")
+    if paper != file.parent.name:
+        raise ConfigError(f"{where}: paper must be {file.parent.name!r}, got {paper!r}")
     for name, rule in content["rules"].items():
         place = f"{where if name in own else SHARED_RULES}: rules.{name}"
         _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
         _check_versions(rule, place)
-    claims = {
-        key: _claim(key, record, content, f"{where}: claims.{key}")
-        for key, record in content["claims"].items()
-    }
-    families = {name: FamilyBlock(**block) for name, block in content["families"].items()}
-    paper, title, readings = content["paper"], content["title"], content["readings"]
-    digest, labels = config.rules.get(paper, ""), _labels(paper, config)
-    ledger = Ledger(paper, title, readings, families, claims, digest, labels=labels)
+    ledger = Ledger(
+        paper,
+        content["title"],
+        content["readings"],
+        {name: FamilyBlock(**block) for name, block in content["families"].items()},
+        {
+            key: _claim(key, record, content, f"{where}: claims.{key}")
+            for key, record in content["claims"].items()
+        },
+        config.rules.get(paper, ""),
+        labels=_labels(paper, config),
+    )
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
-    if not history.is_file():
-        return ledger
-    where, changes = _content(history, "deviations", root)
-    ledger = replace(ledger, changes=tuple(Change(**_tuples(one)) for one in changes["changes"]))
-    _check_changes(ledger, content["rules"], config, where)
+    if history.is_file():
+        where, block = _content(history, "deviations", root)
+        changes = [Deviation(**one) for one in block["changes"]]
+        names = [*ledger.claims, *content["rules"], *_experiments(paper, config)]
+        _check_changes(changes, names, where)
+        ledger = replace(ledger, changes=changes)
     return ledger
 
 
@@ -110,16 +99,15 @@ def checked(
     for file in files or _files(config, root):
         where = file.resolve()
         try:
-            ledger = load_ledger(where, config, root)
+            ledgers[where.parent.name] = load_ledger(where, config, root)
         except ConfigError as error:
             problems.append(str(error))
-        else:
-            ledgers[ledger.paper] = ledger
-            inside = where.is_relative_to(root)
-            places[ledger.paper] = where.relative_to(root) if inside else file
+        places[where.parent.name] = where.relative_to(root) if where.is_relative_to(root) else file
     if not problems:  # beside an unreadable ledger, references to it look like errors
+        others = [file for file in _files(config, root) if file.parent.name not in ledgers]
         try:
-            check_references(ledgers | _others(ledgers, config, root), root)
+            known = {file.parent.name: load_ledger(file, config, root) for file in others}
+            check_references(ledgers | known, root)
         except ConfigError as error:
             problems.append(str(error))
     for paper, ledger in ledgers.items():
@@ -127,16 +115,6 @@ def checked(
         if not any(one.startswith(f"papers/{paper}/") for one in problems):
             yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
     yield from ((one, False) for one in problems)
-
-
-def _others(ledgers: Ledgers, config: Config, root: Path) -> dict[str, Ledger]:
-    """Return the other configured papers' ledgers, if a claim names one of theirs."""
-    claims = {key: one for ledger in ledgers.values() for key, one in ledger.claims.items()}
-    named = {name for one in claims.values() for name in (*one.bases, *one.judged_by, one.alias_of)}
-    if named <= {*claims, ""}:
-        return {}
-    files = (file for file in _files(config, root) if file.parent.name not in ledgers)
-    return {file.parent.name: load_ledger(file, config, root) for file in files}
 
 
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
@@ -155,20 +133,23 @@ def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
     return found
 
 
+# --------------------------------------------------------------------------- claims and tests
+
+
 def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str) -> Claim:
     _check_versions(record, place)
     ways = [name for name in WAYS if name in record]
     if len(ways) != 1:
         found = " and ".join(ways) or "none"
-        raise LedgerError(f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
+        raise ConfigError(f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
     if ("between" in record) != (record["kind"] == "inconsistency"):
-        raise LedgerError(
+        raise ConfigError(
             f"{place}: an inconsistency, and nothing else, says between what it is; "
             f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
         )
     basis = record.get("basis", "printed")
     if ("reconstructed" in record) != (basis != "printed"):
-        raise LedgerError(
+        raise ConfigError(
             f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
             f"basis is {basis!r}"
         )
@@ -177,11 +158,21 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         for name, block in record.get("tests", {}).items()
     )
     if tests and not any(test.decides for test in tests):
-        raise LedgerError(f"{place}.tests: at least one must decide")
-    _check_under(tests, record.get("readings", []), place)
-    plain = {name: one for name, one in record.items() if name not in ("tests", "changes", *ASKING)}
+        raise ConfigError(f"{place}.tests: at least one must decide")
+    readings = record.get("readings", [])
+    for test in tests:
+        for name in test.reading if isinstance(test.reading, Mapping) else ():
+            _entry(readings, name, f"{place}.tests.{test.name}.reading")
+    for reading in readings if tests else ():
+        if not any(test.decides and test.under([reading]) for test in tests):
+            raise ConfigError(f"{place}: no test decides under reading {reading!r}")
+    plain = {
+        name: tuple(one) if isinstance(one, list) else one
+        for name, one in record.items()
+        if name not in ("tests", "changes", *ASKING)
+    }
     read = dict.fromkeys(one for test in tests for one in test.experiments)
-    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **_tuples(plain))
+    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **plain)
 
 
 def _test(
@@ -197,19 +188,17 @@ def _test(
     _check_known("inputs", inputs, procedure, place)
     asks = {key: block.get(key, record.get(key)) for key in ASKING}
     for key in ("cells", "with"):
-        asks[key] = {**record.get(key, {}), **block.get(key, {})}
+        asks[key] = record.get(key, {}) | block.get(key, {})
     both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
     if len(both) > 1:
         asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
     asks["control"] = block.get("control")
     asks = {key: value for key, value in asks.items() if value}
     if "control" in block and "uncontrolled" in block:
-        raise LedgerError(f"{place}: a test has a control, or says why there is none, not both")
+        raise ConfigError(f"{place}: a test has a control, or says why there is none, not both")
     if "control" in block and "cells" not in asks:
-        raise LedgerError(f"{place}.control: the test reads no cells that it could replace")
+        raise ConfigError(f"{place}.control: the test reads no cells that it could replace")
     each = asks.get("each", {})
-    data = {key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks}
-    said = {key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block}
     return Test(
         Selection.of(asks["cells"]) if "cells" in asks else None,
         inputs,
@@ -223,13 +212,13 @@ def _test(
         version=rule["version"],
         settings=settings,
         asks=asks,
-        **data,
-        **said,
+        **{key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks},
+        **{key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block},
     )
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
-    """Return a test with some of its settings replaced; LedgerError, naming `place`, if invalid."""
+    """Return a test with some of its settings replaced; ConfigError, naming `place`, if invalid."""
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
     return replace(test, settings=settings, paired=settings.get("paired", True))
@@ -240,7 +229,13 @@ def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complet
     _check_known("settings", settings, procedure, place, complete=complete)
     signature = inspect.signature(PROCEDURES[procedure]).parameters
     for name, value in settings.items():
-        _check_setting(name, value, signature[name].annotation, f"{place}.settings.{name}")
+        wanted = signature[name].annotation
+        is_choice = get_origin(wanted) is Literal
+        check = one_of(*get_args(wanted)) if is_choice else CHECKS.get(wanted, NUMBERS)
+        try:
+            (LEVEL if name == "level" else check)(f"{place}.settings.{name}", value, "")
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
 
 def _check_known(
@@ -254,46 +249,30 @@ def _check_known(
     for name in given:
         if name not in (*needed, *more):
             near = meant(name, (*needed, *more))
-            raise LedgerError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
+            raise ConfigError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
     if complete and (missing := [name for name in needed if name not in given]):
-        raise LedgerError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
-
-
-def _check_setting(name: str, value: Any, wanted: Any, place: str) -> None:
-    if get_origin(wanted) is Literal:
-        if value not in get_args(wanted):
-            raise LedgerError(f"{place}: {value!r} is unknown{meant(str(value), get_args(wanted))}")
-    else:
-        kind, words = KINDS.get(wanted, (list, "a list of numbers"))
-        if not isinstance(value, kind) or (isinstance(value, bool) and wanted is not bool):
-            raise LedgerError(f"{place} must be {words}, got {value!r}")
-    if name.startswith("level"):
-        try:
-            confidence(value)
-        except ValueError as error:
-            raise LedgerError(f"{place}: {error}") from None
+        raise ConfigError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
 
 
 def _check_versions(block: dict[str, Any], place: str) -> None:
-    """Raise LedgerError unless each version after the first has its reason."""
+    """Raise ConfigError unless each version after the first has its reason."""
     found = [change["version"] for change in block.get("changes", [])]
     wanted = list(range(2, block.get("version", 1) + 1))
     if found != wanted:
-        raise LedgerError(
+        raise ConfigError(
             f"{place}: changes must give the reason of each version after the first, "
             f"wanted {wanted}, got {found}"
         )
 
 
+# -------------------------------------------------------------------------------------- names
+
+
 def _check_names(ledger: Ledger, config: Config, where: str) -> None:
-    experiments = _experiments(ledger, config)
+    experiments = _experiments(ledger.paper, config)
     figures = [figure for paper, figure in config.figures if paper == ledger.paper]
-    parameters = {
-        name
-        for one in config.experiments
-        for run in one.runs
-        for name in (*run.spec.parameters, *run.spec.sweep)
-    } | {"tolerance"}
+    specs = [run.spec for run in config.runs]
+    parameters = {name for spec in specs for name in (*spec.parameters, *spec.sweep)}
     for key, claim in ledger.claims.items():
         place = f"{where}: claims.{key}"
         for one in claim.experiments:
@@ -303,9 +282,9 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
         for test in claim.tests:
             here = f"{place}.tests.{test.name}"
             try:
-                check_plan(test, parameters)
+                check_test(test, parameters | {"tolerance"})
             except ExpressionError as error:
-                raise LedgerError(f"{here}: {error}") from None
+                raise ConfigError(f"{here}: {error}") from None
             _check_runs(test, claim, config, here)
         if claim.family:
             _entry(ledger.families, claim.family, f"{place}.family")
@@ -313,22 +292,46 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _entry(figures, claim.figure, f"{place}.figure")
 
 
-def _experiments(ledger: Ledger, config: Config) -> list[str]:
-    names = []
-    for one in config.experiments:
-        paper = "" if one.paper == ledger.paper else f"{one.paper}/"
-        names += [f"{paper}{name}" for name in (one.name, one.suite) if name]
-    return names
+def _experiments(paper: str, config: Config) -> list[str]:
+    """Return the names of all experiments and suites, after their paper if that is another."""
+    return [
+        name if one.paper == paper else f"{one.paper}/{name}"
+        for one in config.experiments
+        for name in (one.name, one.suite)
+        if name
+    ]
 
 
-def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, where: str) -> None:
+def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
+    """Check that runs with the coordinates and readings that a test names are configured."""
+    for selection in test.selections:
+        names = selection.experiments or test.cells.experiments
+        experiments = [one for name in names for one in config.named(claim.paper, name)]
+        runs = [run for one in experiments for run in one.runs]
+        there = {
+            "policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs},
+            "law": {run.spec.law for run in runs},
+        }
+        named = test.reading if isinstance(test.reading, str) else ""
+        if named in there and selection is test.cells:
+            for reading in claim.readings:
+                _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
+        there["instance"] = set(map(instance_of, experiments))
+        if "T" in selection.wanted and config.scale_name == "paper":  # others have other horizons
+            there["T"] = {run.spec.horizon_of(cell) for run in runs for cell in run.spec.cells}
+        for name, values in there.items():
+            for value in listed(selection.wanted.get(name, [])):
+                _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
+
+
+def _check_changes(changes: Sequence[Deviation], names: Sequence[str], where: str) -> None:
     """Check that changes are in order of time, and that what they name exists."""
-    names = dict.fromkeys([ALL_CLAIMS, *ledger.claims, *rules, *_experiments(ledger, config)])
+    names = list(dict.fromkeys([ALL_CLAIMS, *names]))
     earlier = ""
-    for number, change in enumerate(ledger.changes):
-        place = f"{where}: changes.{number}"
+    for order, change in enumerate(changes):
+        place = f"{where}: changes.{order}"
         if change.when < earlier:
-            raise LedgerError(
+            raise ConfigError(
                 f"{place}.when: changes must be in their true order, got {change.when} "
                 f"after {earlier}"
             )
@@ -336,41 +339,12 @@ def _check_changes(ledger: Ledger, rules: Mapping[str, Any], config: Config, whe
         for name in change.where:
             gone = name.removeprefix(FORMERLY)
             if gone == name:
-                _entry(list(names), name, f"{place}.where")
+                _entry(names, name, f"{place}.where")
             elif gone in names:
-                raise LedgerError(
+                raise ConfigError(
                     f"{place}.where: there still is {gone!r}, so that it must stand without "
                     f"{FORMERLY.strip()!r}"
                 )
-
-
-def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
-    """Check that runs with the policies, laws and readings that a test names are configured."""
-    for selection in test.selections:
-        names = selection.experiments or test.cells.experiments
-        runs = [
-            run for name in names for one in config.named(claim.paper, name) for run in one.runs
-        ]
-        laws = {run.spec.law for run in runs}
-        there = {"policy": {run.name.removesuffix(f"-{run.spec.law}") for run in runs}, "law": laws}
-        for name, values in there.items():
-            for value in listed(selection.wanted.get(name, [])):
-                _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
-        named = test.reading if isinstance(test.reading, str) else ""
-        if named in there and selection is test.cells:
-            for reading in claim.readings:
-                _entry(sorted(there[named]), reading, f"{place}.reading: nobody runs it")
-
-
-def _check_under(tests: Sequence[Test], readings: Sequence[str], place: str) -> None:
-    """Check that tests name the claim's own readings, and that each of these is decided."""
-    for test in tests:
-        named = test.reading
-        for name in named if isinstance(named, Mapping) else ():
-            _entry(readings, name, f"{place}.tests.{test.name}.reading")
-    for reading in readings if tests else ():
-        if not any(test.decides and test.under([reading]) for test in tests):
-            raise LedgerError(f"{place}: no test decides under reading {reading!r}")
 
 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
@@ -378,50 +352,39 @@ def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
     claims: dict[str, Claim] = {}
     for claim in (claim for ledger in ledgers.values() for claim in ledger.claims.values()):
         if claim.id in claims:
-            raise LedgerError(
+            raise ConfigError(
                 f"papers/{claim.paper}/claims.yaml: claims.{claim.id}: this id is already in "
                 f"papers/{claims[claim.id].paper}/claims.yaml"
             )
         claims[claim.id] = claim
+    known = list(claims)
+    if not {name for claim in claims.values() for name in claim.rests_on} <= claims.keys():
+        known += claims_elsewhere(ledgers, root)
     for key, claim in claims.items():
         place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
         if claim.alias_of:
             target = _entry(claims, claim.alias_of, f"{place}.alias_of")
             if target.alias_of:
-                raise LedgerError(
+                raise ConfigError(
                     f"{place}.alias_of: {target.id!r} is an alias itself, "
                     f"of {target.alias_of!r}; name that"
                 )
         for other in claim.judged_by:
-            judge = _entry(claims, other, f"{place}.judged_by")
-            if not judge.tests:
-                raise LedgerError(f"{place}.judged_by: {other!r} has no tests of its own")
-    _check_bases(claims, root)
-
-
-def _check_bases(claims: Mapping[str, Claim], root: Path) -> None:
-    """Check that what claims rest on exists, and that none rests on itself."""
-    known = list(claims)
-    named = {name for claim in claims.values() for name in claim.rests_on}
-    if not named <= set(known):
-        known += claims_elsewhere({claim.paper for claim in claims.values()}, root)
-    for key, claim in claims.items():
-        place = f"papers/{claim.paper}/claims.yaml: claims.{key}.rests_on"
+            if not _entry(claims, other, f"{place}.judged_by").tests:
+                raise ConfigError(f"{place}.judged_by: {other!r} has no tests of its own")
         for other in claim.rests_on:
-            _entry(known, other, place)
+            _entry(known, other, f"{place}.rests_on")
             if other == key:
-                raise LedgerError(f"{place}: {key!r} cannot rest on itself")
+                raise ConfigError(f"{place}.rests_on: {key!r} cannot rest on itself")
     try:
         TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:
         circle = error.args[1][:0:-1]  # from a claim to the one that it rests on, none twice
         start = next(n for n, key in enumerate(circle) if claims[key].rests_on)
         circle = circle[start:] + circle[:start]
-        first = claims[circle[0]]
-        steps = " rests on ".join(map(repr, [*circle, first.id]))
-        raise LedgerError(
-            f"papers/{first.paper}/claims.yaml: claims.{first.id}.rests_on: a circle: {steps}"
-        ) from None
+        steps = " rests on ".join(map(repr, [*circle, circle[0]]))
+        place = f"papers/{claims[circle[0]].paper}/claims.yaml: claims.{circle[0]}.rests_on"
+        raise ConfigError(f"{place}: a circle: {steps}") from None
 
 
 def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
@@ -431,14 +394,7 @@ def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
     return [key for content in others for key in content.get("claims", {})]
 
 
-def _entry(entries: Any, name: str, place: str) -> Any:
+def _entry(entries: Any, name: Any, place: str) -> Any:
     if name not in entries:
-        raise LedgerError(f"{place}: {name!r} is unknown{meant(name, list(entries))}")
+        raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), [*map(str, entries)])}")
     return entries[name] if isinstance(entries, Mapping) else name
-
-
-def _tuples(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-        for name, value in block.items()
-    }

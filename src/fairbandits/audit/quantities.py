@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Selection, Test, Words, listed, texts_of
+from fairbandits.audit.claims import Claim, Ledger, Selection, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.settings.schemas import read_yaml
@@ -39,32 +39,22 @@ class Quantity(NamedTuple):
         return f"{self.name}, in {self.unit}" if self.unit else self.name
 
 
-class _Units(Words):
-    def check_name(self, name: str) -> str:
-        known = measures.measures().get(name)
-        return known.unit if known else "rounds" * (name in ("T", "round"))
-
-    def check_companion(self, name: str) -> None:
-        pass
-
-
 def unit(test: Test) -> str:
     """Return the unit of a test's findings; empty for a share or an exponent."""
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
     # compared inputs have the same unit; a plain number fits any
-    given = {name: test.inputs.get(name, 0) for name in ("values", "against")}
-    texts = (text for pair in given.items() for text in texts_of(test.procedure, *pair))
-    units = list(set(map(_unit, texts)))
-    return units[0] if len(units) == 1 else ""
+    units = set(map(_unit, [*test.texts("values"), *test.texts("against")]))
+    return units.pop() if len(units) == 1 else ""
 
 
 def _unit(text: str) -> str:
-    tree = _without(parse(text).tree, ast.Call)
     if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
         return ""  # the unit of a power is another
+    whole = Expression(text, _without(parse(text).tree, ast.Call))
+    names = dict(whole.names())
     try:
-        return Expression(text, tree).check(_Units(*[frozenset()] * 3))
+        return whole.check(vocabulary(names, {place for _, place in whole.names()}))
     except ExpressionError:
         return ""
 
@@ -75,7 +65,10 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
     claimed = test.settings.get("claim", "")
     above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
     if procedure == "mean" and (claimed == "equal" or not test.is_bound):
-        name, above = said.pair(inputs["values"], inputs["against"])
+        ratio = "ratio" in test.settings
+        between = BY if ratio else " minus "
+        name, above = said.compared(inputs["values"], inputs["against"], between)
+        above += ", in size" * ratio  # both can be negative
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
@@ -121,12 +114,6 @@ class _Words:
 
     def __init__(self, test: Test, ledger: Ledger) -> None:
         self.test, self.labels = test, ledger.labels
-
-    def pair(self, one: Any, other: Any) -> tuple[str, str]:
-        """Return the difference of two in words, and the meaning of the first being larger."""
-        ratio = "ratio" in self.test.settings
-        name, more = self.compared(one, other, BY if ratio else " minus ")
-        return name, f"{more}, in size" if ratio else more  # both can be negative
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""

@@ -7,7 +7,7 @@ made from. A committed table (`fairbandits.audit.tables`) is a projection.
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,41 +15,15 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
+from fairbandits.audit import tables
 from fairbandits.audit.claims import Ledger, Ledgers, Test
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
-from fairbandits.audit.tables import (
-    ANEW,
-    FINDINGS_TABLE,
-    LISTS,
-    NUMBERS,
-    OF_CLAIM,
-    ORIGIN,
-    VERDICTS_TABLE,
-    Row,
-    apart,
-    claim_of,
-    claims_of,
-    completed,
-    csv_of,
-    csv_rows,
-    csv_text,
-    judging,
-    lines_of,
-    other_claims,
-    write_text,
-)
+from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, claims_of
 from fairbandits.audit.totals import standing
+from fairbandits.data import store
 from fairbandits.data.provenance import audit_code, joint
-from fairbandits.data.store import (
-    StoreError,
-    content_of,
-    read_footer,
-    read_table,
-    replacing,
-    table_hash,
-    write_table,
-)
+from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import LEDGER
@@ -61,7 +35,10 @@ FLAGS = ("headline", "decides", "primary", "exploratory")
 #: Columns of the rule, and of the finding. `against` has the reference values of the statistic, the
 #: main one first; it, settings and `also` are JSON.
 RULE = ("test", "each", "rule", "rule_version", "procedure", "settings")
-FOUND = ("grade", "control", "tags", *NUMBERS, "reference", "against", "also", *ORIGIN, "message")
+FOUND = (
+    *("grade", "control", "tags", *NUMBERS, "reference", "against", "also"),
+    *(*tables.ORIGIN, "message"),
+)
 TYPES = {
     **dict.fromkeys(FLAGS, pa.bool_()),
     **dict.fromkeys((*NUMBERS, "reference"), pa.float64()),
@@ -74,7 +51,7 @@ SCHEMAS = {
         "findings": ("paper", "claim", "reading", *RULE, "decides", "verdict", *FOUND),
         "verdicts": (
             *("paper", "claim", "reading", "headline", "verdict"),
-            *(*OF_CLAIM, *RULE, *FOUND),
+            *(*tables.OF_CLAIM, *RULE, *FOUND),
         ),
     }.items()
 }
@@ -103,15 +80,6 @@ class Made:
     def exploratory(self) -> bool:
         return self.seed != LEDGER
 
-    def columns(self, data: Sequence[str]) -> dict[str, str]:
-        """Return the columns of a row that describe its datasets."""
-        known = {place: self.sources.get(place, {}) for place in data}
-        return {
-            "data_hash": hash_of({place: one.get("content", "") for place, one in known.items()}),
-            "code": joint(one["code"] for one in known.values() if one),
-            "seed": "" if self.seed is None else str(self.seed),
-        }
-
 
 class Table(NamedTuple):
     """Rows of verdicts or findings, the scale of their datasets, and their origin."""
@@ -124,7 +92,7 @@ class Table(NamedTuple):
 def source_of(file: Path) -> dict[str, str]:
     """Return the hash of a dataset's content, and the fingerprint of the code that made it."""
     footer = read_footer(file)
-    return {"content": content_of(footer), "code": footer["code"]}
+    return {"content": store.content_of(footer), "code": footer["code"]}
 
 
 def hash_of(contents: Mapping[str, str]) -> str:
@@ -143,10 +111,10 @@ def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, A
 
 
 def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
-    claim, ledger = one.claim, judging(one.claim.id, ledgers)
+    claim, ledger = one.claim, tables.judging(one.claim.id, ledgers)
     test = ledger.test(claim.alias_of or claim.id, one.test) or _NO_TEST
     row = {"claim": claim.id, "headline": one.headline, "verdict": one.outcome}
-    row |= {name: getattr(claim, name) for name in ("paper", *OF_CLAIM)}
+    row |= {name: getattr(claim, name) for name in ("paper", *tables.OF_CLAIM)}
     row |= _judged(one, test, ledger, made)
     return row | {"tags": list(one.tags), "grade": one.grade}
 
@@ -156,38 +124,34 @@ _NO_TEST = Test(None, {}, "")
 
 
 def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, Any]:
-    finding = one.finding
-    row = {name: getattr(finding, name, None) for name in NUMBERS}
-    row |= {name: getattr(finding, name, "") for name in ("grade", "control")}
-    return row | {
-        "reading": one.reading,
-        "test": test.name,
-        "each": one.each,
-        "rule": test.rule,
-        "rule_version": test.version,
-        "procedure": test.procedure,
-        "settings": dict(test.settings),
+    finding, sources = one.finding, {place: made.sources.get(place, {}) for place in one.data}
+    return {
+        **{name: getattr(finding, name, None) for name in NUMBERS},
+        **{name: getattr(finding, name, "") for name in ("grade", "control")},
+        **{name: getattr(one, name) for name in ("reading", "each", "message")},
+        **{"test": test.name, "rule": test.rule, "rule_version": test.version},
+        **{"procedure": test.procedure, "settings": dict(test.settings)},
         "tags": list(finding.tags) if finding else [],
         "reference": next(iter(one.against.values())) if finding else None,
         "against": dict(one.against) if finding else {},
         "also": dict(finding.also) if finding else {},
         "data": list(one.data),
-        **made.columns(one.data),
+        "data_hash": hash_of({place: own.get("content", "") for place, own in sources.items()}),
+        "code": joint(own["code"] for own in sources.values() if own),
+        "seed": "" if made.seed is None else str(made.seed),
         "rules": ledger.digest,
         "audit_code": audit_code(),
-        "message": one.message,
     }
 
 
 def answer_of(row: Row) -> Answer:
     """Return the answer of a finding's row; every number is restored exactly."""
-    finding = None
-    if row["verdict"] != FAILED:
-        also = {key: math.nan if one is None else one for key, one in row["also"].items()}
-        numbers = (row[name] for name in NUMBERS)
-        finding = Finding(
-            *(*numbers, row["verdict"], tuple(row["tags"]), also), row["control"], row["grade"]
-        )
+    also = {key: math.nan if one is None else one for key, one in row["also"].items()}
+    words = {name: row[name] for name in ("verdict", "control", "grade")}
+    found = {name: row[name] for name in NUMBERS} | words
+    finding = (
+        None if row["verdict"] == FAILED else Finding(**found, tags=(*row["tags"],), also=also)
+    )
     names = (row[name] for name in ("claim", "test", "reading", "each"))
     return Answer(*names, finding, row["against"], tuple(row["data"]), row["message"])
 
@@ -202,13 +166,9 @@ def finite(value: Any) -> Any:
 def write(
     path: Path, kind: str, rows: Iterable[Row], ledgers: Ledgers, scale: str, made: Made = Made()
 ) -> None:
-    """Write rows of ``findings`` or ``verdicts`` as Parquet, in the order given.
-
-    Lists are text in it, objects JSON with NaN and infinity as null.
-    """
+    """Write rows as Parquet, lists as text and objects as JSON with NaN and infinity as null."""
     packed = [
-        dict(row)
-        | {name: ", ".join(row[name]) for name in LISTS}
+        {**row, **{name: ", ".join(row[name]) for name in tables.LISTS}}
         | {name: json.dumps(finite(row[name]), ensure_ascii=False) for name in OBJECTS}
         for row in rows
     ]
@@ -218,13 +178,13 @@ def write(
         "scale": scale,
         "ledgers": {paper: ledger.digest for paper, ledger in ledgers.items()},
         "parts": {paper: deciding_under(one).parts for paper, one in ledgers.items()},
-        "content": table_hash(table),
+        "content": store.table_hash(table),
         "seed": made.seed,
         "exploratory": made.exploratory,
         "sources": dict(made.sources),
         "audit_code": audit_code(),
     }
-    write_table(path, table, footer)
+    store.write_table(path, table, footer)
 
 
 def write_findings(
@@ -237,43 +197,40 @@ def write_findings(
 def write_committed(
     folder: Path, verdicts: Iterable[Row], findings: Iterable[Row], scale: str
 ) -> None:
-    """Write the committed tables of verdicts and findings, both whole or neither.
-
-    Raises StoreError if a claim failed, if a small run would replace published-scale tables, or if
-    the verdicts rest on other findings.
-    """
+    """Write the committed tables of verdicts and findings, whole, or neither of them."""
     verdicts, findings, path = list(verdicts), list(findings), folder / VERDICTS_TABLE
     if scale == "smoke" and folder.resolve() == (ROOT / "audit").resolve():
         raise StoreError(f"{path} is for the published scale; these verdicts are of a small run")
     failed = [row["claim"] for row in verdicts if row["verdict"] == FAILED]
     if failed and scale != "smoke":
         raise StoreError(f"{path} is not written: {failed[0]} failed")
-    if problem := next(apart(verdicts, findings), None):
+    if problem := next(tables.apart(verdicts, findings), None):
         raise StoreError(f"{path} is not written: {problem}")
-    with replacing(path) as of_verdicts, replacing(folder / FINDINGS_TABLE) as of_findings:
-        of_verdicts.write_text(csv_of(verdicts, "verdicts"), encoding="utf-8")
-        of_findings.write_text(csv_of(findings, "findings"), encoding="utf-8")
+    with (
+        store.replacing(path) as of_verdicts,
+        store.replacing(folder / FINDINGS_TABLE) as of_findings,
+    ):
+        of_verdicts.write_text(tables.csv_of(verdicts, "verdicts"), encoding="utf-8")
+        of_findings.write_text(tables.csv_of(findings, "findings"), encoding="utf-8")
 
 
 def read(
     path: Path, ledgers: Ledgers, kind: str = "verdicts", *, paper: str = "", anyway: bool = False
 ) -> Table:
-    """Return the rows of a table of ``verdicts`` or ``findings``, of all papers or one.
+    """Return the rows of a table, of all papers or one, with the prose of the ledgers.
 
-    Prose comes from the ledgers. StoreError for a file that is missing, damaged, foreign, or not
-    made by the present code and rules; with `anyway` stale rows are read too, without claims and
-    tests that no longer exist.
+    StoreError for a stale one, unless `anyway`: then claims and tests that are gone are left out.
     """
     if not anyway and (problem := next(stale(path, ledgers, kind, paper), None)):
         raise StoreError(f"{problem}; {ANEW}")
     if path.suffix == ".csv":
-        lines = lines_of(path, kind, ledgers, paper)
-        return Table(list(completed(lines, kind, ledgers)), "paper", Made())
+        lines = tables.lines_of(path, kind, ledgers, paper)
+        return Table(list(tables.completed(lines, kind, ledgers)), "paper", Made())
     footer, claims, rows = _footer(path, kind), claims_of(ledgers), []
-    for packed in read_table(path).to_pylist():
-        if packed["claim"] in claims and paper in ("", packed["paper"]):
-            lists = {name: packed[name].split(", ") if packed[name] else [] for name in LISTS}
-            row = packed | lists | {name: json.loads(packed[name]) for name in OBJECTS}
+    for row in store.read_table(path).to_pylist():
+        if row["claim"] in claims and paper in ("", row["paper"]):
+            row |= {name: row[name].split(", ") if row[name] else [] for name in tables.LISTS}
+            row |= {name: json.loads(row[name]) for name in OBJECTS}
             if kind == "verdicts":  # prose can change without the rules
                 claim = claims[row["claim"]]
                 row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
@@ -290,11 +247,13 @@ def _footer(path: Path, kind: str) -> dict[str, Any]:
 def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims and rules of all papers or one."""
     if path.suffix == ".csv":
-        lines = lines_of(path, kind, ledgers, paper)
-        if other := other_claims(lines, kind, ledgers, paper):
+        lines = tables.lines_of(path, kind, ledgers, paper)
+        if other := tables.other_claims(lines, kind, ledgers, paper):
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
-        digests = {(judging(claim_of(line), ledgers).paper, line["rules"]) for line in lines}
+        digests = {
+            (tables.judging(tables.claim_of(line), ledgers).paper, line["rules"]) for line in lines
+        }
         parts = _parts_beside(path)
     else:
         footer = _footer(path, kind)
@@ -338,11 +297,11 @@ def write_parts(folder: Path, ledgers: Ledgers) -> None:
     """Write the parts behind the digests of the committed tables."""
     parts = {paper: deciding_under(ledger).parts for paper, ledger in ledgers.items()}
     lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
-    write_text(folder / PARTS_TABLE, csv_text([OF_PARTS, *lines]))
+    tables.write_text(folder / PARTS_TABLE, tables.csv_text([OF_PARTS, *lines]))
 
 
 def _parts_beside(table: Path) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for row in csv_rows(table.with_name(PARTS_TABLE)):
+    for row in tables.csv_rows(table.with_name(PARTS_TABLE)):
         found.setdefault(row["paper"], {})[row["part"]] = row["digest"]
     return found

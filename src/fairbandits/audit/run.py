@@ -8,22 +8,14 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.audit import show, words
+from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.grades import replicates_needed, why_none
 from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import (
-    Made,
-    answer_of,
-    read,
-    verdict_row,
-    write,
-    write_committed,
-    write_parts,
-)
+from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
 from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import criteria
@@ -93,10 +85,7 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 def write_verdicts(
     files: Sequence[Path], ledgers: Ledgers, joint: Path, out: Path
 ) -> tuple[list[str], bool]:
-    """Judge the claims of all papers; return a line for each failed claim, and whether it wrote.
-
-    At the published scale nothing is written if a claim failed.
-    """
+    """Judge the claims of all papers; return a line for each failed claim, and whether it wrote."""
     tables = [read(file, ledgers, "findings") for file in files]
     papers = [paper for file in files for paper in read_footer(file)["ledgers"]]
     if sorted(papers) != sorted(ledgers):
@@ -109,27 +98,24 @@ def write_verdicts(
     verdicts = judge(ledgers, map(answer_of, rows))
     heads = (one for one in verdicts if one.headline and one.outcome == FAILED)
     failed = [f"{one.claim.id}: {one.message}" for one in heads]
-    if failed and scale == "paper":
+    if failed and scale == "paper":  # at the published scale all stays as it was
         return failed, False
     # a seed that is a number wins
     seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
     origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
-    write(joint, "findings", rows, ledgers, scale, origin)
+    records.write(joint, "findings", rows, ledgers, scale, origin)
     judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
-    write(out, "verdicts", judged, ledgers, scale, origin)
+    records.write(out, "verdicts", judged, ledgers, scale, origin)
     return failed, True
 
 
 def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
-    """Write the committed tables from the full ones, both or neither, and note the run.
-
-    The history has one line for runs of the same rules, seed and totals.
-    """
+    """Write the committed tables from the full ones, and a line of history unless it is there."""
     table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
     kept = committed(ledgers)
     rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
-    write_committed(folder, *rows, table.scale)
-    write_parts(folder, ledgers)
+    records.write_committed(folder, *rows, table.scale)
+    records.write_parts(folder, ledgers)
     history = folder / RUNS_TABLE
     for paper, ledger in ledgers.items():
         heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
@@ -150,16 +136,9 @@ class Needed(NamedTuple):
 
 
 def needed(
-    config: Config,
-    ledgers: Ledgers,
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    power: float = POWER,
-    ask: Asking = asked,
+    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
 ) -> Iterator[Needed]:
-    """Yield how many replicates each question of deciding tests needs for this power."""
-    ledger, evidence = _opened(config, ledgers, paper, results, only)
+    """Yield how many replicates each question of deciding tests needs for the power `POWER`."""
     deciding = {
         key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
         for key, claim in ledger.claims.items()
@@ -169,7 +148,7 @@ def needed(
         if one.finding is not None:
             test = ledger.test(one.claim, one.test)
             question = test.procedure, test.settings, one.finding
-            count = replicates_needed(*question, power)
+            count = replicates_needed(*question, POWER)
             why = "" if count is not None and isfinite(count) else why_none(*question)
         yield Needed(one, count, why)
 
@@ -189,7 +168,8 @@ def power_words(
         only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
         if not only:
             return f"{paper} has no claim with tests of its own that is {verdict}."
-    table = show.power_table(needed(config, ledgers, paper, results, only))
+    opened = _opened(config, ledgers, paper, results, only)
+    table = show.power_table(needed(*opened, only))
     return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
 
 
@@ -202,11 +182,7 @@ def claims_words(
     results: Path | None,
     anyway: bool = False,
 ) -> str:
-    """Return a list of claims with their verdicts, or an explanation of one claim.
-
-    Raises ConfigError, with the nearest name, for an unknown claim, paper or verdict; StoreError if
-    there are no verdicts, or stale ones without `anyway`.
-    """
+    """Return a list of claims with their verdicts, or an explanation of one claim."""
     config, ledgers = load(configs)
     every = claims_of(ledgers)
     if claim is not None and claim not in every:

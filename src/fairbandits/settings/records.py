@@ -229,8 +229,8 @@ class Deviation(Model):
     before: m.Words
     after: m.Words
     why: m.Words  # the reason that is recorded, or that none is
-    verdict_before: OrNone = None  # what the claims were judged by then; left out: no verdict
-    verdict_after: OrNone = None  # what they were judged next
+    verdict_before: m.Words = "no verdict yet"  # what the claims were judged by then
+    verdict_after: m.Words = "no verdict yet"  # what they were judged next
 
 
 class DeviationsFile(Model):

@@ -4,34 +4,31 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
 from functools import partial
-from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
-from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import line_of, place_of
-from fairbandits.library.running import _forking, _said
+from fairbandits.library.running import _said, _shared
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import is_own
 from fairbandits.replication.bundles import range_of
-from fairbandits.replication.code import code_of
-from fairbandits.replication.datasets import collect, expect, expect_experiment
+from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import (
     _from_instance,
     instance_of,
     simulate_chunk,
     write_chunk,
 )
-from fairbandits.settings.config import Config, Experiment, Run
+from fairbandits.settings.config import Config, Run
 from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, filled
@@ -40,8 +37,6 @@ from fairbandits.settings.spec import RunSpec, filled
 LONGEST = 600
 #: Rounds that are timed of a policy in plain Python.
 TIMED = 200
-#: A run, and some of its replicates as the name of their file has them.
-Task = tuple[Run, str]
 
 
 def rehearse(rules: Rules) -> dict[str, float]:
@@ -49,19 +44,19 @@ def rehearse(rules: Rules) -> dict[str, float]:
 
     It finds errors before any data exist: its seed is another, and it reports no result.
     """
-    config, ledger = rules.small()
+    config = rules.small()
     with tempfile.TemporaryDirectory() as folder:
         simulate(config, Path(folder), 1)
         evidence = Evidence(config, OWN, Path(folder))
-        for claim in ledger.claims.values():
+        for claim in rules.ledger.claims.values():
             for test in claim.tests:
-                place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                 # the rehearsal has other horizons than those that a test names
                 if any("T" in one.wanted or "T" in one.where for one in test.selections):
                     continue
                 try:
                     list(questions(test, claim.readings, evidence))
                 except Exception as error:  # a test can raise anything
+                    place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                     raise ConfigError(f"{place}: {error}") from None
     plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
     return {run.key: _timed(run.spec) for run in plain}
@@ -84,27 +79,26 @@ def _timed(spec: RunSpec) -> float:
     return (time.process_time() - begin) * 1e9 / played
 
 
-def seconds(rules: Rules, costs: Mapping[str, float]) -> dict[str, float]:
-    """Return the expected seconds of each run in one process, from the costs of `rehearse`."""
-    return {
-        run.key: run.replicates * seconds_of_replicate(run.spec, costs.get(run.key))
+def expected(rules: Rules, costs: Mapping[str, float], cores: int, *, long: bool) -> float:
+    """Return roughly the seconds of all runs, from the costs of `rehearse`.
+
+    Raise ConfigError, unless `long`, if those in plain Python would take very long.
+    """
+    seconds = [
+        run.replicates * seconds_of_replicate(run.spec, costs.get(run.key)) / cores
         for run in rules.config.runs
-    }
-
-
-def refuse_long(rules: Rules, costs: Mapping[str, float], cores: int) -> None:
-    """Raise ConfigError, with the expected time, if plain Python would take very long."""
-    found = {key: one for key, one in seconds(rules, costs).items() if key in costs}
-    whole = sum(found.values()) / cores
-    if whole <= LONGEST:
-        return
-    run = next(one for one in rules.config.runs if one.key == max(found, key=found.get))
-    raise ConfigError(
-        f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes plain "
-        f"Python about {in_words(whole)} on {cores} cores, most of it policy {_policy(run)} with "
-        f"{costs[run.key] / 1000:.0f} microseconds a round; give it fewer rounds or replicates, "
-        "compile it (fairbandits.compiled), or say --long"
-    )
+    ]
+    plain = [pair for pair in zip(seconds, rules.config.runs, strict=True) if pair[1].key in costs]
+    whole = sum(one for one, _ in plain)
+    if whole > LONGEST and not long:
+        _, run = max(plain, key=itemgetter(0))
+        raise ConfigError(
+            f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes "
+            f"plain Python about {in_words(whole)} on {cores} cores, most of it policy "
+            f"{_policy(run)} with {costs[run.key] / 1000:.0f} microseconds a round; give it fewer "
+            "rounds or replicates, compile it (fairbandits.compiled), or say --long"
+        )
+    return sum(seconds)
 
 
 def in_words(whole: float) -> str:
@@ -120,28 +114,23 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     Finished parts of an interrupted simulation are kept. A policy's error is a ConfigError.
     """
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
-    lacking = [
-        one
-        for one in config.experiments
-        if not _is_there(results / one.dataset, {"seed": seed}, one)
-    ]
-    runs = [run for one in lacking for run in one.runs]
-    left = [
-        (run, chunk)
-        for run in runs
-        for chunk in run.chunks()
-        if not _is_there(results / run.chunk_file(chunk), _facts(run, seed))
-    ]
-    total = sum(len(range_of(chunk)) for _, chunk in left)
-    say = _said("simulating", total) if progress else None
+    evidence = Evidence(config, OWN, results)
+    lacking = [one for one in config.experiments if evidence.problem(one)]
+    left = []
+    for run in (run for one in lacking for run in one.runs):
+        files = {chunk: results / run.chunk_file(chunk) for chunk in run.chunks()}
+        left += [(run, chunk) for chunk, file in files.items() if not _is_there(file, run, seed)]
+    play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
+    played = map(play, left) if alone else (number for _, number in _shared(play, left, cores))
+    say = _said("simulating", sum(len(range_of(chunk)) for _, chunk in left))
     done = 0
     try:
-        for replicates in _played(partial(_play, seed, results), left, cores):
+        for replicates in played:
             done += replicates
-            if say:
+            if progress:
                 say(done)
     finally:
-        if say and done:
+        if progress and done:
             print(file=sys.stderr)
     for one in lacking:
         chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
@@ -150,36 +139,15 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     return bool(lacking)
 
 
-def _is_there(file: Path, facts: dict[str, Any], experiment: Experiment | None = None) -> bool:
+def _is_there(file: Path, run: Run, seed: int) -> bool:
     try:
-        footer = read_footer(file)
-        expect(footer, facts, file)
-        if experiment:
-            expect_experiment(footer, experiment, file)
+        read_chunk(file, run.spec, seed=seed)
     except StoreError:
         return False
     return True
 
 
-def _facts(run: Run, seed: int) -> dict[str, Any]:
-    return {"run": run.spec.to_json(), "code": code_of(run.spec), "seed": seed}
-
-
-def _played(play: Callable[[Task], int], tasks: Sequence[Task], cores: int) -> Iterator[int]:
-    """Play tasks in this process or in forks of it; yield the replicates of each."""
-    if cores == 1 or len(tasks) < 2:
-        yield from map(play, tasks)
-        return
-    pool = ProcessPoolExecutor(min(cores, len(tasks)), mp_context=get_context("fork"))
-    try:
-        with _forking():
-            played = pool.map(play, tasks)
-        yield from played
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _play(seed: int, results: Path, task: Task) -> int:
+def _play(seed: int, results: Path, task: tuple[Run, str]) -> int:
     """Simulate and write some replicates, and return how many; a policy's error has its place."""
     run, chunk = task
     spec, replicates = run.spec, range_of(chunk)

@@ -2,9 +2,9 @@
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fairbandits.policies import own
 from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.records import check
-from fairbandits.settings.schemas import RULES, ConfigError, meant, read_yaml, with_shared_rules
+from fairbandits.settings.schemas import ConfigError, meant, read_yaml, with_shared_rules
 from fairbandits.settings.starting import home_of
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
@@ -40,29 +40,27 @@ class Rules:
     """Everything that decides the verdicts, fixed before the data."""
 
     file: Path
-    title: str
-    content: Mapping[str, Any]  # the file in canonical form
-    digest: str  # its hash, from which the seed follows
+    content: Mapping[str, Any]  # the file with all that it leaves out
     config: Config
-    ledger: Ledger
+    ledger: Ledger  # with the digest from which the seed follows
     sources: tuple[Path, ...]  # files of the user's own policies
+
+    @property
+    def digest(self) -> str:
+        return self.ledger.digest
 
     @property
     def seed(self) -> int:
         return self.config.seed_of(self.config.experiments[0])
 
-    @property
-    def horizons(self) -> list[int]:
-        return listed(self.content["horizon"])
-
-    def small(self) -> tuple[Config, Ledger]:
-        """Return rules with few rounds and two replicates, on a seed of their own."""
+    def small(self) -> Config:
+        """Return runs of few rounds and two replicates, on a seed of their own."""
         arms = max(run.spec.n_arms for run in self.config.runs)
-        few = [2 * arms + 50 * number for number in range(1, len(self.horizons) + 1)]
-        horizon = [min(pair) for pair in zip(few, self.horizons, strict=True)]
+        horizons = enumerate(listed(self.content["horizon"]), start=1)
+        horizon = [min(2 * arms + 50 * number, one) for number, one in horizons]
         rehearsed = dict(self.content) | {"horizon": horizon, "replicates": 2}
-        config, ledger = _built(rehearsed, self.file)
-        return replace(config, seed=0), ledger
+        with _as_paper(rehearsed, self.file) as (config, _):
+            return replace(config, seed=0)
 
 
 def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
@@ -87,18 +85,15 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
         digest = rules_digest(content)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
-    config, ledger = _built(content, file)
-    _check_chosen(ledger, list(found), listed(content["horizon"]), where)
+    with _as_paper(content, file) as (config, root):
+        ledger = load_ledgers(config, root)[OWN]
     own = tuple(replace(one, origin=digest) for one in config.experiments)
     config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
-    ledger = replace(ledger, digest=digest)
-    title = given["title"]
-    return Rules(file, title, content, digest, config, ledger, tuple(sources.values()))
+    return Rules(file, content, config, replace(ledger, digest=digest), tuple(sources.values()))
 
 
 def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return an instance as plain facts, whether it is named or described."""
-    own_facts = {name: value for name, value in block.items() if name not in ("named", "arguments")}
     ways = [name for name in ("named", "means", "arms") if name in block]
     if len(ways) != 1:
         raise ConfigError(
@@ -106,42 +101,38 @@ def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
             f"got {' and '.join(ways) or 'none'}"
         )
     if "named" not in block:
-        return {"law": "bernoulli"} | own_facts
-    if wrong := sorted(own_facts.keys() - {*FACTS}):
+        return {"law": "bernoulli"} | block
+    if wrong := sorted(block.keys() - {"named", "arguments", *FACTS}):
         raise ConfigError(
             f"{where}.{wrong[0]}: a named instance has its own; what it can have besides are "
             f"{', '.join(FACTS)}, and `arguments`"
         )
     known = [name for name in named_instances.__all__ if name[0].islower()]
-    name = block["named"]
-    if name not in known:
+    if (name := block["named"]) not in known:
         raise ConfigError(f"{where}.named: {name!r} is unknown{meant(name, known)}")
     try:
         made = getattr(named_instances, name)(**block.get("arguments", {}))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}.arguments: {error}") from None
-    return _facts(made) | own_facts
+    return _facts(made) | {name: block[name] for name in FACTS if name in block}
 
 
 def _facts(made: Any) -> dict[str, Any]:
-    facts: dict[str, Any] = {"law": made.law}
-    if made.law in ("gaussian", "beta"):
-        facts["spread"] = made.spread
-    for name in FACTS:
-        value = getattr(made, name)
-        if value not in (None, ()):
-            facts[name] = list(value) if isinstance(value, tuple) else value
-    if "quotas" in facts:  # as a file has them, and as the digest of the rules does
-        facts["quotas"] = list(map(str, facts["quotas"]))
-    if not isinstance(made, RandomInstance):
-        return facts | {"means": list(made.means)}
-    firsts = [sum(made.groups[:k]) for k in range(len(made.groups))]
-    for name in ("low", "high"):
-        end = getattr(made, name)
-        facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
-    facts |= {"arms": made.n_arms, "decimals": made.decimals}
-    facts["fixed"] = list(map(list, made.fixed)) or None
-    return {name: value for name, value in facts.items() if value is not None}
+    """Return a named instance's facts as a file has them; those that it lacks are left out."""
+    # quotas as the digest of the rules has them
+    facts = {name: getattr(made, name) for name in FACTS} | {"quotas": [*map(str, made.quotas)]}
+    facts |= {"law": made.law, "spread": made.spread if made.law in ("gaussian", "beta") else None}
+    if isinstance(made, RandomInstance):
+        firsts = [sum(made.groups[:k]) for k in range(len(made.groups))]
+        for name in ("low", "high"):
+            end = getattr(made, name)
+            facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
+        facts |= {"arms": made.n_arms, "decimals": made.decimals}
+        facts["fixed"] = list(map(list, made.fixed))
+    else:
+        facts["means"] = made.means
+    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in facts.items()}
+    return {name: one for name, one in plain.items() if one is not None and one != []}
 
 
 def _policy(
@@ -166,45 +157,30 @@ def _policy(
 
 def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the content with the defaults of a user's ledger filled in."""
-    own = {kind: given.get(kind, {}) for kind in RULES}
-    families = {name: {"what": name} | block for name, block in own["families"].items()}
-    rules = {name: {"version": 1} | block for name, block in own["rules"].items()}
-    shared = with_shared_rules({"families": families, "rules": rules})
+    families = {name: {"what": name} | one for name, one in given.get("families", {}).items()}
+    rules = {name: {"version": 1} | one for name, one in given.get("rules", {}).items()}
+    usual = {"place": where, "kind": "comparison", "primary": True}
+    # of its own family if there is one, or of one that is not corrected
+    tested = {"version": 1} | dict.fromkeys(
+        ["family"] * (len(families) < 2), next(iter(families or ["single"]))
+    )
     claims = {}
     for key, record in given["claims"].items():
         if "statement" not in record:
             raise ConfigError(f"{where}: claims.{key}: statement is missing: what is claimed")
-        facts = {"place": where, "kind": "comparison", "primary": True}
+        claims[key] = usual | record
         if "tests" in record:
-            facts |= {"version": 1, "estimand": record["statement"]}
-            # of its own one, or of none that is corrected
-            facts |= {"family": next(iter(families or ["single"]))} if len(families) < 2 else {}
+            claims[key] = usual | tested | {"estimand": record["statement"]} | record
             cells = record.get("cells", {})
             if isinstance(cells, dict):  # the schema refuses anything else
-                record = record | {"cells": {"experiments": [SUITE]} | cells}
-        claims[key] = facts | record
-    more = {"readings": given.get("readings", {}), **shared}
-    return {**given, **more, "claims": claims}
+                claims[key]["cells"] = {"experiments": [SUITE]} | cells
+    shared = with_shared_rules({"families": families, "rules": rules})
+    return {**given, "readings": given.get("readings", {}), **shared, "claims": claims}
 
 
-def _check_chosen(
-    ledger: Ledger, instances: Sequence[str], horizons: Sequence[int], where: str
-) -> None:
-    """Raise ConfigError if a test names an instance or a horizon that is not run."""
-    known = {"instance": list(instances), "T": list(horizons)}
-    tests = [(claim.id, test) for claim in ledger.claims.values() for test in claim.tests]
-    for key, test in tests:
-        for cells, name in product(test.selections, known):
-            for one in listed(cells.wanted.get(name, [])):
-                if one not in known[name]:
-                    raise ConfigError(
-                        f"{where}: claims.{key}.tests.{test.name}: {name} {one!r} is unknown"
-                        f"{meant(str(one), list(map(str, known[name])))}"
-                    )
-
-
-def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
-    """Return runs and ledger as for a paper; errors name places in the user's file."""
+@contextmanager
+def _as_paper(content: Mapping[str, Any], file: Path) -> Iterator[tuple[Config, Path]]:
+    """Give the runs of a paper with this content, and its root; errors name the user's file."""
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     blocks = {name: _block(name, content) for name in content["instances"]}
@@ -221,10 +197,9 @@ def _built(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
             text = yaml.safe_dump(part, sort_keys=False, allow_unicode=True)
             (home / f"{name}.yaml").write_text(text, encoding="utf-8")
         try:
-            config = build_config(settings, str(file), Path(folder))
-            return config, load_ledgers(config, Path(folder))[OWN]
+            yield build_config(settings, str(file), Path(folder)), Path(folder)
         except ConfigError as error:
-            raise type(error)(_placed(str(error), content, str(file))) from None
+            raise ConfigError(_placed(str(error), content, str(file))) from None
 
 
 def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
@@ -239,48 +214,45 @@ def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
     return message.replace(".value", "")
 
 
+def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an instance's experiment, with all that a paper says of one."""
+    facts, horizons = content["instances"][name], listed(content["horizon"])
+    drawn = [key for key in ("arms", "low", "high", "decimals", "fixed") if key in facts]
+    spread = {facts["law"]: _sourced(facts["spread"])} if "spread" in facts else {}
+    return {
+        "title": name.replace("_", " "),
+        "figures": [],
+        "horizon": _sourced(horizons[-1]),
+        "replicates": _sourced(content["replicates"]),
+        "laws": _sourced([facts["law"]]),
+        "checkpoints": CHECKPOINTS,
+        # files small enough for processes to share, and large enough for blocks of replicates
+        "chunk": max(8, -(-content["replicates"] // 16)),
+        "policies": {key: _player(key, one, horizons) for key, one in content["policies"].items()},
+        **({"drawn_means": _all_sourced(facts, drawn)} if drawn else {}),
+        **({"spread": spread} if spread else {}),
+        **_all_sourced(facts, [key for key in ("means", *FACTS) if key in facts]),
+    }
+
+
+def _player(label: str, block: Mapping[str, Any], horizons: Sequence[int]) -> dict[str, Any]:
+    observe = [
+        one if isinstance(one, str) else {name: _all_sourced(given) for name, given in one.items()}
+        for one in block.get("observe", ())
+    ]
+    return {
+        "policy": block.get("module", block["policy"]),
+        "label": label,
+        "parameters": _all_sourced(block.get("parameters", {})),
+        **({"sweep": _all_sourced(block["sweep"])} if "sweep" in block else {}),
+        **({"observe": observe} if observe else {}),
+        **({"horizons": _sourced(list(horizons))} if len(horizons) > 1 else {}),
+    }
+
+
 def _sourced(value: Any) -> dict[str, Any]:
     return {"value": value, "provenance": "chosen", "source": "the rules"}
 
 
-def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    facts, horizons = content["instances"][name], listed(content["horizon"])
-    replicates = content["replicates"]
-    several = {"horizons": _sourced(horizons)} if len(horizons) > 1 else {}
-    found = {
-        "title": name.replace("_", " "),
-        "figures": [],
-        "horizon": _sourced(horizons[-1]),
-        "replicates": _sourced(replicates),
-        "laws": _sourced([facts["law"]]),
-        "checkpoints": CHECKPOINTS,
-        # files small enough for processes to share, and large enough for blocks of replicates
-        "chunk": max(8, -(-replicates // 16)),
-        "policies": {
-            key: {
-                "policy": one.get("module", one["policy"]),
-                "label": key,
-                "parameters": _all_sourced(one.get("parameters", {})),
-                **({"sweep": _all_sourced(one["sweep"])} if "sweep" in one else {}),
-                **({"observe": list(map(_observer, one["observe"]))} if "observe" in one else {}),
-                **several,
-            }
-            for key, one in content["policies"].items()
-        },
-    }
-    if "means" not in facts:
-        drawn = ("arms", "low", "high", "decimals", "fixed")
-        found["drawn_means"] = _all_sourced({key: facts[key] for key in drawn if key in facts})
-    if "spread" in facts:
-        found["spread"] = {facts["law"]: _sourced(facts["spread"])}
-    return found | _all_sourced({key: facts[key] for key in ("means", *FACTS) if key in facts})
-
-
-def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _sourced(value) for key, value in values.items()}
-
-
-def _observer(given: Any) -> Any:
-    if isinstance(given, str):
-        return given
-    return {name: _all_sourced(parameters) for name, parameters in given.items()}
+def _all_sourced(values: Mapping[str, Any], names: Iterable[str] | None = None) -> dict[str, Any]:
+    return {key: _sourced(values[key]) for key in (values if names is None else names)}

@@ -4,9 +4,10 @@ The history of a folder has the rules frozen there, when, and what was seen of t
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ import yaml
 
 from fairbandits.audit.claims import Claim
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE
-from fairbandits.audit.judge import Verdict, judge
+from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
-from fairbandits.audit.run import find, width
-from fairbandits.audit.show import listing, tally
-from fairbandits.audit.tables import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, write_text
+from fairbandits.audit.run import WIDTH, find, width
+from fairbandits.audit.show import as_json, listing, tally
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import as_markdown, count, interval, markdown_table, number, sections
+from fairbandits.audit.words import as_markdown, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
@@ -49,9 +50,6 @@ class Frozen:
     def key(self) -> str:
         return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
 
-    def changes_to(self, later: "Frozen") -> list[str]:
-        return list(changes(self.rules, later.rules)) or ["nothing but the seed"]
-
 
 def read_history(out: Path) -> list[Frozen]:
     """Return all rules that were frozen in a folder, oldest first."""
@@ -72,34 +70,6 @@ def read_history(out: Path) -> list[Frozen]:
         ) from None
 
 
-def freeze(out: Path, rules: Rules) -> tuple[Frozen, list[Frozen]]:
-    """Record rules as frozen, unless they are; return them, and all those of the folder."""
-    history = read_history(out)
-    own = Frozen(rules.digest, rules.config.seed, rules.file.name, _now())
-    if known := next((one for one in history if one.key == own.key), None):
-        return known, history
-    own = replace(own, rules=canonical(rules.content))
-    for file in (rules.file, *rules.sources):
-        with replacing(out / own.key / "frozen" / file.name) as temporary:
-            temporary.write_bytes(file.read_bytes())
-    history = [*history, own]
-    _write(out, history)
-    return own, history
-
-
-def others(history: list[Frozen], own: Frozen) -> tuple[list[Frozen], list[Frozen]]:
-    """Return the other rules of a folder: those frozen earlier, and those frozen later."""
-    place = [one.key for one in history].index(own.key)
-    return history[:place], history[place + 1 :]
-
-
-def note_judged(out: Path, own: Frozen, verdicts: Mapping[str, int]) -> Frozen:
-    """Record the time at which frozen rules were first judged."""
-    own = replace(own, judged=own.judged or _now(), verdicts=dict(verdicts))
-    _write(out, [own if one.key == own.key else one for one in read_history(out)])
-    return own
-
-
 def _write(out: Path, history: list[Frozen]) -> None:
     text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
     write_text(out / HISTORY, text)
@@ -107,6 +77,21 @@ def _write(out: Path, history: list[Frozen]) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
+    """Record rules as frozen, unless they are; return the folder's history and their place."""
+    history = read_history(out)
+    own = Frozen(rules.digest, rules.config.seed, rules.file.name, _now())
+    known = [one.key for one in history]
+    if own.key in known:
+        return history, known.index(own.key)
+    for file in (rules.file, *rules.sources):
+        with replacing(out / own.key / "frozen" / file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    history.append(replace(own, rules=canonical(rules.content)))
+    _write(out, history)
+    return history, len(known)
 
 
 def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
@@ -131,10 +116,7 @@ def check(
 ) -> tuple[Rules, float]:
     """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
     rules = load_rules(file, seed)
-    costs = data.rehearse(rules)
-    if not long:
-        data.refuse_long(rules, costs, cores)
-    return rules, sum(data.seconds(rules, costs).values()) / cores
+    return rules, data.expected(rules, data.rehearse(rules), cores, long=long)
 
 
 def checked_words(rules: Rules, seconds: float) -> str:
@@ -162,47 +144,38 @@ def judged(
     is written.
     """
     rules, seconds = check(file, seed, cores=cores, long=long)
-    own, history = freeze(out, rules)
-    for line in _frozen_words(rules, own, history):
-        say(line)
+    history, place = freeze(out, rules)
+    own = history[place]
+    say(f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
     if not own.judged:
+        for line in _before(history[: place + 1]):
+            say(line)
         say(f"To simulate takes about {data.in_words(seconds)}.")
     results = out / own.key
     if not data.simulate(rules.config, results, cores, progress=progress):
         say(f"The data of these rules are in {results}, and are used again.")
-    ledgers = {OWN: rules.ledger}
-    found, _, made = find(rules.config, ledgers, OWN, results)
-    verdicts = judge(ledgers, found)
-    _refuse_failed(verdicts)
-    rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
-    findings = [finding_row(rules.ledger, one, made) for one in found]
+    rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace
-    own = note_judged(out, own, tally(rows).counted)
+    own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
+    history[place] = own
+    _write(out, history)
     write_committed(results, rows, findings, "paper")
-    write_text(results / REPORT, _report(rules, own, history, rows, findings))
+    write_text(results / REPORT, _report(rules, history, place, rows, findings))
     for claim in rules.ledger.claims.values():
         for line in _exact_instead(claim, findings):
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
-        return _as_json(rules, own, history, rows, findings)
+        return _as_json(rules, history, place, rows, findings)
     return listing([row for row in rows if row["headline"]], width())
 
 
-def _frozen_words(rules: Rules, own: Frozen, history: list[Frozen]) -> Iterator[str]:
-    """Yield the message before simulation: which rules, frozen when, and what was seen since."""
-    yield f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(own, rules.seed)}"
-    before, _ = others(history, own)
-    if before and not own.judged:
-        last = before[-1]
-        yield f"{len(before)} before these in this folder. {_seen_words(before)}"
-        since = f"{last.digest}, which was frozen {last.frozen}"
-        yield f"Changed since {since}, so that new data are drawn:"
-        yield from (f"  {one}" for one in last.changes_to(own))
-
-
-def _refuse_failed(verdicts: list[Verdict]) -> None:
+def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
+    """Return the rows of verdicts and findings; StoreError if a claim fails."""
+    ledgers = {OWN: rules.ledger}
+    found, _, made = find(rules.config, ledgers, OWN, results)
+    verdicts = judge(ledgers, found)
     failed = [one for one in verdicts if one.headline and one.outcome == FAILED]
     if failed:
         lines = "\n".join(f"{one.claim.id}: {one.message}" for one in failed)
@@ -210,87 +183,67 @@ def _refuse_failed(verdicts: list[Verdict]) -> None:
         raise StoreError(
             f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
         )
+    rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
+    return rows, [finding_row(rules.ledger, one, made) for one in found]
 
 
-def _seed_words(own: Frozen, seed: int) -> str:
-    if own.seed == seed:
+def _seed_words(rules: Rules) -> str:
+    if rules.config.exploratory:
         return (
-            f"Exploratory: the seed {seed} was chosen, and does not follow from the rules, so that "
-            "the rules can be younger than the data."
+            f"Exploratory: the seed {rules.seed} was chosen, and does not follow from the rules, "
+            "so that the rules can be younger than the data."
         )
-    return f"The seed {seed} follows from the rules."
+    return f"The seed {rules.seed} follows from the rules."
 
 
-def _seen_words(before: Sequence[Frozen]) -> str:
-    if not any(one.judged for one in before):
-        return "None of them was judged."
-    return (
-        "Verdicts by them were seen before these rules were frozen. The data of these are new: "
-        "other rules have another seed."
-    )
-
-
-def _report(
-    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
-) -> str:
-    heads = [row for row in rows if row["headline"]]
-    table = [["claim", "verdict", "number", "limits", "n", "rule"]]
-    for row in heads:
-        cells = (row["claim"], row["verdict"], number(row["statistic"]), interval(row))
-        table.append([*cells, count(row), row["rule"]])
-    parts = [
-        f"# {rules.title}",
-        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
-        + _seed_words(own, rules.seed),
-        f"{tally(heads)}.",
-        "\n".join(markdown_table(table)),
-        "## Other rules that were frozen in this folder",
-        "\n".join(_others(own, *others(history, own))),
-    ]
-    for claim in rules.ledger.claims.values():
-        of_claim = [row for row in rows if row["claim"] == claim.id]
-        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
-        parts += _exact_instead(claim, findings)
-    return "\n\n".join([*parts, "## What was run", "\n".join(_what_was_run(rules))]) + "\n"
-
-
-def _others(own: Frozen, before: Sequence[Frozen], after: Sequence[Frozen]) -> Iterator[str]:
-    """Yield for each of the other rules what was seen of them, and what changed afterwards."""
-    if not before and not after:
-        yield "None."
+def _before(history: Sequence[Frozen]) -> Iterator[str]:
+    """Yield lines on all rules that were frozen before the last: what was seen, what changed."""
+    *before, _ = history
     if before:
-        yield f"{len(before)} before these. {_seen_words(before)}"
-    for one, later in zip(before, [*before[1:], own][: len(before)], strict=True):
-        yield _other(one)
-        yield f"  Changed for `{later.digest}`:"
-        yield from (f"  - {words}" for words in one.changes_to(later))
-    if after:
-        yield f"\n{len(after)} after these:"
-        yield from map(_other, after)
+        seen = (
+            "Verdicts by them were seen before these rules were frozen. The data of these are new: "
+            "other rules have another seed."
+        )
+        seen = seen if any(one.judged for one in before) else "None of them was judged."
+        yield f"{len(before)} before these in this folder. {seen}"
+    for one, later in pairwise(history):
+        yield _frozen_words(one)
+        yield f"  Changed for `{later.digest}`, so that new data are drawn:"
+        changed = list(changes(one.rules, later.rules)) or ["nothing but the seed"]
+        yield from (f"  - {words}" for words in changed)
 
 
-def _other(one: Frozen) -> str:
+def _frozen_words(one: Frozen) -> str:
     seed = "" if one.seed == LEDGER else f", exploratory seed {one.seed}"
     verdicts = ", ".join(f"{number} {outcome}" for outcome, number in one.verdicts.items())
     judged = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
     return f"\n- `{one.digest}`{seed}, frozen {one.frozen}, {judged}."
 
 
-def _what_was_run(rules: Rules) -> Iterator[str]:
-    horizons = ", ".join(map(str, rules.horizons))
-    yield f"- {horizons} rounds, {rules.content['replicates']} replicates, common rewards."
-    for name, facts in rules.content["instances"].items():
-        yield f"- instance {name}: " + ", ".join(f"{key} {value}" for key, value in facts.items())
-    for name, block in rules.content["policies"].items():
-        given = block.get("parameters", {}) | block.get("sweep", {})
-        facts = [block["policy"], *(f"{key} {value}" for key, value in given.items())]
-        facts += [f"file with hash {block['source']}"] if "source" in block else []
-        yield f"- policy {name}: {', '.join(facts)}"
+def _report(
+    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: list[Row]
+) -> str:
+    own, after = history[place], history[place + 1 :]
+    others = [*_before(history[: place + 1])]
+    others += [f"\n{len(after)} after these:", *map(_frozen_words, after)] if after else []
     versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    yield f"- {versions}, commit {git_commit()}"
+    parts = [
+        f"# {rules.ledger.title}",
+        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
+        + _seed_words(rules),
+        f"```text\n{listing([row for row in rows if row['headline']], WIDTH)}\n```",
+        "## Other rules that were frozen in this folder",
+        "\n".join(others) or "None.",
+    ]
+    for claim in rules.ledger.claims.values():
+        of_claim = [row for row in rows if row["claim"] == claim.id]
+        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        parts += _exact_instead(claim, findings)
+    parts += ["## What was run", f"With {versions}, commit {git_commit()}:"]
+    return "\n\n".join([*parts, f"```yaml\n{rules.file.read_text(encoding='utf-8')}```"]) + "\n"
 
 
-def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
+def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
     """Yield how to rewrite tests whose numbers are constant, since these are not random."""
     constant = {
         one["test"]
@@ -300,9 +253,8 @@ def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
     for test in (one for one in claim.tests if one.name in constant):
         values = "by how much the statement is broken: 0 or less where it holds"
         if test.procedure == "mean" and test.settings["claim"] != "equal":
-            above, below = test.inputs["values"], test.inputs["against"]
-            if test.settings["claim"] == "at least":
-                above, below = below, above
+            sides = [test.inputs[name] for name in ("values", "against")]
+            above, below = sides if test.settings["claim"] == "at most" else sides[::-1]
             values = f"({above}) - ({below})"
         tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
         content = {"claims": {claim.id: {"tests": tests}}}
@@ -315,38 +267,16 @@ def _exact_instead(claim: Claim, findings: Sequence[Row]) -> Iterator[str]:
 
 
 def _as_json(
-    rules: Rules, own: Frozen, history: list[Frozen], rows: Sequence[Row], findings: list[Row]
+    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: Sequence[Row]
 ) -> str:
-    columns = ("reading", "verdict", "tags", *NUMBERS, "against", "rule", "procedure")
-    columns += ("settings", "test", "each", "message")
-
-    def of(claim: Claim, some: Sequence[Row], *more: str) -> list[dict[str, Any]]:
-        mine = (row for row in some if row["claim"] == claim.id)
-        return [{name: finite(row[name]) for name in (*columns, *more)} for row in mine]
-
-    def frozen(one: Frozen) -> dict[str, Any]:
+    def summary(one: Frozen) -> dict[str, Any]:
         names = ("seed", "frozen", "judged", "verdicts")
         return {"rules": one.digest} | {name: getattr(one, name) for name in names}
 
-    before, after = others(history, own)
-    content = {
-        "title": rules.title,
-        "file": own.file,
-        "rules": own.digest,
-        "frozen": own.frozen,
-        "judged": own.judged,
-        "seed": rules.seed,
-        "exploratory": rules.config.exploratory,
-        "before": list(map(frozen, before)),
-        "after": list(map(frozen, after)),
-        "claims": [
-            {
-                "id": claim.id,
-                "statement": claim.statement,
-                "verdicts": of(claim, rows),
-                "findings": of(claim, findings, "decides"),
-            }
-            for claim in rules.ledger.claims.values()
-        ],
-    }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    facts = {"title": rules.ledger.title, "file": history[place].file} | summary(history[place])
+    facts |= {"seed": rules.seed, "exploratory": rules.config.exploratory}
+    facts |= {"before": list(map(summary, history[:place]))}
+    facts |= {"after": list(map(summary, history[place + 1 :]))}
+    facts |= {"findings": list(map(finite, findings))}
+    heads = [row for row in rows if row["headline"]]
+    return as_json(heads, rows, findings, {OWN: rules.ledger}, facts)
