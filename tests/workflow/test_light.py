@@ -37,7 +37,8 @@ def test_it_is_few_packages():
 
 def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
     code = (
-        "import sys, fairbandits, fairbandits.audit.judging.run; fairbandits.UCB1;"
+        "import sys, fairbandits, fairbandits.audit.judging.run, fairbandits.arena.page;"
+        " fairbandits.UCB1;"
         f" print(sorted(set({REPLICATE!r}) & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", "import fairbandits"], check=True)

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
+from fairbandits.arena import page as entrant
+from fairbandits.arena import picture
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
@@ -15,13 +17,17 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
-from fairbandits.report import entrant, picture
 from fairbandits.report.markup import Cell, Html, data_table, folded, render, render_text
 from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
+PICTURES = (
+    "<p>Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
+    "bars are 95 % t intervals. Large marks are usual settings, small ones the others of the "
+    f"sweep, joined. {picture.HOW_TO_READ}</p>"
+)
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
 
@@ -45,7 +51,7 @@ class Shown:
         labels = list(self.tables["standings"]["label"].unique())
         for terms in self.arena.terms:
             rows = self.of("standings", terms.name)
-            yield terms, rows, picture.looks_under(labels, rows)
+            yield terms, rows, picture.looks(labels, rows)
 
 
 def open_arena(results: str | Path) -> Shown:
@@ -87,7 +93,7 @@ def rule(page: Shown) -> Markdown:
 def overview(page: Shown) -> Html:
     """Return one picture of all contracts: contract regret against shortfall."""
     panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
-    return render("arena_overview.html", panels=panels)
+    return Html('<div id="overview">{}</div>').format(Html(picture.grid(panels, "24rem")))
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
@@ -112,9 +118,8 @@ def each_contract(page: Shown) -> Iterator[Html]:
             picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
             for one in page.arena.instances(terms.name)
         ]
-        given = {"look": look, "panels": panels, "how_to_read": entrant.PICTURES}
-        pictures = render("arena_pictures.html", **given)
-        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
+        pictures = picture.legend(look) + picture.grid(panels) + PICTURES
+        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
 
 
 def banditq(page: Shown) -> Html:
@@ -224,7 +229,7 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
     outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return entrant.body(arena, outcome)
+    return Html(entrant.body(arena, outcome))
 
 
 def files(page: Shown) -> Html:
