@@ -85,7 +85,7 @@ def _card(paper: pages.Paper, audit: Audit) -> Html:
         "card.html",
         slug=paper.slug,
         image=pages.image(paper, figure, ""),
-        title=paper.title.partition(":")[0],
+        title=paper.content["title"].partition(":")[0],
         says=card.get("says", ""),
         ledger=audit.ledgers.get(paper.slug),
         counted=", ".join(show.tally(audit.of(paper.slug)).outcomes),
