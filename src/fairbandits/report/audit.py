@@ -25,14 +25,6 @@ Row = Mapping[str, Any]
 LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
-#: What a paper's page tells of the claims that the paper stands on, by their verdicts.
-STORY = {
-    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
-    "What holds": (finding.REPRODUCED,),
-    "What stays open": (finding.INCONCLUSIVE, finding.NOT_TESTABLE, finding.FAILED),
-}
-#: Heading of each group of claims in the tally.
-GROUPS = ("primary", "others")
 
 
 @dataclass(frozen=True)
@@ -201,28 +193,17 @@ def role(row: Row) -> str:
     return ", ".join(roles) or "other"
 
 
-def _group(row: Row) -> str:
-    """Return the tally's group of a claim; empty for a claim outside all totals."""
-    return "" if row["left_out"] else GROUPS[not row["primary"]]
-
-
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    counted, others = {}, {}
-    for paper, ledger in audit.ledgers.items():
-        rows = audit.of(paper)
-        groups = {group: [row for row in rows if _group(row) == group] for group in GROUPS}
-        counted[ledger.title] = [(group, show.tally(own)) for group, own in groups.items() if own]
-        left = [
-            (plural, [row["verdict"] for row in rows if row["left_out"] == reason])
-            for reason, plural in totals.LEFT_OUT.items()
-        ]
-        if left := [line for line in left if line[1]]:
-            others[ledger.title] = left
-    failed = any(_group(row) and row["verdict"] == finding.FAILED for row in audit.heads)
-    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
-    given = {"papers": counted, "others": others, "outcomes": outcomes}
-    return render("tally.html", **given, grades=finding.GRADES)
+    failed = any(row["verdict"] == finding.FAILED and not row["left_out"] for row in audit.heads)
+    return render(
+        "tally.html",
+        audit=audit,
+        outcomes=[one for one in finding.OUTCOMES if one != finding.FAILED or failed],
+        left_out=totals.LEFT_OUT,
+        grades=finding.GRADES,
+        tally=show.tally,
+    )
 
 
 def links(audit: Audit) -> Html | None:
@@ -235,7 +216,7 @@ def consequential(audit: Audit) -> Html:
 
     Claims that only restate others are left out, unless no primary claim stands for them.
     """
-    primary = [row for row in audit.heads if _group(row) == GROUPS[0]]
+    primary = [row for row in audit.heads if row["primary"] and not row["left_out"]]
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     return render(
         "consequential.html",
@@ -249,7 +230,7 @@ def consequential(audit: Audit) -> Html:
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     """Return primary claims with a verdict, no finding twice."""
     rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
-    chosen = {row["claim"] for row in rows if _group(row) == GROUPS[0]}
+    chosen = {row["claim"] for row in rows if not row["left_out"]}
     said = set(chosen)
     for row in rows:
         claim = audit.claims[row["claim"]]
@@ -268,20 +249,13 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    head, *lines = totals.criteria(audit.claims, rows, audit.findings)
-    primary = [(row["verdict"], _short(audit, row["claim"])) for row in rows if row["primary"]]
-    counted = show.tally(rows)
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
-        found=counted,
-        story={
-            title: [said for verdict, said in primary if verdict in verdicts]
-            for title, verdicts in STORY.items()
-        },
-        head=head,
-        lines=lines,
+        found=show.tally(rows),
+        primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
+        criteria=totals.criteria(audit.claims, rows, audit.findings),
     )
 
 
@@ -326,7 +300,9 @@ def deviations(audit: Audit, paper: str) -> Html:
 markup.FUNCTIONS |= {
     "badge": badge,
     "headline": headline,
+    "number_of": number_of,
     "numbers": numbers,
     "role": role,
     "significant": significant,
+    "words": words,
 }

@@ -282,7 +282,6 @@ FUNCTIONS |= {
     "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
     "limits": limits,
     "quantities": quantities,
-    "words": words,
 }
 
 
