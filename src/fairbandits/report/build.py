@@ -32,16 +32,6 @@ from fairbandits.settings.schemas import meant
 HERE = Path(__file__).resolve().parent
 #: The site's folder for the sources of its pages.
 SOURCES = "made_by"
-#: The header: a page, or several in a menu. A page that is not listed is that of a paper.
-MENU: dict[str, str | tuple[str, ...]] = {
-    "Findings": "index",
-    "Papers": ("across",),
-    "Claims": "claims",
-    "Arena": "arena",
-    "Library": "library",
-    "Docs": ("audit", "robustness", "your_own_policy"),
-}
-
 #: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
@@ -197,22 +187,6 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         _take_place(site, out, Path(scratch) / "before")
 
 
-def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
-    """Return the header: title -> page, or a menu of several pages."""
-    apart = {
-        one for names in MENU.values() for one in ([names] if isinstance(names, str) else names)
-    }
-    papers = [name for name in titles if name not in apart]
-    menu: dict[str, str | dict[str, str]] = {}
-    for head, names in MENU.items():
-        if not isinstance(names, str):
-            several = [*(papers if head == "Papers" else ()), *names]
-            menu[head] = {name: titles[name] for name in several if name in titles}
-        elif names in titles:
-            menu[head] = names
-    return {head: names for head, names in menu.items() if names}
-
-
 @dataclass(frozen=True)
 class Places:
     """What links can lead to: pages in the order of the menu, and claims that have a page."""
@@ -302,7 +276,7 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
         made_by = f"notebooks/{page}.ipynb" if page in titles else ""  # empty for the search page
         if page.partition("/")[0] in GENERATED:
             made_by = "src/fairbandits/report/claims.py"
-        context |= {"menu": _menu(titles), "made_by": made_by}
+        context |= {"page_titles": titles, "made_by": made_by}
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])
 

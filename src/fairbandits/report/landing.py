@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 
 from fairbandits.audit import show
 from fairbandits.library import style
-from fairbandits.report import overview, pages
-from fairbandits.report.audit import Audit
+from fairbandits.report import pages
+from fairbandits.report.audit import WHAT, Audit, bars
 from fairbandits.report.findings import NUMBER, Notable, load_findings, missing
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
@@ -31,14 +31,14 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     }
     style.apply_style()
     image = io.BytesIO()
-    drawing = overview.verdicts(totals)
+    drawing = bars(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
     plt.close(drawing)  # else the notebook shows it once more
     return render(
         "landing.html",
         audit=audit,
         image=base64.b64encode(image.getvalue()).decode("ascii"),
-        what=overview.WHAT,
+        what=WHAT,
         totals=totals,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )

@@ -25,7 +25,8 @@ from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import edition, findings, overview
+from fairbandits.report import edition, findings
+from fairbandits.report.audit import bars
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -239,7 +240,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = overview.verdicts({ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = bars({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
         f"{len(numbers)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
