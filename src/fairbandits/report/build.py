@@ -1,7 +1,6 @@
 """Execute the notebooks, and build the report site from them.
 
-Both are reproducible to the byte: a notebook has no times and no places of this machine, and the
-site is built from those notebooks, the verdicts and the drawn figures alone.
+Both are reproducible to the byte: they have no times and no places of this machine.
 """
 
 import base64
@@ -55,7 +54,9 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     from papermill.parameterize import parameterize_notebook
 
     notebook = _read(source)
-    cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
+    cells = [
+        cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())
+    ]
     known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
     for name in parameters:
         if name not in known:
@@ -90,10 +91,6 @@ def _read(source: Path) -> NotebookNode:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
     return notebook
-
-
-def _is_parameters(cell: NotebookNode) -> bool:
-    return "parameters" in cell.metadata.get("tags", [])
 
 
 def _run(notebook: NotebookNode, source: Path) -> None:
@@ -168,7 +165,10 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
             nbformat.write(_page(notebook, places, figures, extra), source / notebook.name)
-            nbformat.write(_without_outputs(notebook), extra / SOURCES / notebook.name)
+            bare = _read(notebook)
+            for cell in (one for one in bare.cells if one.cell_type == "code"):
+                cell.outputs, cell.execution_count = [], None
+            nbformat.write(bare, extra / SOURCES / notebook.name)
         shutil.copyfile(HERE / "claims.py", extra / SOURCES / "claims.py")
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
@@ -251,14 +251,6 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         menu = f"```{{toctree}}\n:hidden:\n\n{others}\n```"
         page.cells.append(nbformat.v4.new_markdown_cell(menu, id="menu"))
     return page
-
-
-def _without_outputs(file: Path) -> NotebookNode:
-    notebook = _read(file)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
 
 
 def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
