@@ -129,7 +129,8 @@ def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
         times.append(perf_counter() - begin)
     assert min(times) < SLOWEST_IMPORT
     code = (
-        "import sys, fairbandits, fairbandits.audit.judging.run; fairbandits.UCB1;"
+        "import sys, fairbandits, fairbandits.audit.judging.run, fairbandits.arena.page;"
+        " fairbandits.UCB1;"
         f" print(sorted(set({REPLICATE!r}) & set(sys.modules)))"
     )
     run = {"check": True, "capture_output": True, "text": True}

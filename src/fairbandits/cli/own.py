@@ -86,20 +86,19 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
     runs.
     """
-    from fairbandits.arena import entrant
+    from fairbandits.arena import entrant, page
     from fairbandits.arena.roles import load_arena
-    from fairbandits.report import entrant as report
 
     found = entrant.load_entrant(policy, compiled)
     place = load_arena(arena_of(configs, results))
     names = [one for one in (instances or "").split(",") if one]
     say = partial(echo, err=True)
     outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
-    echo_all(report.lines(place, outcome))
+    echo_all(page.lines(place, outcome))
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
         with writing(out):
-            report.write(place, outcome, out)
+            page.write(place, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(

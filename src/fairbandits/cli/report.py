@@ -20,7 +20,7 @@ def describe(file):
     """
     from fairbandits.report import describing
 
-    echo(describing.page() if file is None else describing.describe(file), nl=bool(file))
+    echo(describing.page() if file is None else describing.describe(file), nl=False)
 
 
 @command("notebook notebooks/banditq.ipynb out.ipynb -p results results -p figures figures")

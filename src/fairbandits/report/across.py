@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from IPython.display import Markdown
 
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.words import readings_in_words, under_readings
 from fairbandits.report import markup
-from fairbandits.report.audit import Audit, number_of
+from fairbandits.report.audit import Audit
 from fairbandits.report.markup import Html, render
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
@@ -76,24 +74,8 @@ def shared(audit: Audit) -> Iterator[Html | Markdown]:
         yield Markdown(one.statement)
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
-        lines = [_judged(audit, key) for key in one.claims]
-        wide = render("shared.html", name=name, audit=audit, lines=lines, not_judged=NOT_JUDGED)
-        yield markup.folded(f"{len(lines)} claims: {said}", wide)
-
-
-def _judged(audit: Audit, key: str) -> dict[str, Any]:
-    """Return a claim, its headline, its readings by verdict or in words, and numbers by reading."""
-    judged = {"claim": audit.claims[key], "head": None, "under": {}, "said": "", "numbers": []}
-    if key not in audit.headlines:
-        return judged
-    head, *others = rows = audit.in_words(key)
-    numbers = [(row["reading"], said) for row in others if (said := number_of(audit, row))]
-    if number := number_of(audit, head):
-        numbers = [("", number)]
-    judged |= {"head": head, "numbers": numbers}
-    if head["verdict"] == finding.DEPENDS:
-        return judged | {"under": under_readings(rows)}
-    return judged | {"said": readings_in_words(rows) if others else ""}
+        wide = render("shared.html", name=name, audit=audit, keys=one.claims)
+        yield markup.folded(f"{len(one.claims)} claims: {said}", wide)
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:

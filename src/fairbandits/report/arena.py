@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
+from fairbandits.arena import page as entrant
+from fairbandits.arena import picture
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
@@ -15,15 +17,26 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.replication.datasets import expect
-from fairbandits.report import entrant, picture
-from fairbandits.report.markup import Cell, Html, data_table, folded, render, render_text
-from fairbandits.report.pages import CONFIG, NotReady, listed, number, other_scale, shown
+from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, folded, render, render_text
+from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
-#: Columns of two measures in a thousand rounds.
-PER_THOUSAND = ("contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds")
+PICTURES = (
+    "<p>Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
+    "bars are 95 % t intervals. Large marks are usual settings, small ones the others of the "
+    f"sweep, joined. {picture.HOW_TO_READ}</p>"
+)
+#: What templates show beside what is their own: columns of two measures in a thousand rounds.
+FUNCTIONS |= {
+    "CONTROL": CONTROL,
+    "PER_THOUSAND": (
+        "contract regret, reward in 1\u202f000 rounds",
+        "shortfall in 1\u202f000 rounds",
+    ),
+    "thousandths": thousandths,
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ class Shown:
         labels = list(self.tables["standings"]["label"].unique())
         for terms in self.arena.terms:
             rows = self.of("standings", terms.name)
-            yield terms, rows, picture.looks_under(labels, rows)
+            yield terms, rows, picture.looks(labels, rows)
 
 
 def open_arena(results: str | Path) -> Shown:
@@ -72,8 +85,7 @@ def banner(page: Shown) -> Html | None:
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
     found = [(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()]
-    given = {"per_thousand": PER_THOUSAND, "thousandths": thousandths}
-    return render("arena_decision.html", found=found, **given)
+    return render("arena_decision.html", found=found)
 
 
 def rule(page: Shown) -> Markdown:
@@ -87,34 +99,21 @@ def rule(page: Shown) -> Markdown:
 def overview(page: Shown) -> Html:
     """Return one picture of all contracts: contract regret against shortfall."""
     panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
-    return render("arena_overview.html", panels=panels)
+    return Html('<div id="overview">{}</div>').format(Html(picture.grid(panels, "24rem")))
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
     for terms, rows, look in page.each():
         lines = summary(rows)
-        keeps = lines["kept"].any()
-        best = lines.loc[lines["least"].idxmax() if keeps else lines["shortfall"].idxmin()]
-        worse = lines[(lines["pareto"] == 0) & (lines["kind"] != CONTROL)].itertuples()
-        yield render(
-            "arena_contract.html",
-            terms=terms,
-            lines=list(lines.itertuples()),
-            keeps=keeps,
-            best=best,
-            worse=[f"{one.label} (most often by {max(one.by, key=one.by.get)})" for one in worse],
-            control=CONTROL,
-            per_thousand=PER_THOUSAND,
-        )
+        yield render("arena_contract.html", terms=terms, lines=lines.to_dict("records"))
         by_instance = rows.groupby("instance")
         panels = [
             picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
             for one in page.arena.instances(terms.name)
         ]
-        given = {"look": look, "panels": panels, "how_to_read": entrant.PICTURES}
-        pictures = render("arena_pictures.html", **given)
-        yield folded(f"Each of the {len(panels)} instances as a picture", pictures)
+        pictures = picture.legend(look) + picture.grid(panels) + PICTURES
+        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
 
 
 def banditq(page: Shown) -> Html:
@@ -139,62 +138,46 @@ def banditq(page: Shown) -> Html:
 
 def contracts(page: Shown) -> Html:
     """Return the statement of each contract and how each policy meets it, folded."""
-    labels = {}
-    for experiment in page.arena.config.experiments:
-        labels |= experiment.labels
-    policies = page.arena.terms[0].roles
-    html = render("arena_contracts.html", arena=page.arena, policies=policies, labels=labels)
+    labels = {
+        key: name for one in page.arena.config.experiments for key, name in one.labels.items()
+    }
+    html = render("arena_contracts.html", arena=page.arena, labels=labels)
     return folded("How each of the policies meets each contract", html)
 
 
 def instances(page: Shown) -> Html:
     """Return the instances: their contracts' costs, and why each is in the arena."""
+    rows = page.tables["standings"]
+    prices = rows.groupby(["contract", "instance"])[["price", "optimum"]].first()
     suites: dict[str, list[Terms]] = {}
     for terms in page.arena.terms:
         suites.setdefault(terms.suite, []).append(terms)
-    config = page.arena.config
-    groups = [
-        (terms, [_instance(page, one, terms) for one in config.named(SLUG, suite)])
-        for suite, terms in suites.items()
-    ]
-    return render("arena_instances.html", groups=groups, reasons=page.arena.reasons)
-
-
-def _instance(page: Shown, experiment: Any, terms: list[Terms]) -> tuple[Any, list[str], list[str]]:
-    """Return an instance, its size and laws, and its price under each contract of its suite."""
-    facts = [f"{experiment.runs[0].spec.n_arms} arms", *experiment.laws]
-    if experiment.groups:
-        facts.append(f"groups of {listed([*map(str, experiment.groups)])}")
-    prices = []
-    for each in terms:
-        rows = page.of("standings", each.name)
-        row = rows[rows["instance"] == experiment.instance].iloc[0]
-        share = 100 * row["price"] / (row["price"] + row["optimum"])
-        prices.append(f"{number(1000 * row['price'], 1)} ({share:.0f}\u00a0%)")
-    return experiment, facts, list(dict.fromkeys(prices))
+    groups = [(terms, page.arena.instances(terms[0].name)) for terms in suites.values()]
+    given = {"prices": prices.to_dict("index"), "reasons": page.arena.reasons}
+    return render("arena_instances.html", groups=groups, **given)
 
 
 def all_standings(page: Shown) -> Html:
     """Return all policies' standings at their usual settings, as a table to sort and filter."""
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
-    titles = {experiment.instance: experiment.title for experiment in page.arena.config.experiments}
-    terms = {each.name: each for each in page.arena.terms}
-    measured = ("contract_regret", "shortfall", "worst_shortfall")
-    measured += ("contract_regret_rank", "shortfall_rank")
+    titles = {one.instance: one.title for one in page.arena.config.experiments}
     header = (
         *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
         *("contract regret, reward", "shortfall", "worst shortfall"),
         *("rank by contract regret", "rank by shortfall", "dominated by"),
     )
+    measured = ("contract_regret", "shortfall", "worst_shortfall")
+    measured += ("contract_regret_rank", "shortfall_rank")
     lines = [
         [
-            *(terms[row.contract].title, titles[row.instance], row.label, row.kind),
-            *("yes" if row.kept else "no", terms[row.contract].unit),
+            *(terms.title, titles[row.instance], row.label, row.kind),
+            *("yes" if row.kept else "no", terms.unit),
             *(_measured(row, name) for name in measured),
             row.dominated_by,
         ]
         for row in rows.itertuples()
+        for terms in [page.arena.of(row.contract)]
     ]
     html = data_table(header, lines, "standings", selects=header[:5])
     return folded(f"All {len(lines)} standings", html)
@@ -224,7 +207,7 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
     outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return entrant.body(arena, outcome)
+    return Html(entrant.body(arena, outcome))
 
 
 def files(page: Shown) -> Html:

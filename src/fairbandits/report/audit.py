@@ -5,15 +5,21 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from fairbandits.audit import finding, quantities, show, totals, words
 from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_ledgers
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
+from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.library.style import PALETTE
 from fairbandits.report import markup
 from fairbandits.report.markup import Html, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
@@ -25,14 +31,6 @@ Row = Mapping[str, Any]
 LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
-#: What a paper's page tells of the claims that the paper stands on, by their verdicts.
-STORY = {
-    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
-    "What holds": (finding.REPRODUCED,),
-    "What stays open": (finding.INCONCLUSIVE, finding.NOT_TESTABLE, finding.FAILED),
-}
-#: Heading of each group of claims in the tally.
-GROUPS = ("primary", "others")
 
 
 @dataclass(frozen=True)
@@ -201,28 +199,17 @@ def role(row: Row) -> str:
     return ", ".join(roles) or "other"
 
 
-def _group(row: Row) -> str:
-    """Return the tally's group of a claim; empty for a claim outside all totals."""
-    return "" if row["left_out"] else GROUPS[not row["primary"]]
-
-
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    counted, others = {}, {}
-    for paper, ledger in audit.ledgers.items():
-        rows = audit.of(paper)
-        groups = {group: [row for row in rows if _group(row) == group] for group in GROUPS}
-        counted[ledger.title] = [(group, show.tally(own)) for group, own in groups.items() if own]
-        left = [
-            (plural, [row["verdict"] for row in rows if row["left_out"] == reason])
-            for reason, plural in totals.LEFT_OUT.items()
-        ]
-        if left := [line for line in left if line[1]]:
-            others[ledger.title] = left
-    failed = any(_group(row) and row["verdict"] == finding.FAILED for row in audit.heads)
-    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
-    given = {"papers": counted, "others": others, "outcomes": outcomes}
-    return render("tally.html", **given, grades=finding.GRADES)
+    failed = any(row["verdict"] == finding.FAILED and not row["left_out"] for row in audit.heads)
+    return render(
+        "tally.html",
+        audit=audit,
+        outcomes=[one for one in finding.OUTCOMES if one != finding.FAILED or failed],
+        left_out=totals.LEFT_OUT,
+        grades=finding.GRADES,
+        tally=show.tally,
+    )
 
 
 def links(audit: Audit) -> Html | None:
@@ -235,7 +222,7 @@ def consequential(audit: Audit) -> Html:
 
     Claims that only restate others are left out, unless no primary claim stands for them.
     """
-    primary = [row for row in audit.heads if _group(row) == GROUPS[0]]
+    primary = [row for row in audit.heads if row["primary"] and not row["left_out"]]
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     return render(
         "consequential.html",
@@ -249,7 +236,7 @@ def consequential(audit: Audit) -> Html:
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     """Return primary claims with a verdict, no finding twice."""
     rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
-    chosen = {row["claim"] for row in rows if _group(row) == GROUPS[0]}
+    chosen = {row["claim"] for row in rows if not row["left_out"]}
     said = set(chosen)
     for row in rows:
         claim = audit.claims[row["claim"]]
@@ -268,20 +255,13 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
-    head, *lines = totals.criteria(audit.claims, rows, audit.findings)
-    primary = [(row["verdict"], _short(audit, row["claim"])) for row in rows if row["primary"]]
-    counted = show.tally(rows)
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
-        found=counted,
-        story={
-            title: [said for verdict, said in primary if verdict in verdicts]
-            for title, verdicts in STORY.items()
-        },
-        head=head,
-        lines=lines,
+        found=show.tally(rows),
+        primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
+        criteria=totals.criteria(audit.claims, rows, audit.findings),
     )
 
 
@@ -322,11 +302,62 @@ def deviations(audit: Audit, paper: str) -> Html:
     return render("deviations.html", ledger=ledger, all_claims=ALL_CLAIMS, formerly=FORMERLY)
 
 
+#: The order of the bar's parts: from what holds to what cannot be said.
+COLOURS = {
+    finding.REPRODUCED: PALETTE[2],
+    finding.NOT_REPRODUCED: PALETTE[3],
+    finding.DEPENDS: PALETTE[8],
+    finding.INCONCLUSIVE: "0.65",
+    finding.NOT_TESTABLE: "0.88",
+    finding.FAILED: "black",
+}
+#: Verdicts whose parts are the grades of evidence, and how full their colour is.
+GRADED = (finding.REPRODUCED, finding.NOT_REPRODUCED)
+SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
+WHAT = "number of claims that the audited text makes"
+
+
+def bars(totals: Mapping[str, Totals]) -> Figure:
+    """Return a bar for each paper, split by verdict; `totals` are by title of the paper."""
+    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
+    at = range(len(totals))
+    left = [0] * len(totals)
+    for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
+        widths = [_width(one, verdict, grade) for one in totals.values()]
+        if not any(widths):
+            continue
+        shade = SHADES.get(grade, 1.0)
+        look = {"color": (COLOURS[verdict], shade), "height": 0.62}
+        label = ", ".join(filter(None, (verdict, grade)))
+        bars = axis.barh(at, widths, left=left, label=label, **look)
+        dark = verdict in (*GRADED, finding.FAILED) and shade > 0.5
+        labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
+        colour = "white" if dark else "black"
+        axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
+        left = [before + width for before, width in zip(left, widths, strict=True)]
+    printed = (f"{one.printed} of {one.claims} on printed words" for one in totals.values())
+    axis.set_yticks(at, ["\n".join(lines) for lines in zip(totals, printed, strict=True)])
+    axis.invert_yaxis()
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+    axis.set_xlabel(WHAT)
+    figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
+    return figure
+
+
+def _width(one: Totals, verdict: str, grade: str) -> int:
+    """Return how many claims have a verdict by evidence of a grade, or of none."""
+    grades = one.grades.get(verdict, {}) if verdict in GRADED else {}
+    return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
+
+
 # What templates show of a claim.
 markup.FUNCTIONS |= {
     "badge": badge,
     "headline": headline,
+    "number_of": number_of,
     "numbers": numbers,
     "role": role,
     "significant": significant,
+    "words": words,
 }

@@ -1,7 +1,6 @@
 """Execute the notebooks, and build the report site from them.
 
-Both are reproducible to the byte: a notebook has no times and no places of this machine, and the
-site is built from those notebooks, the verdicts and the drawn figures alone.
+Both are reproducible to the byte: they have no times and no places of this machine.
 """
 
 import base64
@@ -32,16 +31,6 @@ from fairbandits.settings.schemas import meant
 HERE = Path(__file__).resolve().parent
 #: The site's folder for the sources of its pages.
 SOURCES = "made_by"
-#: The header: a page, or several in a menu. A page that is not listed is that of a paper.
-MENU: dict[str, str | tuple[str, ...]] = {
-    "Findings": "index",
-    "Papers": ("across",),
-    "Claims": "claims",
-    "Arena": "arena",
-    "Library": "library",
-    "Docs": ("audit", "robustness", "your_own_policy"),
-}
-
 #: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
@@ -65,7 +54,9 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     from papermill.parameterize import parameterize_notebook
 
     notebook = _read(source)
-    cells = [cell.source for cell in notebook.cells if _is_parameters(cell)]
+    cells = [
+        cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())
+    ]
     known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
     for name in parameters:
         if name not in known:
@@ -100,10 +91,6 @@ def _read(source: Path) -> NotebookNode:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
     return notebook
-
-
-def _is_parameters(cell: NotebookNode) -> bool:
-    return "parameters" in cell.metadata.get("tags", [])
 
 
 def _run(notebook: NotebookNode, source: Path) -> None:
@@ -178,7 +165,10 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
             nbformat.write(_page(notebook, places, figures, extra), source / notebook.name)
-            nbformat.write(_without_outputs(notebook), extra / SOURCES / notebook.name)
+            bare = _read(notebook)
+            for cell in (one for one in bare.cells if one.cell_type == "code"):
+                cell.outputs, cell.execution_count = [], None
+            nbformat.write(bare, extra / SOURCES / notebook.name)
         shutil.copyfile(HERE / "claims.py", extra / SOURCES / "claims.py")
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
@@ -195,22 +185,6 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
         _take_place(site, out, Path(scratch) / "before")
-
-
-def _menu(titles: Mapping[str, str]) -> dict[str, str | dict[str, str]]:
-    """Return the header: title -> page, or a menu of several pages."""
-    apart = {
-        one for names in MENU.values() for one in ([names] if isinstance(names, str) else names)
-    }
-    papers = [name for name in titles if name not in apart]
-    menu: dict[str, str | dict[str, str]] = {}
-    for head, names in MENU.items():
-        if not isinstance(names, str):
-            several = [*(papers if head == "Papers" else ()), *names]
-            menu[head] = {name: titles[name] for name in several if name in titles}
-        elif names in titles:
-            menu[head] = names
-    return {head: names for head, names in menu.items() if names}
 
 
 @dataclass(frozen=True)
@@ -279,14 +253,6 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
     return page
 
 
-def _without_outputs(file: Path) -> NotebookNode:
-    notebook = _read(file)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
-
-
 def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
     """Make the folder site of those of source and extra."""
     from sphinx.application import Sphinx
@@ -302,7 +268,7 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
         made_by = f"notebooks/{page}.ipynb" if page in titles else ""  # empty for the search page
         if page.partition("/")[0] in GENERATED:
             made_by = "src/fairbandits/report/claims.py"
-        context |= {"menu": _menu(titles), "made_by": made_by}
+        context |= {"page_titles": titles, "made_by": made_by}
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -47,29 +46,27 @@ def certificate(
             )
     outputs = list(_outputs(root))
     wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
+    heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]
     # data drawn again for one paper's claims are not of this run
     made = (file for file in results.rglob("*") if (results / "rejudge") not in file.parents)
     files = [_place(file, root) for file in made if file.is_file()]
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     page = render(
         "certificate.html",
-        scale=config.scale,
-        seed=config.seed,
+        config=config,
         commit=_git(root, "rev-parse", "HEAD").strip(),
-        jobs=_jobs(root, files),
-        machine={
-            "system": platform.platform(),
-            "processors": f"{psutil.cpu_count()} of {platform.machine()}",
-            "Python": f"{platform.python_implementation()} {platform.python_version()}",
-            "packages": packages,
-        },
+        jobs=jobs_of(root, files),
+        system=platform.platform(),
+        processors=f"{psutil.cpu_count()} of {platform.machine()}",
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
         writers=sorted({read_footer(one)["packages"].get("commit", "") for one in tables}),
         agree=agree,
         same=sum(state == SAME for _, state, _ in outputs),
         outputs=outputs,
         wrong=wrong,
         outcomes=OUTCOMES,
-        grades=list(_grades(ledgers, verdicts)),
+        ledgers=ledgers,
+        counted=Counter((row["paper"], row["grade"] or "none", row["verdict"]) for row in heads),
         place=verdicts.place,
     )
     return page, len(wrong)
@@ -94,30 +91,3 @@ def _outputs(root: Path) -> Iterable[tuple[str, str, str]]:
             yield name, "differs" if name in changed else SAME, digest
         else:
             yield name, "not there", ""
-
-
-def _jobs(root: Path, files: Iterable[str]) -> dict[str, str]:
-    jobs = jobs_of(root, files)
-    if not jobs:
-        return {"jobs": "no records: the results were copied or fetched"}
-    steps = Counter(job.step for job in jobs)
-    first, last = jobs[0].begin, max(job.end for job in jobs)
-    working = sum((job.end - job.begin).total_seconds() for job in jobs)
-    return {
-        "jobs": ", ".join(f"{n} {step}" for step, n in steps.items()),
-        "first began": f"{first:%Y-%m-%d %H:%M:%S} UTC",
-        "last ended": f"{last:%Y-%m-%d %H:%M:%S} UTC",
-        "minutes of all jobs": f"{working / 60:.1f}",
-    }
-
-
-def _grades(
-    ledgers: Mapping[str, Ledger], verdicts: Verdicts
-) -> Iterable[tuple[str, str, list[Any]]]:
-    """Yield paper, grade and the numbers of claims by verdict, of the claims that count."""
-    heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]
-    counted = Counter((row["paper"], row["grade"] or "none", row["verdict"]) for row in heads)
-    for paper, ledger in ledgers.items():
-        for grade in dict.fromkeys(one for name, one, _ in counted if name == paper):
-            numbers = [counted[paper, grade, outcome] or "" for outcome in OUTCOMES]
-            yield ledger.short_title, grade, numbers

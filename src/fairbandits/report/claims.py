@@ -113,16 +113,13 @@ class Claims:
         """Return the HTML below the title of a claim's page."""
         audit, glossary = self.audit, self.glossaries[claim.paper]
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
-        head, ledger = rows[0], audit.judging(claim.id)
-        found = audit.found(claim.id)
+        head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
         cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
-        deciding = [row["verdict"] for row in cases if row["decides"]]
         named = {test.name: quantities.quantity(test, ledger) for test in tested.tests}
         formula = glossary.formulas.get(claim.id, "")
         said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
         near = self.above.get(claim.id, [])
         above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
-        of_inconsistency = finding.OF_INCONSISTENCY if claim.kind == "inconsistency" else {}
         depends = {}
         if head["verdict"] == finding.DEPENDS:
             for outcome, keys in words.under_readings(rows).items():
@@ -137,24 +134,17 @@ class Claims:
             formula=formula,
             ledger=ledger,
             tested=tested,
-            deciding=len(deciding),
-            counted=_counted(deciding) if len(set(deciding)) > 1 else "",
+            found=found,
+            deciding=[row["verdict"] for row in cases if row["decides"]],
             depends=depends,
-            qualified=words.qualifying(tested, found, significant),
-            meaning=of_inconsistency.get(head["verdict"], ""),
-            in_words=audit.in_words(claim.id),
-            TAGS=TAGS,
             cases=f"all {len(cases)} cases" if len(cases) > 1 else "the case",
             picture=evidence.picture(tested.tests, cases, named),
             table=_cases(tested, cases),
-            bases=[key for key in claim.bases if key in audit.headlines],
             near=[key for key in above if key in near],
             further=[key for key in above if key not in near],
             data=[_files(self.data, place) for place in in_short(head["data"])],
             setting=glossary.setting,
             terms=glossary.of(" ".join(said)),
-            record=words.record(claim, audit.ledgers[claim.paper]),
-            again=came_again(tested, ledger),
             review=Html(as_review(claim, head)),
         )
 
@@ -261,28 +251,20 @@ def robustness(audit: Audit, paper: str) -> Html:
     settings = sorted(set().union(*(rests for *_, rests in lines)))
     heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
     heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
-    several = [head for _, head, under, _ in lines if len(under) > 1]
-    return render(
-        "robustness.html",
-        ledger=ledger,
-        lines=lines,
-        alone=alone,
-        readings=readings,
-        settings=settings,
-        heads=heads,
-        several=len(several),
-        apart=several.count(finding.DEPENDS),
-        marks=MARKS,
-    )
+    given = {"readings": readings, "settings": settings, "heads": heads, "marks": MARKS}
+    return render("robustness.html", ledger=ledger, lines=lines, alone=alone, **given)
 
 
 #: What the page of a claim asks by itself.
 FUNCTIONS |= {
+    "TAGS": TAGS,
+    "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "against": against,
+    "came_again": came_again,
+    "counted": _counted,
     "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
     "limits": limits,
     "quantities": quantities,
-    "words": words,
 }
 
 

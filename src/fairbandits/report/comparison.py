@@ -80,7 +80,9 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     """Return the quantity of a figure of BanditQ's in every replicate."""
     shows = quantity(paper.slug, figure)
     probes = ["queue", "queue_max"] if shows == "queues" else []
-    data, footer = paper.dataset(paper.of_figure(figure).name, ["run", "round", "reward", *probes])
+    data, footer = paper.dataset(
+        paper.shown_in(figure)[0].name, ["run", "round", "reward", *probes]
+    )
     found = []
     for run in runs_of(data, footer):
         for series, values in measured(run, footer, shows).items():

@@ -228,6 +228,11 @@ class Job:
         words = self.command.split()
         return words[1] if words[:1] == ["fairbandits"] else self.rule
 
+    @property
+    def seconds(self) -> float:
+        """How long it ran."""
+        return (self.end - self.begin).total_seconds()
+
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
         files = {"reads": self.reads, "makes": self.makes}

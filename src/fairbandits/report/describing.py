@@ -1,8 +1,6 @@
 """The columns of a file in words, and the page of the data dictionary."""
 
 import csv
-import textwrap
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,6 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
 
-WIDTH = 100
-INDENT = {"initial_indent": " " * 4, "subsequent_indent": " " * 4}
 UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
 )
@@ -45,16 +41,12 @@ def describe(path: Path) -> str:
         schema = pq.read_schema(path)
         columns = {field.name: str(field.type) for field in schema}
         facts["rows"] = pq.read_metadata(path).num_rows
-    lines = [f"{path}: {kind}", f"A row is {ROWS[kind]}.", *_facts(facts), ""]
-    for name, type_of in columns.items():
-        column = column_of(kind, name, facts) or UNKNOWN
-        words = ["text" if "string" in type_of else type_of, *filter(None, [column.unit])]
-        said = [column.meaning]
-        said += [f"Range: {column.range}"] * bool(column.range)
-        said += [f"One value for each {column.per}"] * bool(column.per)
-        lines += [f"{name} ({', '.join(words)})"]
-        lines += textwrap.wrap(". ".join(said) + ".", WIDTH, **INDENT)
-    return "\n".join(lines)
+    described = [
+        (name, type_of, column_of(kind, name, facts) or UNKNOWN)
+        for name, type_of in columns.items()
+    ]
+    given = {"path": path, "kind": kind, "rows": ROWS, "facts": facts, "columns": described}
+    return render_text("described.txt", **given)
 
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
@@ -75,19 +67,6 @@ def _committed(path: Path) -> tuple[str, dict[str, str]]:
     )
 
 
-#: Facts of a file besides its columns, and their keys in its footer.
-SAID = ("paper", "experiment", "title", "figure", "replay", "rows", "horizon", "replicates", "seed")
-
-
-def _facts(footer: Mapping[str, Any]) -> Iterator[str]:
-    for name in (*SAID, "scale", "changed", "commit"):
-        value = footer.get(name)
-        if name == "changed" and value is not None:
-            value = "; ".join(value)
-        if value is not None and not (name == "replicates" and isinstance(value, list)):
-            yield f"{name}: {value:,}" if name == "rows" else f"{name}: {value}"
-
-
 def page() -> str:
     """Return the data dictionary as Markdown."""
     shown: dict[tuple[str, str, str], list[str]] = {}
@@ -99,17 +78,12 @@ def page() -> str:
         name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
         for name, one in DRAWN.items()
     }
+    tables = {"recorded": RECORDED, "drawn": drawn, "replayed": REPLAYED}
     text = render_text(
         "data_dictionary.md",
         rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
         cell=lambda text: text.replace("|", "\\|").replace("**", "\\*\\*"),
-        tables={
-            "recorded": RECORDED,
-            "drawn": drawn,
-            "replayed": REPLAYED,
-            "judged": JUDGED,
-            "arena": ARENA,
-        },
+        tables=tables | {"judged": JUDGED, "arena": ARENA},
     )
     return f"{text}\n"

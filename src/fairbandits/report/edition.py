@@ -1,8 +1,7 @@
 """docs/third-edition.md: what two referees said of the second edition, and what became of it."""
 
 import csv
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,6 @@ from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 PAGE, REFEREES = "docs/third-edition.md", "papers/referees.yaml"
 #: Claims and their verdicts in the second edition, of commit 1033b08.
 BEFORE = "second-edition.csv"
-CLASSES = ("the referee's class", "meaning", "claims", "verdict changed since")
-COLUMNS = ("claim", "class", "the referee found", "what was done", "before", "after")
-UNCOVERED = ("a sentence without a record", "what was done")
 #: Where no version of a claim says what changed.
 ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
 
@@ -43,10 +39,8 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
     moved = {key for key in before if after.get(key, before[key]).partition(",")[0] != before[key]}
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     judged = {key: one for key, one in read.claims.items() if key in claims}
-    count = Counter(one.class_ for one in judged.values())
-    of_moved = Counter(one.class_ for key, one in judged.items() if key in moved)
     papers = []
-    for ledger in ledgers.values():
+    for paper, ledger in ledgers.items():
         own = [key for key in ledger.claims if key in after or key in judged]
         new = {key for key in own if key not in before}
         lines = [
@@ -54,42 +48,43 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
             for key in own
             if key in judged or key in new or key in moved
         ]
-        uncovered = [(one.said, one.done) for one in read.uncovered.get(ledger.paper, ())]
-        tables = _table(COLUMNS, lines), _table(UNCOVERED, uncovered) if uncovered else ""
-        papers.append((ledger.short_title, len(own), len(moved & {*own}), len(new), *tables))
+        uncovered = [(one.said, one.done) for one in read.uncovered.get(paper, ())]
+        papers.append(
+            (ledger.short_title, len(own), len(moved & {*own}), len(new), lines, uncovered)
+        )
     classes = [
-        (name, meaning, str(count[name]), str(of_moved[name]))
+        (
+            name,
+            meaning,
+            *(
+                str(sum(judged[key].class_ == name for key in some))
+                for some in (judged, moved & judged.keys())
+            ),
+        )
         for name, meaning in read.classes.items()
     ]
-    return render_text("third_edition.md", classes=_table(CLASSES, classes), papers=papers)
+    given = {"classes": classes, "papers": papers, "table": _table}
+    return render_text("third_edition.md", **given)
 
 
-def _table(header: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
-    return "\n".join(markdown_table([[*header], *([*line] for line in lines)]))
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(markdown_table([header, *lines]))
 
 
-def _line(claim: Claim, judged: Any, before: str, after: str | None) -> tuple[str, ...]:
+def _line(claim: Claim, judged: Any, before: str, after: str | None) -> list[str]:
     """Return what the referees said of a claim, or else why its verdict is another one."""
-    if judged:
-        said = judged.class_, judged.said, judged.done
-    else:
-        said = "", "", _reason(claim) if before else "New."
-    cells = (f"`{claim.id}`", *said, before, after or "merely reported")
-    return tuple(" ".join(cell.split()) for cell in cells)
+    said, done = (
+        (judged.said, judged.done) if judged else ("", _reason(claim) if before else "New.")
+    )
+    cells = (judged.class_ if judged else "", said, done, before, after or "merely reported")
+    return [f"`{claim.id}`", *(" ".join(cell.split()) for cell in cells)]
 
 
 def _reason(claim: Claim) -> str:
-    if reasons := reasons_of(claim.paper)[claim.id]:
-        return reasons[-1]
+    """Return why a claim has its last version, from its record."""
+    record = read_yaml(paper_file(claim.paper, "claims"))["claims"][claim.id]
+    if changes := record.get("changes"):
+        return changes[-1]["reason"]
     # a claim that rests on others, which are asked in its place
     others = ", ".join(f"`{one}`" for one in claim.judged_by)
     return f"Judged by {others}." if others else ELSE
-
-
-def reasons_of(paper: str) -> dict[str, list[str]]:
-    """Return why each claim of a paper has each version after the first, from its record."""
-    records = read_yaml(paper_file(paper, "claims"))["claims"]
-    return {
-        key: [change["reason"] for change in record.get("changes", ())]
-        for key, record in records.items()
-    }

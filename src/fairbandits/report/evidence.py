@@ -5,7 +5,6 @@ It is HTML in the page's letters and colours and as wide as the page: places are
 
 import math
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -84,41 +83,22 @@ def _drawable(row: Row) -> bool:
 def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone: bool) -> Html:
     drawn = [row for row in rows if _drawable(row)]
     axis = _axis(drawn)
-    readings = len({row["reading"] for row in rows}) > 1
-    names = [
-        ", ".join(filter(None, (row["reading"].replace("_", " ") * readings, row["each"])))
-        for row in rows
-    ]
-    cases = [
-        _case(row, axis) if _drawable(row) else {"says": row["message"] or "no number"}
-        for row in (drawn if thin else rows)
-    ]
-    references = {row["reference"] for row in drawn}
-    line = number(references.pop()) if len(references) == 1 else "the line"
-    names_of_line = {next(iter(row["against"]), "") for row in drawn}
-    level = drawn[0]["settings"].get("level")
-    kind = LIMITS.get(drawn[0]["procedure"], "limits, each one-sided")
-    has_bars = any(row["low"] != row["high"] for row in drawn)
-    above = f"; right of {line}: {what.above}" if what.above else ""
+    shown = drawn if thin else rows
     return render(
         "evidence.html",
         heading="" if alone else heading(test),
         axis=axis,
-        label=f"{str(what)[:1].upper()}{str(what)[1:]}{above}.",
         what=what,
         span=[number(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
-        n=len(drawn),
-        missing=len(rows) - len(drawn),
-        drawn=_counted(drawn),
-        counted=_counted(rows),
+        rows=rows,
+        drawn=drawn,
+        cases=[(row, _case(row, axis) if _drawable(row) else None) for row in shown],
+        marks=MARKS,
         shaded=operator.lt(*claimed(drawn[0])),
-        line=names_of_line.pop().replace("zero", "0") or "the reference",
-        bars=f"{100 * level:g}\u00a0% {kind}" if level and has_bars else "",
+        kind=LIMITS.get(drawn[0]["procedure"], "limits, each one-sided"),
         endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
-        cases=list(zip(names, cases, strict=not thin)),
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
-        unnamed=thin or not any(names),
     )
 
 
@@ -132,12 +112,6 @@ def _case(row: Row, axis: "Axis") -> dict[str, Any]:
         "at": axis.at(row["statistic"]),
         "look": MARKS[row["verdict"]][0],
     }
-
-
-def _counted(rows: Sequence[Row]) -> list[tuple[str, str, int]]:
-    """Return each verdict, its sign, and how many rows have it."""
-    counts = Counter(row["verdict"] for row in rows)
-    return [(key, sign, counts[key]) for key, (_, sign) in MARKS.items() if counts[key]]
 
 
 class Axis(NamedTuple):

@@ -1,7 +1,7 @@
 """Verdicts for other programs: a table, a page, schema.org's ClaimReview, FORRT's chain."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ OUTCOMES = {
     finding.INCONCLUSIVE: "Inconclusive",
     finding.NOT_TESTABLE: "NotTested",
 }
+Row = Mapping[str, Any]
 PART, IN_PART = "PartiallySupported", "IN-PART"
 #: FORRT's levels of confidence, from the lowest.
 LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")
@@ -42,7 +43,7 @@ def confidence(word: str, grade: str, basis: str) -> str:
     return LEVELS[level - (basis != "printed" and level > 1)]
 
 
-def _review(said: Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
+def _review(said: Row, verdict: str, tags: str) -> dict[str, Any]:
     """Return a claim's ClaimReview; `said` has its id, statement and place."""
     word = outcome(verdict, tags)
     rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
@@ -57,7 +58,7 @@ def _review(said: Mapping[str, Any], verdict: str, tags: str) -> dict[str, Any]:
     }
 
 
-def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
+def as_review(claim: Claim, head: Row) -> str:
     """Return a claim's ClaimReview as JSON-LD, to stand in its page; "" if it is not the text's."""
     if totals.left_out(claim):
         return ""
@@ -67,12 +68,33 @@ def as_review(claim: Claim, head: Mapping[str, Any]) -> str:
     return json.dumps(review, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def write(
-    form: str, said: Mapping[str, Any], ledgers: Mapping[str, Ledger], out: Path
-) -> list[Path]:
+def write(form: str, said: Row, ledgers: Mapping[str, Ledger], out: Path) -> list[Path]:
     """Write the verdicts on the claims that count, of `fairbandits claims --json`, in a form."""
     claims = [one for one in said["claims"] if not one["left_out"]]
-    files = FORMS[form](claims, said, ledgers)
+    lines = [_line(claim) for claim in claims]
+    match form:
+        case "csv":
+            table = pd.DataFrame(lines, dtype=object)
+            files = {"verdicts.csv": table.to_csv(index=False, lineterminator="\n")}
+        case "html":
+            page = render("verdicts.html", lines=lines, scale=said["scale"])
+            files = {"verdicts.html": page}
+        case "jsonld":
+            reviews = [
+                _review(one, one["verdict"], line["tags"])
+                for one, line in zip(claims, lines, strict=True)
+            ]
+            files = {
+                "verdicts.jsonld": _json({"@context": "https://schema.org", "@graph": reviews})
+            }
+        case "forrt":
+            records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
+            files = {
+                f"forrt/{one['id']}.json": _json(
+                    _chain(line, one, said["scale"], ledgers[one["paper"]], records[one["paper"]])
+                )
+                for one, line in zip(claims, lines, strict=True)
+            }
     for name, text in files.items():
         file = out / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +103,7 @@ def write(
     return [out / name for name in files]
 
 
-def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
+def _line(claim: Row) -> dict[str, Any]:
     head = claim["headline"]
     tags, grade = " ".join(head["tags"]), head["grade"] or ""
     word = outcome(claim["verdict"], tags)
@@ -96,61 +118,30 @@ def _line(claim: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _csv(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
-    table = pd.DataFrame(map(_line, claims), dtype=object)
-    return {"verdicts.csv": table.to_csv(index=False, lineterminator="\n")}
+def _chain(
+    line: Row, claim: Row, scale: str, ledger: Ledger, records: Mapping[str, Row]
+) -> dict[str, Any]:
+    """Draft a claim's chain; what only a person can say stands under ``manual``."""
+    changes = records[claim["id"]].get("changes", ())
+    return {
+        "Quote": {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
+        "Claim": {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
+        "Replication Study": {
+            "type": "Replication",
+            "scope": scale,
+            "method": ledger.claims[claim["id"]].estimand or "",
+            "deviations": [change["reason"] for change in changes],
+            "software": f"fairbandits {__version__}",
+            "data": claim["headline"]["data"],
+        },
+        "Outcome": {
+            "status": line["outcome"],
+            "confidence": line["confidence"],
+            **{name: line[name] for name in ("statistic", "low", "high", "n")},
+        },
+        "CiTO": {"manual": ["whether the paper is confirmed, disputed or discussed"]},
+    }
 
 
-def _html(claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], _: Any) -> dict[str, str]:
-    lines = [_line(claim) for claim in claims]
-    return {"verdicts.html": render("verdicts.html", lines=lines, scale=said["scale"])}
-
-
-def _jsonld(claims: Sequence[Mapping[str, Any]], *_: Any) -> dict[str, str]:
-    reviews = [
-        _review(claim, claim["verdict"], " ".join(claim["headline"]["tags"])) for claim in claims
-    ]
-    return {"verdicts.jsonld": _json({"@context": "https://schema.org", "@graph": reviews})}
-
-
-def _forrt(
-    claims: Sequence[Mapping[str, Any]], said: Mapping[str, Any], ledgers: Mapping[str, Ledger]
-) -> dict[str, str]:
-    """Draft the chain of each claim; what only a person can say stands under ``manual``."""
-    records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
-    files = {}
-    for claim in claims:
-        line, ledger = _line(claim), ledgers[claim["paper"]]
-        changes = records[claim["paper"]][claim["id"]].get("changes", ())
-        chain = {
-            "Quote": {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
-            "Claim": {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
-            "Replication Study": {
-                "type": "Replication",
-                "scope": said["scale"],
-                "method": ledger.claims[claim["id"]].estimand or "",
-                "deviations": [change["reason"] for change in changes],
-                "software": f"fairbandits {__version__}",
-                "data": claim["headline"]["data"],
-            },
-            "Outcome": {
-                "status": line["outcome"],
-                "confidence": line["confidence"],
-                **{name: line[name] for name in ("statistic", "low", "high", "n")},
-            },
-            "CiTO": {"manual": ["whether the paper is confirmed, disputed or discussed"]},
-        }
-        files[f"forrt/{claim['id']}.json"] = _json(chain)
-    return files
-
-
-def _json(content: Mapping[str, Any]) -> str:
+def _json(content: Row) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-FORMS: dict[str, Callable[..., dict[str, str]]] = {
-    "csv": _csv,
-    "html": _html,
-    "jsonld": _jsonld,
-    "forrt": _forrt,
-}

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 
 from fairbandits.audit import show
 from fairbandits.library import style
-from fairbandits.report import overview, pages
-from fairbandits.report.audit import Audit
+from fairbandits.report import pages
+from fairbandits.report.audit import WHAT, Audit, bars
 from fairbandits.report.findings import NUMBER, Notable, load_findings, missing
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
@@ -31,14 +32,14 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     }
     style.apply_style()
     image = io.BytesIO()
-    drawing = overview.verdicts(totals)
+    drawing = bars(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
     plt.close(drawing)  # else the notebook shows it once more
     return render(
         "landing.html",
         audit=audit,
         image=base64.b64encode(image.getvalue()).decode("ascii"),
-        what=overview.WHAT,
+        what=WHAT,
         totals=totals,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
@@ -68,25 +69,21 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
     """Return a card for each paper: a figure that links to its page, its subject, its verdicts."""
-    return Html('<div class="fb-gallery">{}</div>').format(
-        Html().join(_card(one, audit) for one in papers)
-    )
+    return render("cards.html", cards=[_card(one, audit) for one in papers])
 
 
-def _card(paper: pages.Paper, audit: Audit) -> Html:
+def _card(paper: pages.Paper, audit: Audit) -> dict[str, Any]:
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
     figure = card.get("figure", paper.drawn[0])
     if figure not in paper.drawn:
-        raise ConfigError(
-            f"{pages.shown(file)}: card: no figure {figure!r}{meant(figure, paper.drawn)}"
-        )
-    return render(
-        "card.html",
-        slug=paper.slug,
-        image=pages.image(paper, figure, ""),
-        title=paper.title.partition(":")[0],
-        says=card.get("says", ""),
-        ledger=audit.ledgers.get(paper.slug),
-        counted=", ".join(show.tally(audit.of(paper.slug)).outcomes),
-    )
+        problem = f"card: no figure {figure!r}{meant(figure, paper.drawn)}"
+        raise ConfigError(f"{pages.shown(file)}: {problem}")
+    return {
+        "slug": paper.slug,
+        "image": pages.image(paper, figure, ""),
+        "title": paper.content["title"].partition(":")[0],
+        "says": card.get("says", ""),
+        "ledger": audit.ledgers.get(paper.slug),
+        "counted": ", ".join(show.tally(audit.of(paper.slug)).outcomes),
+    }

@@ -22,7 +22,7 @@ def reference(*names: str) -> Html:
         entries=[(name, list(_blocks(name))) for name in names],
         lists=LISTS,
         terms=_terms,
-        paragraphs=lambda lines: filter(str.strip, re.split(r"\n\s*\n", "\n".join(lines))),
+        paragraphs=lambda text: filter(str.strip, re.split(r"\n\s*\n", text)),
         in_line=_in_line,
     )
 
@@ -57,24 +57,15 @@ def _signature(public: Any) -> str:
     return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the title (empty for the first) and lines of each section of a docstring."""
-    lines = text.splitlines()
-    starts = [k for k, line in enumerate(lines[1:]) if line and set(line) == {"-"}]
-    for first, end in zip([-2, *starts], [*starts, len(lines)], strict=True):
-        body = "\n".join(lines[first + 2 : end]).strip("\n").splitlines()
-        yield ("" if first < 0 else lines[first]), body
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the title (empty for the first) and text of each section of a docstring."""
+    first, *rest = re.split(r"^(\S.*)\n-+(?:\n|$)", text, flags=re.MULTILINE)
+    yield from zip(["", *rest[::2]], [first, *rest[1::2]], strict=True)
 
 
-def _terms(lines: list[str]) -> list[tuple[str, str]]:
+def _terms(text: str) -> list[tuple[str, str]]:
     """Return a section's terms, the lines that are not indented, and what is said of them."""
-    items: list[tuple[str, str]] = []
-    for line in lines:
-        if line and not line[0].isspace():
-            items.append((line, ""))
-        elif items:
-            items[-1] = (items[-1][0], f"{items[-1][1]} {line}")
-    return items
+    return re.findall(r"^(\S.*)((?:\n(?:[ ].*)?)*)", text, flags=re.MULTILINE)
 
 
 def _in_line(text: str) -> Html:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.defaults import DEFAULT_NAMESPACE
 from markupsafe import Markup
 
 from fairbandits.settings.formulas import FORMULA, plain
@@ -34,7 +35,7 @@ class Html(Markup):
 
 
 #: What templates call beside their own macros; the pages' modules add to it.
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
+FUNCTIONS: dict[str, Callable[..., Any]] = dict(DEFAULT_NAMESPACE)
 
 
 @cache

@@ -1,14 +1,10 @@
 """The numbers in README and docs/figures.md, computed from the tables that they come from.
 
-These pages mark each number with an HTML comment: ``<!--n:NAME-->4 012<!--/n-->``. NAME is defined
-in papers/SLUG/numbers.yaml: a row of a figure's table, of the arena's summary or of the audit's
-findings, a column, a unit and a format; or a count of findings. `fairbandits numbers` computes them
-and writes them into the pages and the committed table `audit/numbers.csv`; tests compare these. See
-docs/adding-a-paper.md.
+A mark in a page is ``<!--n:NAME-->4 012<!--/n-->``. NAME is defined in papers/SLUG/numbers.yaml: a
+row of a figure's table, of the arena's summary or of the audit's findings, a column, a unit and a
+format; or a count of findings. See docs/adding-a-paper.md.
 """
 
-import csv
-import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +21,8 @@ from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
-from fairbandits.report import edition, findings, overview
+from fairbandits.report import edition, findings
+from fairbandits.report.audit import bars
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -46,7 +43,7 @@ DIGITS = 12
 
 
 class Number(NamedTuple):
-    """One number: value, text as on pages, source, and unit."""
+    """One number, and its text as on pages."""
 
     name: str
     value: float
@@ -110,38 +107,36 @@ def _row(
     place: str,
 ) -> tuple[str, dict[str, Any]]:
     """Return where a number comes from, in words, and the row of a table that has it."""
+    rest, file = dict(chosen), FINDINGS
     if kind == "table":
-        file = f"{chosen['file']}.parquet"
-        chosen = {key: value for key, value in chosen.items() if key != "file"}
-        rows = _rows(read_table(results / file).to_pandas(), chosen, place)
+        file = f"{rest.pop('file')}.parquet"
+        table = read_table(results / file).to_pandas()
     elif kind == "arena":
         from fairbandits.arena.decisions import summary
 
         file = f"{ARENA}/standings.parquet"
-        rest = dict(chosen)
         contract = {"contract": rest.pop("contract")}
-        table = _rows(read_table(results / file).to_pandas(), contract, place)
-        rows = _rows(summary(table), rest, place)
+        table = summary(_rows(read_table(results / file).to_pandas(), contract, place))
     else:
-        file = FINDINGS
-        if kind == "count":
-            return f"{file}: {_words(chosen)}", {"rows": _count(chosen, found, place)}
-        rows = _rows(pd.DataFrame(map(dict, found)), chosen, place)
-    words = _words(chosen)
+        table = pd.DataFrame(map(dict, found))
+    words = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
+    if kind == "count":
+        return f"{file}: {words}", {"rows": _count(rest, table, place)}
+    rows = _rows(table, rest, place)
     if len(rows) != 1:
         raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(rows)}")
     return f"{file}: {words}", rows.iloc[0].to_dict()
 
 
-def _count(chosen: Mapping[str, Any], found: Sequence[Mapping[str, Any]], place: str) -> int:
+def _count(chosen: dict[str, Any], table: pd.DataFrame, place: str) -> int:
     """Return how many findings of a test have an outcome, or how many there are in all."""
     if missing := [key for key in ("claim", "test") if key not in chosen]:
         raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
-    rest = dict(chosen)
-    outcome = rest.pop("outcome", None)
-    rows = _rows(pd.DataFrame(map(dict, found)), rest, place)
+    outcome = chosen.pop("outcome", None)
+    rows = _rows(table, chosen, place)
     if rows.empty:  # a name that is wrong would be counted as 0
-        raise ConfigError(f"{place}: {FINDINGS} must have rows with {_words(rest)}, got none")
+        words = ", ".join(f"{key} = {value}" for key, value in chosen.items())
+        raise ConfigError(f"{place}: {FINDINGS} must have rows with {words}, got none")
     if outcome not in (None, *OUTCOMES):
         raise ConfigError(f"{place}: no outcome {outcome!r}{meant(outcome, OUTCOMES)}")
     return len(rows) if outcome is None else int((rows["verdict"] == outcome).sum())
@@ -164,17 +159,11 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
     return table
 
 
-def _words(chosen: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in chosen.items())
-
-
 def csv_of(numbers: Sequence[Number]) -> str:
     """Return numbers as the text of the committed table."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("name", "value", "text", "source"))
-    writer.writerows((one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers)
-    return out.getvalue()
+    rows = [(one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers]
+    table = pd.DataFrame(rows, columns=["name", "value", "text", "source"])
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 def texts_of(file: Path) -> dict[str, str]:
@@ -239,7 +228,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = overview.verdicts({ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = bars({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
         f"{len(numbers)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "

@@ -81,14 +81,12 @@ FUNCTIONS |= {"listed": listed, "number": number, "span": span}
 
 @dataclass(frozen=True)
 class Paper:
-    """The results of one paper."""
+    """The results of one paper, as configured at the published scale."""
 
     slug: str  # the paper's name in files
     results: Path
     figures: Path
-    experiments: tuple[Experiment, ...]  # as configured at the published scale
-    footers: dict[str, dict[str, Any]]  # experiment -> footer of its dataset
-    replays: tuple[Replay, ...] = ()  # runs of its authors' program
+    config: Config
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -96,9 +94,21 @@ class Paper:
         return read_yaml(paper_file(self.slug, "experiments"))
 
     @cached_property
-    def title(self) -> str:
-        """The paper's title."""
-        return self.content["title"]
+    def experiments(self) -> tuple[Experiment, ...]:
+        """The experiments that figures show."""
+        return tuple(
+            one for one in self.config.experiments if one.paper == self.slug and not one.audit
+        )
+
+    @cached_property
+    def replays(self) -> tuple[Replay, ...]:
+        """The runs of its authors' program."""
+        return tuple(one for one in self.config.replays if one.paper == self.slug)
+
+    @cached_property
+    def footers(self) -> dict[str, dict[str, Any]]:
+        """The footer of each experiment's dataset."""
+        return {one.name: read_footer(self.results / one.dataset) for one in self.experiments}
 
     @property
     def shrunk(self) -> list[Experiment]:
@@ -108,72 +118,59 @@ class Paper:
     @property
     def drawn(self) -> list[str]:
         """The figures, those of replays last."""
-        return [name for one in (*self.experiments, *self.replays) for name in one.figures]
-
-    def of_figure(self, figure: str) -> Experiment:
-        """Return the experiment that a figure shows."""
-        return next(one for one in self.experiments if figure in one.figures)
+        return [name for paper, name in self.config.figures if paper == self.slug]
 
     def shown_in(self, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
-        others = (one for one in self.experiments if figure in one.companion_to)
-        return self.of_figure(figure), *others
+        return self.config.shown_in(self.slug, figure)
 
-    def reconstructed(self, figure: str) -> list[str]:
-        """Return the settings of a figure's experiments that were never published."""
-        blocks = [self.content["experiments"][one.name] for one in self.shown_in(figure)]
-        named = dict.fromkeys(
-            name
-            for block in blocks
-            for name, entry in _entries(block)
-            if entry["provenance"] == "reconstructed"
-        )
-        return list(named)
+    def file(self, name: str) -> Path:
+        """Return the place of a dataset or of another table, e.g. ``fig1``."""
+        return self.results / self.slug / f"{name}.parquet"
 
     def dataset(self, name: str, columns: list[str], *rows: Rows) -> tuple[Any, dict[str, Any]]:
         """Return chosen columns (and rows) of an experiment's dataset, and its footer."""
-        return load_dataset(self.results / self.slug / f"{name}.parquet", columns, *rows)
+        return load_dataset(self.file(name), columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
-        return read_table(self.results / self.slug / f"{name}.parquet").to_pandas()
+        return read_table(self.file(name)).to_pandas()
 
 
 def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     """Return a paper's results, or raise NotReady for a file that is missing or stale."""
-    return _open(load_config([CONFIG]), slug, Path(results), Path(figures))
+    return _checked(Paper(slug, Path(results), Path(figures), load_config([CONFIG])))
 
 
 def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
     """Return the results of all configured papers."""
     config = load_config([CONFIG])
     slugs = dict.fromkeys(one.paper for one in config.experiments)
-    return [_open(config, slug, Path(results), Path(figures)) for slug in slugs]
+    return [_checked(Paper(slug, Path(results), Path(figures), config)) for slug in slugs]
 
 
-def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
-    experiments = tuple(one for one in config.experiments if one.paper == slug and not one.audit)
-    replays = tuple(one for one in config.replays if one.paper == slug)
-    names = [name for one in (*experiments, *replays) for name in one.figures]
-    datasets = {one.name: results / slug / f"{one.name}.parquet" for one in experiments}
-    tables = {name: results / slug / f"{name}.parquet" for name in names}
-    needed = [*datasets.values(), *(results / one.table for one in replays), *tables.values()]
-    needed += [figures / slug / f"{name}.{kind}" for name in names for kind in IMAGES]
+def _checked(paper: Paper) -> Paper:
+    """Return a paper if all that its page shows is there and fits."""
+    needed = [paper.results / one.dataset for one in paper.experiments]
+    needed += [paper.results / one.table for one in paper.replays]
+    needed += [paper.file(name) for name in paper.drawn]
+    needed += [
+        paper.figures / paper.slug / f"{name}.{kind}" for name in paper.drawn for kind in IMAGES
+    ]
     if missing := [file for file in needed if not file.is_file()]:
         raise NotReady(
             f"{len(missing)} of the {len(needed)} files that this page shows are missing, first "
             f"{shown(missing[0])}. Run `make replicate` in the project's folder, or `make smoke` "
             "for a small version of everything in results/smoke."
         )
-    footers = {name: read_footer(file) for name, file in datasets.items()}
     try:
-        for one in experiments:
-            expect_experiment(footers[one.name], one, datasets[one.name])
-        for name, file in tables.items():
-            footer = read_footer(file)
-            expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
+        for one in paper.experiments:
+            expect_experiment(paper.footers[one.name], one, paper.results / one.dataset)
+        for name in paper.drawn:
+            footer = read_footer(file := paper.file(name))
+            expect(footer, {"kind": "figure", "paper": paper.slug, "figure": name}, file)
             for drawn, key in product(footer["datasets"], ("seed", "code")):
-                now = footers[drawn["experiment"]][key]
+                now = paper.footers[drawn["experiment"]][key]
                 if drawn[key] != now:
                     raise StoreError(
                         f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it "
@@ -181,7 +178,7 @@ def _open(config: Config, slug: str, results: Path, figures: Path) -> Paper:
                     )
     except StoreError as error:
         raise NotReady.of(error, "`make replicate` makes everything anew") from None
-    return Paper(slug, results, figures, experiments, footers, replays)
+    return paper
 
 
 def shown(file: Path) -> str:
@@ -223,8 +220,13 @@ def figure(paper: Paper, name: str) -> Html:
     label = f"Figure {name.removeprefix('fig')}"
     alt = f"{label}: {declared.label}; described in the caption and the table below"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
-    if unknown := [] if replays else paper.reconstructed(name):
-        caption += f" Not printed in the paper: {listed(unknown)}."
+    blocks = (paper.content["experiments"][one.name] for one in experiments)
+    settings = (one for block in blocks for one in _entries(block))
+    unknown = dict.fromkeys(
+        word for word, entry in settings if entry["provenance"] == "reconstructed"
+    )
+    if unknown:
+        caption += f" Not printed in the paper: {listed(list(unknown))}."
     notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
     names = {"data": [one.name for one in (*experiments, *replays)], "curves": [name]}
     return render(
@@ -236,10 +238,7 @@ def figure(paper: Paper, name: str) -> Html:
         label=label,
         caption=caption.replace(" %", "\u00a0%"),
         notice=notice[:1].upper() + notice[1:],
-        files={
-            what: [shown(paper.results / paper.slug / f"{file}.parquet") for file in some]
-            for what, some in names.items()
-        },
+        files={what: [shown(paper.file(one)) for one in some] for what, some in names.items()},
         is_small=bool(replays),
     )
 
@@ -258,8 +257,8 @@ def quantity(paper: str, name: str) -> str:
     return PAPERS[paper][name].function.removeprefix("replayed_").replace("_", " ")
 
 
-def settings(paper: Paper) -> pd.DataFrame:
-    """Return a row per configured number, with its source."""
+def all_settings(paper: Paper) -> Html:
+    """Return the settings of a paper's experiments with their sources, folded."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for setting, entry, figures in _settings(paper):
         value = entry["value"]
@@ -269,8 +268,10 @@ def settings(paper: Paper) -> pd.DataFrame:
         provenance = entry["provenance"].replace("-", " ")
         key = (setting, ", ".join(words), provenance, entry["source"].strip())
         rows.setdefault(key, []).extend(figures)
-    named = [(_numbers(figures), *key) for key, figures in rows.items()]
-    return pd.DataFrame(named, columns=["figures", "setting", "value", "provenance", "source"])
+    lines = [(_numbers(figures), *key) for key, figures in rows.items()]
+    header = ("figures", "setting", "value", "provenance", "source")
+    said = f"All {len(lines)} settings, each with where it comes from"
+    return folded(said, data_table(header, lines, "settings"))
 
 
 def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
@@ -371,14 +372,6 @@ def versions(papers: Iterable[Paper]) -> Html:
         for footer in paper.footers.values()
     ]
     return table({"": [[key, ", ".join(sorted({one[key] for one in facts}))] for key in facts[0]]})
-
-
-def all_settings(paper: Paper) -> Html:
-    """Return the settings of a paper's experiments with their sources, folded."""
-    found = settings(paper)
-    said = f"All {len(found)} settings, each with where it comes from"
-    lines = found.itertuples(index=False)
-    return folded(said, data_table(list(found.columns), lines, "settings"))
 
 
 #: Signs of what figures vary, in the tables of their values.

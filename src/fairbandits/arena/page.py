@@ -1,0 +1,152 @@
+"""A user's own policy in the arena, in words and as an HTML page, which needs no other file."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairbandits.arena import picture
+from fairbandits.arena.decisions import pareto
+from fairbandits.arena.entrant import Outcome
+from fairbandits.arena.roles import TOLD, Arena, Terms
+from fairbandits.arena.standings import KEPT
+from fairbandits.data.store import replacing
+from fairbandits.settings.formulas import plain
+
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">\
+<meta name="viewport" content="width=device-width, initial-scale=1">\
+<title>{title}</title><style>{style}</style></head><body><h1>{title}</h1>{failures}{body}</body></html>
+"""
+STYLE = """
+body { font: 16px/1.5 sans-serif; margin: 0 auto; max-width: 70rem; padding: 0 1rem 3rem;
+       color: #222; background: #fff }
+.fb-scroll { overflow-x: auto }
+table { border-collapse: collapse; font-size: .9rem }
+th, td { padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #ddd }
+td:nth-child(n+4):nth-child(-n+7) { text-align: right; white-space: nowrap }
+tr:has(strong) { background: #fdf0f3; font-weight: bold }
+.failed { border: 2px solid #c2003a; padding: .2rem 1rem }
+"""
+
+
+def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
+    """Yield the printed lines about an outcome."""
+    rows = []
+    for (contract, instance), table in outcome.tables.items():
+        (one,) = table[table["label"] == outcome.label].itertuples()
+        rows.append(
+            {
+                "contract": contract,
+                "instance": instance,
+                "keeps it": "yes" if one.kept else "no",
+                "shortfall": f"{_half(one, 'shortfall')} {arena.of(contract).unit}",
+                "contract regret (reward)": _half(one, "contract_regret"),
+                "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
+                "Pareto-optimal": pareto(one),
+            }
+        )
+    if rows:
+        yield outcome.label
+        yield pd.DataFrame(rows).to_string(index=False)
+        yield from _remarks(outcome)
+    for (contract, instance), reason in outcome.skipped.items():
+        yield f"Not applicable: {contract} on {instance}: {reason}"
+    yield from outcome.failures.values()
+
+
+def _remarks(outcome: Outcome) -> Iterator[str]:
+    """Yield how to read the standings."""
+    yield (
+        f"{outcome.horizon} rounds, {outcome.replicates} replicates (n), on the rewards that the "
+        "stored policies met, pull by pull; means ± half of their 95 % t intervals. Shortfall is "
+        "what is lacking after the last round; a policy keeps a contract if that is, by the upper "
+        f"end of the interval, at most {KEPT['kept'][1] * outcome.horizon:g}. Contract regret is "
+        "against the best that keeps the contract, so that who breaks it can be below 0. A policy "
+        "is Pareto-optimal if none has surely less of one without more of the other."
+    )
+    if outcome.horizon < outcome.stored:
+        yield (
+            f"The stored policies were run for {outcome.stored} rounds and are looked at after as "
+            "many as yours; those that are tuned to the number of rounds, as BanditQ is, could do "
+            "better."
+        )
+    told = [key[0] for key, table in outcome.tables.items() if (table["kind"] == TOLD).any()]
+    for contract in dict.fromkeys(told):
+        yield (
+            f"Under {contract} it gets what it asks for by way of the true means. So it dominates "
+            "no policy that does not know them."
+        )
+
+
+def _half(one: Any, measure: str) -> str:
+    """Return a mean of a row of standings with the half width of its interval."""
+    mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
+    # no minus before zero, and no rounding errors
+    return " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
+
+
+def write(arena: Arena, outcome: Outcome, out: Path) -> None:
+    """Write the page into a file, wholly or not at all."""
+    failures = "".join(f"<p>{escape(one)}</p>" for one in outcome.failures.values())
+    if failures:
+        failures = f'<div class="failed">{failures}</div>'
+    given = {"title": escape(f"{outcome.label} in the arena"), "failures": failures}
+    with replacing(out) as temporary:
+        page = PAGE.format(style=STYLE, body=body(arena, outcome), **given)
+        temporary.write_text(page, encoding="utf-8")
+
+
+def body(arena: Arena, outcome: Outcome) -> str:
+    """Return the page's content: pictures and a table for each instance, contract by contract."""
+    yours = [outcome.label]
+    everyone = list(pd.concat(outcome.tables.values())["label"].unique())
+    titles = {one.instance: one.title for one in arena.config.experiments}
+    parts = [f"<p>{escape(one)}</p>" for one in (*_remarks(outcome), picture.HOW_TO_READ)]
+    for terms in arena.terms:
+        tables = {
+            titles[name]: table
+            for (contract, name), table in outcome.tables.items()
+            if contract == terms.name
+        }
+        if tables:
+            look = picture.looks(everyone, pd.concat(tables.values()), yours)
+            panels = [
+                picture.panel(title, table, look, terms.unit, yours)
+                for title, table in tables.items()
+            ]
+            parts += [f"<h2>{escape(terms.title)}</h2>", f"<p>{escape(plain(terms.says))}</p>"]
+            parts += [picture.legend(look, yours), picture.grid(panels)]
+            for title, table in tables.items():
+                parts += [f"<h3>{escape(title)}</h3>", _table(table, terms, outcome.label)]
+    if outcome.skipped:
+        skipped = (
+            escape(f"{arena.of(contract).title}, {titles[name]}: {reason}")
+            for (contract, name), reason in outcome.skipped.items()
+        )
+        parts += ["<h2>Not applicable</h2><ul>", *(f"<li>{one}</li>" for one in skipped), "</ul>"]
+    return "".join(parts)
+
+
+def _table(rows: pd.DataFrame, terms: Terms, label: str) -> str:
+    """Return the standings of usual settings as HTML, those of `label` in bold letters."""
+    shown = [
+        {
+            "policy": one.label,
+            "kind": one.kind,
+            "keeps it": "yes" if one.kept else "no",
+            f"shortfall, {terms.unit}": _half(one, "shortfall"),
+            "contract regret, reward": _half(one, "contract_regret"),
+            "rank by regret": f"{one.contract_regret_rank:.1f}",
+            "by shortfall": f"{one.shortfall_rank:.1f}",
+            "Pareto-optimal": pareto(one),
+        }
+        for one in rows[rows["usual"]].sort_values("contract_regret").itertuples()
+    ]
+    with pd.option_context("display.max_colwidth", None):  # else it shortens long cells
+        table = pd.DataFrame(shown).to_html(index=False, border=0, justify="left")
+    yours = escape(label)
+    table = table.replace('class="dataframe"', 'class="fb-table"')  # the look of the site's own
+    table = table.replace(f"<td>{yours}</td>", f"<td><strong>{yours}</strong></td>")
+    return f'<div class="fb-scroll">{table}</div>'

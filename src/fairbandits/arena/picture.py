@@ -1,0 +1,233 @@
+"""Pictures of contract regret against shortfall, as SVG to be put into a page."""
+
+import io
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+from matplotlib.transforms import Bbox
+
+from fairbandits.arena.decisions import rivals, thousandths
+from fairbandits.arena.roles import CONTROL, ORACLE, Terms
+from fairbandits.arena.standings import KEPT
+from fairbandits.library.style import COLOURS, OTHERS, THEME
+
+#: How to read the pictures.
+HOW_TO_READ = (
+    "On green ground a contract is kept. Empty marks know the true means, grey ones ignore the "
+    "contract; the dashed line joins the Pareto-optimal policies that do not know the "
+    "means, whether they keep the contract or not."
+)
+#: Width and height in inches of a picture of one instance, and of all instances of a contract.
+SMALL, LARGE = (3.7, 2.9), (5.2, 4.3)
+#: Marks of policies, and how a legend writes them: not every reader tells colours apart.
+MARKS = {"o": "●", "s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
+#: Colours of a user's own policy, of those that ignore the contract, and of the ground where it is
+#: kept.
+YOURS, IGNORES, GROUND = "#c2003a", "#8a8a8a", "#e6f4ea"
+#: Columns whose values in turn are the ends of a point's two intervals, along each axis.
+BARS = (
+    ["shortfall_low", "shortfall_high", "gap", "shortfall", "shortfall", "gap"],
+    ["contract_regret"] * 2 + ["gap", "contract_regret_low", "contract_regret_high", "gap"],
+)
+DASHED = {"color": ".33", "dashes": (4, 3), "linewidth": 1}
+#: Names are written on a rim of the ground's colour.
+RIM = "text{paint-order:stroke;stroke:#fff;stroke-width:2.5px}"
+Looks = Mapping[str, tuple[str, str]]
+
+
+def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()) -> Looks:
+    """Return colour and mark of each policy in standings, grey for those that ignore the contract.
+
+    No pair is given twice; it depends on the place in `labels`, which can name further policies.
+    """
+    ignoring = set(rows[rows["kind"] == CONTROL]["label"])
+    free, marks = OTHERS[1::3], list(MARKS)
+    chosen: dict[str, tuple[str, str]] = {}
+    for k, label in enumerate(labels):
+        colour = COLOURS[label] if label in COLOURS else free[k % len(free)]
+        colour = YOURS if label in yours else IGNORES if label in ignoring else colour
+        pairs = [(to_hex(colour), marks[(k + j) % len(marks)]) for j in range(len(marks))]
+        chosen[label] = next((pair for pair in pairs if pair not in chosen.values()), pairs[0])
+    return {label: chosen[label] for label in labels if label in set(rows["label"])}
+
+
+def legend(look: Looks, yours: Collection[str] = ()) -> str:
+    """Return the HTML of policies and their marks."""
+    parts = []
+    for label, (colour, mark) in look.items():
+        style = f"color:{colour};background:#fff"
+        name = f"<strong>{escape(label)}</strong>" if label in yours else escape(label)
+        drawn = f'<b aria-hidden="true" style="{style}">{MARKS[mark]}</b>'
+        parts.append(f'<span style="white-space:nowrap">{drawn} {name}</span>')
+    style = "display:flex;flex-wrap:wrap;gap:.2rem .9rem"
+    return f'<p style="{style}">{"".join(parts)}</p>'
+
+
+def grid(pictures: Iterable[str], least: str = "17rem") -> str:
+    """Return the HTML of pictures side by side, as many as fit."""
+    columns = f"repeat(auto-fill,minmax(min({least},100%),1fr))"
+    style = f"display:grid;grid-template-columns:{columns};gap:.8rem"
+    return f'<div style="{style}">{"".join(pictures)}</div>'
+
+
+@mpl.rc_context(THEME)
+def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
+    """Return the SVG of all policies that do not know the means, on all instances of a contract.
+
+    Large marks are means over the instances on which all of these policies were run, small ones the
+    instances; both per thousand rounds. A dashed line joins the Pareto-optimal means of policies
+    that do not ignore the contract.
+    """
+    plain = rivals(rows)
+    points = plain.assign(
+        x=thousandths(plain, "shortfall"), y=thousandths(plain, "contract_regret")
+    )
+    ran = points.groupby("instance")["label"].transform("nunique")
+    here = points[ran == points["label"].nunique()]
+    means = here.groupby("label", sort=False)[["x", "y"]].mean()
+    ignoring = set(plain[plain["kind"] == CONTROL]["label"])
+    serious = means[~means.index.isin(ignoring)].sort_values(["x", "y"])
+    best = serious[serious["y"] < serious["y"].cummin().shift(fill_value=np.inf)]
+    kept = 1000 * KEPT["kept"][1]
+    axes = _axes(LARGE, points["x"], points["y"], kept, kept)
+    thousand = "in 1\u202f000 rounds"
+    axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
+    axes.set_ylabel(f"contract regret, reward {thousand}")
+    axes.set_title(terms.title[0].upper() + terms.title[1:], loc="left", weight="bold")
+    for one in points.itertuples():
+        _mark(
+            axes,
+            look[one.label],
+            one.x,
+            one.y,
+            f"{one.label}: {one.instance}",
+            4,
+            alpha=0.4,
+            markeredgewidth=0,
+        )
+    axes.plot(best["x"], best["y"], **DASHED)
+    for label, x, y in means.itertuples():
+        words = f"{label}: contract regret {y:.3g}, shortfall {x:.3g} in 1 000 rounds"
+        _mark(axes, look[label], x, y, words, 8.5)
+    means["words"] = [f"{one} (ignores it)" if one in ignoring else one for one in means.index]
+    means["colour"] = [".4" if one in ignoring else ".13" for one in means.index]
+    _write_names(axes, list(means.itertuples(index=False)))
+    return _svg(axes, terms.title, len(means))
+
+
+@mpl.rc_context(THEME)
+def panel(
+    title: str, rows: pd.DataFrame, look: Looks, unit: str, yours: Collection[str] = ()
+) -> str:
+    """Return the SVG of all policies on one instance; those in `yours` are larger, and named."""
+    rows = rows.assign(shortfall_low=rows["shortfall_low"].clip(lower=0), gap=np.nan)
+    kept = KEPT["kept"][1] * rows["horizon"].iloc[0]
+    axes = _axes(SMALL, rows[BARS[0]], rows[BARS[1]], kept, kept / 10)
+    axes.set_xlabel(f"shortfall, {unit}")
+    axes.set_ylabel("contract regret, reward")
+    axes.set_title(title, loc="left", weight="bold")
+    best = rows[(rows["dominated_by"] == "") & (rows["kind"] != ORACLE)]
+    best = best.sort_values(["shortfall", "contract_regret"], ascending=[True, False])
+    axes.plot(best["shortfall"], best["contract_regret"], **DASHED)
+    for label, own in rows.groupby("label", sort=False):
+        colour = look[label][0]
+        own = own.sort_values("shortfall")
+        x, y = own["shortfall"], own["contract_regret"]
+        axes.plot(x, y, color=colour, alpha=0.5, linewidth=1)
+        bars = (own[ends].to_numpy().ravel() for ends in BARS)
+        axes.plot(*bars, color=colour, linewidth=1)
+        for one in own.itertuples():
+            words = f"{one.name}: contract regret {one.contract_regret:.4g}"
+            words += f", shortfall {one.shortfall:.4g}"
+            size = 11 if label in yours else 6.5 if one.usual else 4
+            inside = "w" if one.kind == ORACLE else colour
+            at = one.shortfall, one.contract_regret
+            _mark(axes, look[label], *at, words, size, markerfacecolor=inside)
+    named = rows[rows["label"].isin(yours)]
+    colours = [look[label][0] for label in named["label"]]
+    places = named["shortfall"], named["contract_regret"], named["label"], colours
+    _write_names(axes, list(zip(*places, strict=True)))
+    return _svg(axes, title, rows["label"].nunique())
+
+
+def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float) -> Axes:
+    """Return axes for all points, green where a contract is kept; up to `even` y is linear."""
+    width, height = size
+    axes = Figure(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.8 / width, 1 - 0.8 / height))
+    axes.set_xscale("symlog", linthresh=kept / 10)
+    axes.set_yscale("symlog", linthresh=even)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_major_locator().set_params(numticks=6)
+        axis.set_major_formatter(_in_short)
+    axes.update_datalim([(0, 0), (kept, np.nanmin(ys)), (np.nanmax(xs), np.nanmax(ys))])
+    axes.autoscale_view()
+    limits = {"xlim": axes.get_xlim(), "ylim": axes.get_ylim()}
+    axes.axvspan(limits["xlim"][0], kept, color=GROUND, linewidth=0)
+    axes.set(**limits)
+    axes.grid(color=".87")
+    axes.tick_params(which="both", length=0)
+    return axes
+
+
+def _in_short(value: float, _: int) -> str:
+    return EngFormatter(sep="")(value) if abs(value) >= 1 else f"{value:g}"
+
+
+def _mark(
+    axes: Axes, look: tuple[str, str], x: float, y: float, title: str, size: float, **more: Any
+) -> None:
+    """Draw a mark that says its title when it is pointed at."""
+    colour, shape = look
+    more |= {"color": colour, "markersize": size, "clip_on": False, "gid": title}
+    axes.plot(x, y, shape, **more)
+
+
+def _write_names(axes: Axes, names: Sequence[tuple[float, float, str, str]]) -> None:
+    """Write names beside their points, where they cover the least of points and earlier names."""
+    points = [axes.transData.transform(name[:2]) for name in names]
+    taken = [Bbox([point - 8, point + 8]) for point in points]
+    for x, y, words, colour in sorted(names, key=lambda name: -name[1]):
+        text = axes.annotate(words, (x, y), (0, 0), textcoords="offset points", color=colour)
+        text.set_verticalalignment("center")
+        places = []
+        for rise in sorted(range(-30, 31, 5), key=abs):
+            for beside, side in ((7, "left"), (-7, "right")):
+                text.set(position=(beside, rise), horizontalalignment=side)
+                box = text.get_window_extent()
+                inside = axes.bbox.containsx(box.x0) and axes.figure.bbox.containsx(box.x1)
+                inside = inside and axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
+                shared = filter(None, (Bbox.intersection(box, other) for other in taken))
+                covered = sum(each.width * each.height for each in shared)
+                places.append((not inside, covered, len(places), beside, rise, side, box))
+        *_, beside, rise, side, box = min(places)
+        text.set(position=(beside, rise), horizontalalignment=side)
+        taken.append(box)
+
+
+def _svg(axes: Axes, title: str, n_policies: int) -> str:
+    """Return the SVG of a picture; it scales, and says what it is to who cannot see it."""
+    file = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    axes.figure.savefig(file, format="svg", metadata=nothing)
+    width, height = 72 * axes.figure.get_size_inches()
+    words = f"{title}: contract regret against shortfall of {n_policies} policies"
+    drawn = file.getvalue().partition("</defs>")[2].replace("'DejaVu Sans'", "sans-serif")
+    drawn = re.sub(r"\s*\n\s*", " ", drawn).replace("> <", "><")
+    drawn = re.sub(r' transform="rotate\(-0 [^"]*"', "", drawn)
+    drawn = re.sub(r"(\d\.\d)\d{4,}", r"\1", drawn)
+    drawn = re.sub(r'<g id="[\w.]+"', "<g", drawn)  # the page's other pictures have the same ids
+    drawn = re.sub(r'<g id="([^"]+ [^"]+)">', r"<g><title>\1</title>", drawn)
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}" '
+        f'style="width:100%;background:#fff"><style>{RIM}</style>{drawn}'
+    )
