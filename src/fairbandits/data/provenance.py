@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.whole import guard_numba, remembered
+from fairbandits.data.whole import guard_numba, kept
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
@@ -45,8 +45,7 @@ WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionar
 #: is read.
 CONFIGURING = (
     *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
-    *("settings/remembering.py", "settings/scales.py", "settings/schemas.py"),
-    "settings/starting.py",
+    *("settings/scales.py", "settings/schemas.py", "settings/starting.py"),
 )
 
 
@@ -198,8 +197,8 @@ def _imports(name: str) -> frozenset[str]:
 def _contents(name: str) -> dict[str, Any]:
     """Return a source file's imports and a hash of its tokens, kept by a hash of the file."""
     content = (PACKAGE / name).read_bytes()
-    key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
-    known = _read_before()
+    key = f"{name} {key_of(content)}"
+    known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
         tables = _tables(tree) if name in REGISTRIES else []
@@ -276,11 +275,16 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
         yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
 
 
+def key_of(content: bytes) -> str:
+    """Return a hash of what something was worked out from."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 @cache
-def _read_before() -> dict[str, dict[str, Any]]:
-    """Return the results of `_contents` in this and in earlier processes."""
-    own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    return remembered(cache_root() / f"sources-{own}.json")
+def remembered(what: str, *parts: str) -> dict[str, Any]:
+    """Return what earlier processes worked out with the same code of these parts, by `key_of`."""
+    code = key_of(b"".join((PACKAGE / name).read_bytes() for name in _below(parts)))
+    return kept(cache_root() / f"{what}-{code}.json")
 
 
 def _files_of(imported: str) -> Iterator[str]:

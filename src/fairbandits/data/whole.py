@@ -54,7 +54,7 @@ def write_whole(file: Path, body: bytes) -> None:
 
 
 @cache
-def remembered(file: Path) -> dict[str, Any]:
+def kept(file: Path) -> dict[str, Any]:
     """Return what earlier processes have kept in a cache file; additions are kept at the end."""
     known = json.loads(read_whole(file) or "{}")
     atexit.register(_keep, known, len(known), file)
