@@ -193,8 +193,8 @@ def test_two_packages_that_offer_one_name_are_refused(folder, configured, instal
         configured("round_robin")
     assert str(error.value) == (
         "papers/toy/experiments.yaml: experiments.one.policies.mine.policy: 'round_robin' is "
-        "offered by several packages, other:Policy of other and round_robin:RoundRobin of "
-        "round-robin; name one of them as module:Class"
+        "offered by several packages, as other:Policy and round_robin:RoundRobin; name one of them "
+        "as module:Class"
     )
 
 

@@ -15,8 +15,7 @@ from click.testing import CliRunner
 import shrunk
 from fairbandits.arena.settings import arena_config
 from fairbandits.cli.main import main
-from fairbandits.data import store
-from fairbandits.data.provenance import figure_code, package_versions, replay_code
+from fairbandits.data.provenance import figure_code, replay_code
 from fairbandits.data.store import (
     DIGITS,
     StoreError,
@@ -31,7 +30,6 @@ from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import (
     chunk_path,
-    other_versions,
     read_lock,
     replicate_hashes,
     summarised,
@@ -220,7 +218,7 @@ def without_a_column(table):
     [
         (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
         (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
-        (without_a_column, ", banditq-uniform02 has columns replicate, round, arm, "),
+        (without_a_column, ", banditq-uniform02: replicate 0 has content hash "),
     ],
 )
 def test_a_dataset_of_another_form_is_found(config, lock, change, says):
@@ -257,17 +255,6 @@ def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
         assert first.startswith(f"{figure} ")
         assert str(*change.values()) in first or "had seed 1 when it was drawn" in first
         assert second.startswith(f"{replay} was changed: its content has hash ")
-
-
-def test_other_versions_of_packages_are_told(config, chunk, monkeypatch):
-    assert other_versions(config) == []
-    now = package_versions()
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "package_versions", lambda: now | {"numpy": "1.0"})
-        rewritten(chunk)
-    assert other_versions(config) == [
-        f"1 files were written with numpy 1.0, here is {now['numpy']}"
-    ]
 
 
 def test_many_problems_of_one_kind_are_summarised():

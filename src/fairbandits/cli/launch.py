@@ -17,9 +17,8 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.settings.config import Config, Experiment, blocks_of, load_config
-from fairbandits.settings.schemas import ConfigError, meant, paper_file
-from fairbandits.settings.variants import settings_of
+from fairbandits.settings.config import Config, Experiment, load_config
+from fairbandits.settings.schemas import ConfigError, meant
 
 LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
@@ -111,23 +110,17 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
     """
     if not targets or not set(targets) <= set(named_figures(config)):
         return
-    shown = {
-        one.suite or one.name: one for one in config.experiments if _figures_of(one) & {*targets}
-    }
+    shown = [one for one in config.experiments if _figures_of(one) & {*targets}]
     for name in changes:
-        homes = [name.removeprefix(f"{one.paper}.").partition(".")[0] for one in shown.values()]
-        if {*homes} & {known for one in shown.values() for known in (one.name, one.suite)}:
-            continue
-        settings = {}  # as they are called in the paper's file
-        for key, one in shown.items():
-            file = paper_file(one.paper, "audit" if one.audit else "experiments")
-            _, block = blocks_of(file, one.paper, file.name)[one.name]
-            settings[key] = list(settings_of(block))
-        ways = [f"{key}.{name}" for key, own in settings.items() if name in own]
-        listed = "; ".join(f"{key} has {', '.join(own)}" for key, own in settings.items())
-        drawn = f"draw{'s' * (len(targets) == 1)} {', '.join(shown) or 'no experiment'}"
-        way = f"write {' or '.join(ways)}" if ways else listed
-        raise ConfigError(f"--set {name}: {', '.join(targets)} {drawn}; {way}")
+        if not any(
+            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
+            for one in shown
+        ):
+            drawn = list(dict.fromkeys(one.suite or one.name for one in shown))
+            ways = " or ".join(f"{one}.SETTING" for one in drawn)
+            shows = f"draw{'s' * (len(targets) == 1)} {', '.join(drawn) or 'no experiment'}"
+            way = f"; write {ways}" if ways else ""
+            raise ConfigError(f"--set {name}: {', '.join(targets)} {shows}{way}")
 
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:

@@ -35,7 +35,6 @@ def verify(configs, lock, sample, sample_seed, every):
     from fairbandits.replication import verify as check
 
     problems, agree, chosen = _compared(configs, lock, sample, sample_seed)
-    echo_all((f"Note: {line}" for line in check.other_versions(load_config(configs))), err=True)
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
         raise ClickException(f"{len(problems)} problems{chosen}")

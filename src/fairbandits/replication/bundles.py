@@ -91,7 +91,7 @@ def bundles_of(config: Config) -> list[Bundle]:
 
 def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
     """Return the chunks of each run of some experiments."""
-    return [_chunks(run) for one in unit for run in one.runs]
+    return [_chunks(run) for experiment in unit for run in experiment.runs]
 
 
 def _packed(
@@ -243,30 +243,12 @@ def _placed(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _task(entry: dict[str, Any]) -> dict[str, Any]:
     """Return what is to be simulated; ValueError where something is of another kind."""
-    entry = _placed(entry)
     a(str, "a text")("name", entry["name"], "")
     a(dict, "a JSON object")("run", entry["run"], "")
     run, replicates = RunSpec.from_json(entry["run"]), range_of(entry["replicates"])
     if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
         raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")
-    return entry | {"run": run, "replicates": replicates}
-
-
-def chosen(
-    chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
-) -> list[dict[str, Any]]:
-    """Return a plan's chunks, of one run or some replicates if given; ConfigError if none."""
-    try:
-        wanted = None if replicates is None else range_of(replicates)
-    except ValueError as error:
-        raise ConfigError(f"--replicates: {error}") from None
-    known = {one["name"]: None for one in chunks}
-    if name is not None and name not in known:
-        raise ConfigError(f"{file} has no run {name!r}{meant(name, list(known))}")
-    of_run = [one for one in chunks if name in (None, one["name"])]
-    if not (some := [one for one in of_run if wanted in (None, one["replicates"])]):
-        raise ConfigError(f"{file} has no chunk of the replicates {replicates}")
-    return some
+    return _placed(entry) | {"run": run, "replicates": replicates}
 
 
 def range_of(text: str) -> range:

@@ -150,8 +150,13 @@ class _Paper:
             known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
         self.file = str(own.relative_to(root))
-        files = {str(path.relative_to(root)): path for path in (own, audit) if path.is_file()}
-        self.files = {name: _file_of(path, slug, name) for name, path in files.items()}
+        self.files: dict[str, PaperFile] = {}
+        for path in (own, audit):
+            if path.is_file():
+                name = str(path.relative_to(root))
+                content = self.files[name] = validated(read_yaml(path), PaperFile, name)
+                if content.paper != slug:
+                    raise ConfigError(f"{name}: paper must be {slug!r}, got {content.paper!r}")
 
     @property
     def replays(self) -> list[Replay]:
@@ -217,19 +222,8 @@ class _Paper:
                     raise ConfigError(f"{self.file}: {place}.figures: {words}")
 
 
-def _file_of(file: Path, slug: str, where: str) -> PaperFile:
-    content = validated(read_yaml(file), PaperFile, where)
-    if content.paper != slug:
-        raise ConfigError(f"{where}: paper must be {slug!r}, got {content.paper!r}")
-    return content
-
-
-def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the experiments of a file as written, each with its suite, if it is in one."""
-    return _instances(_file_of(file, slug, where).experiments, where)
-
-
 def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the experiments of a file as written, each with its suite, if it is in one."""
     written: dict[str, tuple[str, dict[str, Any]]] = {}
     for key, block in blocks.items():
         if "instances" not in block:

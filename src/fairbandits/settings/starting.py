@@ -23,18 +23,12 @@ def home_of(policy: str, place: str) -> str:
     """Return ``module:Class`` for an installed package's policy, other names unchanged."""
     if is_own(policy) or policy in HOMES:
         return policy
-    packages = [
-        (one.value, one.dist.name if one.dist else "an unknown package", f"{one.module}:{one.attr}")
-        for one in entry_points(group=GROUP, name=policy)
-    ]
-    homes = {home: package for _, package, home in sorted(packages)}
+    offers = entry_points(group=GROUP, name=policy)
+    homes = sorted({f"{offer.module}:{offer.attr}" for offer in offers})
     if len(homes) > 1:
-        both = " and ".join(f"{home} of {package}" for home, package in homes.items())
-        raise ConfigError(
-            f"{place}.policy: {policy!r} is offered by several packages, {both}; name one of them "
-            "as module:Class"
-        )
-    return next(iter(homes), policy)
+        several = f"{policy!r} is offered by several packages, as {' and '.join(homes)}"
+        raise ConfigError(f"{place}.policy: {several}; name one of them as module:Class")
+    return homes[0] if homes else policy
 
 
 def source_of(policy: str, place: str) -> str | None:
