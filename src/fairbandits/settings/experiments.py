@@ -9,7 +9,7 @@ from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
 from fairbandits.settings.scales import Factors, Settings
 from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance, listed
-from fairbandits.settings.starting import check_start, home_of, source_of
+from fairbandits.settings.starting import check_start, source_of
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,6 @@ def _played(
     """Return a policy's part of the specification of its runs, which can be started."""
     n_arms, shares = block.n_arms, tuple(block.target_shares or ())
     parameters = {key: shared_out(value, n_arms) for key, value in policy.parameters.items()}
-    home = home_of(policy.policy, place)
     means = [0.5] * n_arms
     quotas = block.fractions or ([0] * n_arms if block.drawn_quotas else None)
     stand_ins = {
@@ -211,11 +210,11 @@ def _played(
     }
     for cell in cells_of_sweep(policy.sweep):
         own = parameters | cell
-        check_start(home, own, policy.observe, n_arms, horizon, stand_ins, place)
+        check_start(policy.policy, own, policy.observe, n_arms, horizon, stand_ins, place)
     asks = depends_on_instance(parameters, "targets")
     return {
-        "policy": home,
-        "policy_source": source_of(home, place),
+        "policy": policy.policy,
+        "policy_source": source_of(policy.policy, place),
         "parameters": parameters,
         "horizons": tuple(_rescaled(policy.horizons or [], horizon, factor)),
         "apart": policy.apart,

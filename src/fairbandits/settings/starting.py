@@ -1,11 +1,9 @@
-"""Policies by their names, and whether they and observers start with their configured parameters.
+"""Whether policies and observers start with their configured parameters.
 
-Installed packages offer policies by entry points. Starting a policy imports Numba, so what could be
-started is remembered, also by later processes.
+Starting a policy imports Numba, so what could be started is remembered, also by later processes.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from typing import Any
 
 from fairbandits.data.provenance import key_of, remembered
@@ -14,21 +12,6 @@ from fairbandits.policies import HOMES, make_policy
 from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.settings.schemas import ConfigError, meant
 from fairbandits.settings.spec import OF_INSTANCE
-
-#: The entry point group: ``[project.entry-points."fairbandits.policies"]`` in pyproject.toml.
-GROUP = "fairbandits.policies"
-
-
-def home_of(policy: str, place: str) -> str:
-    """Return ``module:Class`` for an installed package's policy, other names unchanged."""
-    if is_own(policy) or policy in HOMES:
-        return policy
-    offers = entry_points(group=GROUP, name=policy)
-    homes = sorted({f"{offer.module}:{offer.attr}" for offer in offers})
-    if len(homes) > 1:
-        several = f"{policy!r} is offered by several packages, as {' and '.join(homes)}"
-        raise ConfigError(f"{place}.policy: {several}; name one of them as module:Class")
-    return homes[0] if homes else policy
 
 
 def source_of(policy: str, place: str) -> str | None:
@@ -63,8 +46,7 @@ def check_start(
         except ValueError as error:
             raise ConfigError(f"{place}.policy: {error}") from None
     if policy not in HOMES:
-        known = [*HOMES, *sorted(entry_points(group=GROUP).names - HOMES.keys())]
-        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
+        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, list(HOMES))}")
     started = remembered("started", "engine", "observers", "policies")
     same = key_of(repr((policy, complete, watching, n_arms, horizon)).encode())
     if same in started:
