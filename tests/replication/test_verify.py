@@ -104,9 +104,6 @@ def of_run(lock, key=RUN):
     return lock["runs"][key].split()
 
 
-# -------------------------------------------------------------------------------------- the lock
-
-
 # --------------------------------------------------------------------------------- what is found
 
 
@@ -316,17 +313,13 @@ def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
         assert problem.startswith(f"{RUN}, simulated again: replicate 2 has content hash")
 
 
-def test_lock_with_more_replicates_is_found(config, lock):
+def test_a_lock_with_more_than_the_configuration_is_found(config, lock):
     lock["runs"][RUN] += " 01234567"
+    other = "banditq/bandit_feedback/other-bernoulli"
+    lock["runs"][other] = "0" * DIGITS
     assert verify(config, lock, 0, 0) == [
-        f"{RUN}: results.lock has 4 replicates, the configuration 3"
-    ]
-
-
-def test_line_without_a_run_is_found(config, lock):
-    lock["runs"]["banditq/bandit_feedback/other-bernoulli"] = "0" * DIGITS
-    assert verify(config, lock, 0, 0) == [
-        "banditq/bandit_feedback/other-bernoulli is in results.lock but not in the configuration"
+        f"{RUN}: results.lock has 4 replicates, the configuration 3",
+        f"{other} is in results.lock but not in the configuration",
     ]
 
 

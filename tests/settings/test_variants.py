@@ -91,20 +91,6 @@ def test_changes_that_cannot_be(name, value, says):
     assert line.startswith("test: changes")
 
 
-@pytest.mark.parametrize(
-    ("scale", "settings", "says"),
-    [
-        ("variant", {}, "scale variant needs changes or replicates"),
-        ("paper", {"replicates": 5}, "replicates needs scale variant, got paper"),
-        ("paper", {"limits": {"replicates": 5}}, "limits need another scale than paper"),
-        ("preview", {}, "scale preview needs the limits of config/preview.yaml"),
-        ("variant", {"replicates": 1}, "replicates must be a whole number of at least 2"),
-    ],
-)
-def test_scales_and_settings_that_do_not_fit(scale, settings, says):
-    assert says in refused(configured, scale=scale, **settings)
-
-
 # ----------------------------------------------------------------------------------- preview
 
 

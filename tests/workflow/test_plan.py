@@ -45,13 +45,6 @@ def paper(name):
     return SimpleNamespace(paper=name)
 
 
-def test_each_dataset_is_made_once(plan):
-    made = [f"<results>/{file}" for job in plan.collections for file in job.outputs]
-    assert sorted(made) == sorted(plan.datasets + plan.arena_datasets)
-    needed = {file for job in plan.collections for file in job.inputs}
-    assert needed == {file for job in plan.simulations for file in job.outputs}
-
-
 def test_a_variant_has_figures_and_datasets_alone(variant):
     assert variant.verdicts == variant.site_verdicts == []
     assert variant.arena_tables == variant.arena_datasets == []

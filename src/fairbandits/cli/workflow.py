@@ -156,7 +156,7 @@ class Plan:
             category=title.partition(":")[0],
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
-            caption=declared.caption([one.facts() for one in alone or shown]),
+            caption=declared.caption([*map(vars, alone), *(one.facts() for one in shown)]),
             code=figure_code(paper),
         )
 

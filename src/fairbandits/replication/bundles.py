@@ -227,28 +227,24 @@ def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
         needed = f"{what}, each with {', '.join(KEYS[what])}"
         raise ConfigError(f"{file} is no plan: it needs {needed}") from None
     try:
-        return [_task(entry) if what == "chunks" else _placed(entry) for entry in entries]
+        return list(map(_task, entries))
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
 
 
-def _placed(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with paths for its files; ValueError where something is of another kind."""
-    whole(at_least=0)("seed", entry["seed"], "")
-    chunks = a(list, "a list of files")("chunks", entry.get("chunks", []), "")
-    for file in (entry["out"], *chunks):
-        a(str, "named by a text")("a file", file, "")
-    return entry | {"out": Path(entry["out"]), "chunks": [*map(Path, chunks)]}
-
-
 def _task(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return what is to be simulated; ValueError where something is of another kind."""
+    """Return an entry with paths and its run; ValueError for what is of another kind."""
+    whole(at_least=0)("seed", entry["seed"], "")
+    file = a(str, "named by a text")
+    task = entry | {"out": Path(file("a file", entry["out"], ""))}
+    if "chunks" in entry:
+        chunks = a(list, "a list of files")("chunks", entry["chunks"], "")
+        return task | {"chunks": [Path(file("a file", chunk, "")) for chunk in chunks]}
     a(str, "a text")("name", entry["name"], "")
-    a(dict, "a JSON object")("run", entry["run"], "")
-    run, replicates = RunSpec.from_json(entry["run"]), range_of(entry["replicates"])
+    run = RunSpec.from_json(a(dict, "a JSON object")("run", entry["run"], ""))
     if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
         raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")
-    return _placed(entry) | {"run": run, "replicates": replicates}
+    return task | {"run": run, "replicates": range_of(entry["replicates"])}
 
 
 def range_of(text: str) -> range:

@@ -115,10 +115,6 @@ class Replay:
         """Path of its table in the folder of results."""
         return f"{self.paper}/{self.name}.parquet"
 
-    def facts(self) -> dict[str, Any]:
-        """Return a caption's facts about it, as plain values."""
-        return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
-
 
 def experiment_of(
     paper: str,
