@@ -154,6 +154,12 @@ class OfEqualShare(Model):
     of_equal_share: m.Exact
 
 
+Shares = m.either(Annotated[list[m.Exact], m.Some], spelt_out(SameShare))
+Fractions = m.either(
+    Annotated[list[m.Exact], m.Pair], Annotated[OfEqualShare, AfterValidator(dict)]
+)
+
+
 class DrawnQuotas(Model):
     """Quotas drawn for each replicate, whole numbers over the denominator.
 
@@ -267,18 +273,8 @@ class ExperimentBlock(Model):
     record: Annotated[list[Annotated[Any, PlainValidator(_recorded)]], m.Unique] | None = None
     targets: sourced(Numbers) | None = None  # reward rates, 0 if unprotected
     #: in place of targets: what part of its mean each of the first arms is to get
-    target_shares: (
-        sourced(m.either(Annotated[list[m.Exact], m.Some], spelt_out(SameShare))) | None
-    ) = None
-    #: required fractions of pulls
-    quotas: (
-        sourced(
-            m.either(
-                Annotated[list[m.Exact], m.Pair], Annotated[OfEqualShare, AfterValidator(dict)]
-            )
-        )
-        | None
-    ) = None
+    target_shares: sourced(Shares) | None = None
+    quotas: sourced(Fractions) | None = None  # required, of pulls
     drawn_quotas: sourced(DrawnQuotas) | None = None  # in place of quotas
     #: cost of a pull that an arm lacks: for all arms, or one per arm; half_range is
     #: (max mu - min mu) / 2
@@ -394,9 +390,8 @@ class ExperimentBlock(Model):
         if not self.rates:
             return
         self._check_length("targets", self.rates, "mean")
-        load = 0.0
+        load, allowed = 0.0, "must be at least 0, and 0 where the mean is 0"
         for k, (mean, target) in enumerate(zip(self.means, self.rates, strict=True), start=1):
-            allowed = "must be at least 0, and 0 where the mean is 0"
             got = f"{target} for arm {k} with mean {mean}"
             require(target == 0 or (target > 0 and mean > 0), f".targets {allowed}, got {got}")
             load += target / mean if target else 0.0
