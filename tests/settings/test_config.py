@@ -300,6 +300,7 @@ WRONG = [
     ("config/config.yaml", "papers", [], "at least 1 item"),
     ("config/config.yaml", "papers", ["banditq", "banditq"], "each entry once"),
     ("config/config.yaml", "pathvars.figures", "", "at least 1 character"),
+    ("config/config.yaml", "papers", ["banditq\n"], "a text that matches"),
     (BANDITQ, f"{FULL}.title", 3, "a text"),
     (BANDITQ, f"{FULL}.title", "<script>", "that matches [^<>]*"),
     (BANDITQ, f"{FULL}.horizon.value", 0, "at least 1"),
@@ -397,20 +398,6 @@ def test_looking_up_what_is_not_there(paper_scale, call, key, text):
     with pytest.raises(ConfigError) as error:
         getattr(paper_scale, call)(*key)
     assert message(error).startswith(text)
-
-
-@pytest.mark.parametrize(
-    ("file", "path", "value"),
-    [
-        ("config/config.yaml", "papers", ["banditq\n"]),
-        (BANDITQ, f"{FULL}.figures", ["fig1\n"]),
-        (BANDITQ, "experiments", {"mine\n": {}}),
-    ],
-)
-def test_names_do_not_end_with_a_line_break(changed, file, path, value):
-    with pytest.raises(ConfigError, match="must be a text that matches") as error:
-        changed(file, path, value)
-    assert r"\n'" in message(error)
 
 
 def test_group_quotas_are_summed_when_the_configuration_is_read(changed):
