@@ -88,7 +88,7 @@ def lock(made):
 @pytest.fixture
 def chunk(config):
     """Return the second chunk file of one run: its replicate 2."""
-    return chunk_path(config, config.run(RUN), "2-2")
+    return chunk_path(config, shrunk.run_of(config, RUN), "2-2")
 
 
 def rewritten(file, change=None, **footer):

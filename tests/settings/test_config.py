@@ -381,12 +381,6 @@ def test_file_that_cannot_be_read(tmp_path):
     ("call", "key", "text"),
     [
         (
-            "run",
-            ("banditq/full_information/banditq-uniform",),
-            "no run 'banditq/full_information/banditq-uniform'; "
-            "did you mean 'banditq/full_information/banditq-uniform02'?",
-        ),
-        (
             "experiment",
             ("banditq", "fullinformation"),
             "no experiment 'banditq/fullinformation'; did you mean 'banditq/full_information'?",

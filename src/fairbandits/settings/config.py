@@ -73,10 +73,6 @@ class Config:
         """All runs of all experiments."""
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
-    def run(self, key: str) -> Run:
-        """Return the run with this key, or raise ConfigError naming the nearest."""
-        return _lookup({run.key: run for run in self.runs}, key, "run")
-
     def experiment(self, paper: str, name: str) -> Experiment:
         """Return an experiment, or raise ConfigError naming the nearest."""
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
