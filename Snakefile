@@ -40,27 +40,27 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        PLAN.images(),
-        PLAN.drawn(),
-        PLAN.verdicts(),
-        PLAN.arena_tables(),
-        [] if PLAN.variant else PLAN.site(),
+        PLAN.images,
+        PLAN.drawn,
+        PLAN.verdicts,
+        PLAN.arena_tables,
+        [] if PLAN.variant else PLAN.site,
 
 
 rule figures:
     input:
-        PLAN.images(),
-        PLAN.drawn(),
+        PLAN.images,
+        PLAN.drawn,
 
 
 rule datasets:
     input:
-        PLAN.datasets(),
+        PLAN.datasets,
 
 
 rule report:
     input:
-        PLAN.site(),
+        PLAN.site,
 
 
 onstart:

@@ -33,6 +33,11 @@ def config(papers, seed, **limits):
     return build_config(settings(papers, seed, **limits), "test")
 
 
+def run_of(config, key):
+    """Return the run of a configuration that has this key."""
+    return {run.key: run for run in config.runs}[key]
+
+
 def experiment_of(paper, name, seed, **limits):
     """Return an experiment of such a small run."""
     return config([paper], seed, **limits).experiment(paper, name)

@@ -17,7 +17,6 @@ from fairbandits.replication.progress import PROGRESS
 
 #: Seconds without a line after which one says what runs.
 SILENCE = 60.0
-
 #: Lines of a failed job's log that are shown.
 SHOWN = 20
 #: How Snakemake says once more that a job failed: before it is said which one, and at the end.
@@ -28,18 +27,8 @@ AGAIN = (
 )
 AT_THE_END = "WorkflowError:\nAt least one job did not complete successfully"
 
-#: What Snakemake says of the course of things.
-COURSE = {
-    LogEvent.JOB_INFO,
-    LogEvent.JOB_FINISHED,
-    LogEvent.JOB_STARTED,
-    LogEvent.PROGRESS,
-    LogEvent.RESOURCES_INFO,
-    LogEvent.RULEGRAPH,
-    LogEvent.RUN_INFO,
-    LogEvent.SHELLCMD,
-    LogEvent.WORKFLOW_STARTED,
-}
+#: Events that are no progress.
+TROUBLE = (LogEvent.ERROR, LogEvent.GROUP_ERROR)
 
 
 class LogHandler(LogHandlerBase):
@@ -74,7 +63,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_ERROR:
             name = PROGRESS.failed(record.jobid) or "a job"
             line = "\n".join([f"{name} failed:", *_last_lines(getattr(record, "log", None) or [])])
-        elif idle or (event not in COURSE and (event or record.levelno > logging.INFO)):
+        elif idle or event in TROUBLE or (event is None and record.levelno > logging.INFO):
             line = self.format(record)
             if line.startswith(AGAIN):
                 line = ""
@@ -105,11 +94,10 @@ class LogHandler(LogHandlerBase):
 
 def _last_lines(logs: list[str]) -> list[str]:
     """Return the last lines of a failed job's logs, and where they stand."""
-    found = []
+    shown = []
     for place in map(Path, logs):
         text = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
         lines = text.rstrip().splitlines()
-        found += [f"  {line}" for line in lines[-SHOWN:]]
         more = f", {len(lines)} lines in all" if len(lines) > SHOWN else ""
-        found.append(f"  ({place}{more})")
-    return found
+        shown += [f"  {line}" for line in [*lines[-SHOWN:], f"({place}{more})"]]
+    return shown

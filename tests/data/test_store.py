@@ -177,27 +177,24 @@ def test_no_flipped_bit_goes_unseen(file, rng):
     assert unseen < 50
 
 
-@pytest.mark.parametrize("record", [b"not JSON", b"\xff", b"[]", b"3", b'"text"'])
-def test_damaged_footer(tmp_path, table, record):
-    path = tmp_path / "damaged.parquet"
-    pq.write_table(table.replace_schema_metadata({KEY: record}), path)
-    refusal(path)
-
-
-@pytest.mark.parametrize("metadata", [None, {b"pandas": b"{}"}])
-def test_foreign_file(tmp_path, table, metadata):
-    path = tmp_path / "foreign.parquet"
-    pq.write_table(table.replace_schema_metadata(metadata), path)
-    assert "was not written by fairbandits" in refusal(path)
-
-
-@pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1, "1", None])
-def test_other_schema_version(tmp_path, table, version):
-    path = tmp_path / "other.parquet"
+def of_version(version):
+    """Return metadata of another schema version, and what is said of it."""
     record = json.dumps({"schema": version, "kind": "chunk"}).encode()
-    pq.write_table(table.replace_schema_metadata({KEY: record}), path)
-    text = refusal(path)
-    assert f"has schema version {version!r}, this code reads {SCHEMA_VERSION}" in text
+    return {KEY: record}, f"has schema version {version!r}, this code reads {SCHEMA_VERSION}"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "says"),
+    [
+        *(({KEY: one}, "is damaged") for one in (b"not JSON", b"\xff", b"[1]", b"3", b'"text"')),
+        *((one, "was not written by fairbandits") for one in (None, {b"pandas": b"{}"})),
+        *map(of_version, (0, SCHEMA_VERSION + 1, "1", None)),
+    ],
+)
+def test_other_footers(tmp_path, table, metadata, says):
+    path = tmp_path / "other.parquet"
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    assert says in refusal(path)
 
 
 # ------------------------------------------------------------------------------ content hashes

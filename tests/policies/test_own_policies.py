@@ -1,14 +1,10 @@
 """Policies outside the package, named in a configuration as module:Class."""
 
-import dataclasses
 import json
-import re
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
-from hatchling.builders.wheel import WheelBuilder
 
 import own_policy
 from fairbandits import Instance, run
@@ -129,73 +125,6 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
     assert plans[0] != plans[1]
     with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
         simulate_chunk(spec_of(first), 1, [0])
-
-
-# offered by an installed package
-
-
-GUIDE = Path(README.parent, "docs", "adding-a-policy.md").read_text("utf-8")
-
-
-@pytest.fixture
-def install(tmp_path_factory, monkeypatch):
-    """Return a function that installs the package of the guide, perhaps with another name."""
-
-    def installed(old="", new=""):
-        source, packages = (tmp_path_factory.mktemp(name) for name in ("source", "packages"))
-        for file, text in re.findall(r"\*\*`([\w.]+)`\*\*\n\n```\w+\n(.*?)```", GUIDE, re.DOTALL):
-            if file in ("pyproject.toml", "round_robin.py"):
-                (source / file).write_text(text.replace(old, new) if old else text)
-        # what pip does of it
-        wheel = next(WheelBuilder(str(source)).build(directory=str(source), versions=["standard"]))
-        zipfile.ZipFile(wheel).extractall(packages)
-        monkeypatch.syspath_prepend(packages)
-        return packages
-
-    before = set(sys.modules)
-    yield installed
-    for name in set(sys.modules) - before:
-        if name == "round_robin":
-            del sys.modules[name]
-
-
-def test_an_installed_package_offers_a_policy_by_its_name(folder, configured, install):
-    with pytest.raises(ConfigError, match=r"policies.mine.policy: 'round_robin' is unknown"):
-        configured("round_robin")
-    packages = install()
-    spec = spec_of(configured("round_robin", {"first": 2}))
-    assert spec == spec_of(configured("round_robin:RoundRobin", {"first": 2}))
-    columns = simulate_chunk(
-        dataclasses.replace(spec, horizon=31, checkpoints={"at": [31]}), 1, [0]
-    )
-    assert columns["plays"].tolist() == [10, 11, 10]
-    with pytest.raises(ConfigError, match=r"is unknown; did you mean 'round_robin'\?"):
-        configured("roundrobin")
-    with pytest.raises(
-        ConfigError, match=r"policy round_robin:RoundRobin: .*argument 'last'; it is"
-    ):
-        configured("round_robin", {"last": 1})
-    # an edit there is another run, as for any policy of one's own
-    with (packages / "round_robin.py").open("a") as file:
-        file.write("# edited\n")
-    assert spec_of(configured("round_robin", {"first": 2})).policy_source != spec.policy_source
-
-
-def test_two_packages_that_offer_one_name_are_refused(folder, configured, install):
-    packages = install()
-    for name, home in (("again", "round_robin:RoundRobin"), ("other", "other:Policy")):
-        assert spec_of(configured("round_robin")).policy == "round_robin:RoundRobin"
-        info = packages / f"{name}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[fairbandits.policies]\nround_robin = {home}\n")
-    with pytest.raises(ConfigError) as error:
-        configured("round_robin")
-    assert str(error.value) == (
-        "papers/toy/experiments.yaml: experiments.one.policies.mine.policy: 'round_robin' is "
-        "offered by several packages, other:Policy of other and round_robin:RoundRobin of "
-        "round-robin; name one of them as module:Class"
-    )
 
 
 WRONG = [

@@ -192,7 +192,8 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     assert options["files"] == [base, out / "variant.yaml"]
     assert {"banditq_fig1", "banditq_fig7"} <= set(words[0])
     variant = load_config(options["files"])
-    assert variant.run("banditq/oracle_lfg/banditq-bernoulli").spec.parameters["V_exponent"] == 0.6
+    run = shrunk.run_of(variant, "banditq/oracle_lfg/banditq-bernoulli")
+    assert run.spec.parameters["V_exponent"] == 0.6
     assert all(folder.startswith(str(out)) for folder in variant.folders.values())
 
 

@@ -35,7 +35,7 @@ def smoke():
 
 def changed(config, key, **changes):
     """Return the configuration with other settings in the specification of one run."""
-    found = config.run(key)
+    found = shrunk.run_of(config, key)
     other = replace(found, spec=replace(found.spec, **changes))
     experiments = [
         replace(one, runs=tuple(other if run is found else run for run in one.runs))
@@ -123,7 +123,8 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
         chunks = read_plan(tmp_path / job.plan, "chunks")
         assert [one["out"] for one in chunks] == [tmp_path / file for file in job.outputs]
         for one in chunks:
-            run = config.run("/".join(one["out"].relative_to(tmp_path).parts[1:4]))
+            key = "/".join(one["out"].relative_to(tmp_path).parts[1:4])
+            run = shrunk.run_of(config, key)
             assert one["run"] == run.spec
             assert one["seed"] == config.seed_of(config.experiment_of(run))
             replicates = one["replicates"]

@@ -20,7 +20,7 @@ from fairbandits.settings.spec import RunSpec
 
 CONFIG = real.config()
 EVERY = {run.key for run in CONFIG.runs}
-CACHED = ("fingerprint", "used_by", "homes", "_imports", "_contents", "_read_before")
+CACHED = ("fingerprint", "used_by", "homes", "_imports", "_contents", "remembered")
 
 
 def forget():

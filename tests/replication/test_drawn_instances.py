@@ -1,4 +1,4 @@
-"""Drawn means, penalties, spreads, horizons: from configuration to dataset, and refused."""
+"""Drawn means, penalties, spreads, horizons: from configuration to dataset."""
 
 import re
 
@@ -18,7 +18,6 @@ from fairbandits import (
     run,
 )
 from fairbandits.replication.simulate import simulate_chunk
-from shrunk import sourced
 
 SEED = 20240911
 HORIZON = 1200
@@ -142,105 +141,3 @@ def test_each_horizon_is_a_run_of_its_own():
         assert columns["plays"][part].tolist() == alone.plays[0, -1].tolist()
         assert set(columns["horizon"][part]) == set(columns["round"][part]) == {cell["horizon"]}
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
-
-
-# -------------------------------------------------------------------------------------- datasets
-
-
-# ------------------------------------------------------------------------ refused configurations
-
-
-def refused(tmp_path, change, name):
-    def changed(experiments):
-        change(experiments[name])
-
-    return shrunk.refusal_of(tmp_path, "ht_ucb", "experiments", changed)
-
-
-def drawn(**changes):
-    return lambda block: block["drawn_means"].update(
-        {key: sourced(value) for key, value in changes.items()}
-    )
-
-
-def of_policy(name, **changes):
-    return lambda block: block["policies"][name].update(changes)
-
-
-def parameter(policy, **changes):
-    return lambda block: block["policies"][policy]["parameters"].update(
-        {key: sourced(value) for key, value in changes.items()}
-    )
-
-
-CHANGES = {
-    "both means": (
-        lambda block: block.update(means=sourced([0.5] * 5)),
-        "means and drawn_means exclude each other; give one of them",
-    ),
-    "range": (drawn(low=1), "drawn_means.low must be below high (1), got 1"),
-    "law": (
-        lambda block: (
-            drawn(high=2)(block),
-            block.update(laws=sourced(["gaussian", "beta"])),
-        ),
-        "drawn_means must be in [0, 1] under law beta, got 0 to 2",
-    ),
-    "targets": (
-        lambda block: block.update(targets=sourced([0.1] * 5)),
-        "targets need fixed means; give target_shares of drawn ones",
-    ),
-    "spread of another law": (
-        lambda block: block["spread"].update(beta=sourced(1)),
-        "spread.beta: the experiment has no such law; it has gaussian",
-    ),
-    "spread 0": (
-        lambda block: block["spread"].update(gaussian=sourced(0)),
-        "spread.gaussian must be above 0, got 0",
-    ),
-    "penalties in words": (
-        lambda block: block.update(penalties=sourced("range")),
-        "penalties.value must be a number, or half_range, got 'range'",
-    ),
-    "no penalties": (
-        lambda block: block.pop("penalties"),
-        "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
-    ),
-    "of the instance": (
-        parameter("lfg", weights="instance"),
-        "weights: only means, penalties, reference, shadow_means, groups, targets, quotas and "
-        "fractions can be those of the instance",
-    ),
-    "horizons in disorder": (
-        of_policy("lfg", horizons=sourced([1000, 500])),
-        "policies.lfg.horizons must increase, got 1000, 500",
-    ),
-    "horizon too long": (
-        of_policy("lfg", horizons=sourced([500, 16001])),
-        "policies.lfg.horizons must be whole numbers in 5..16000, got 16001",
-    ),
-    "rounds in disorder": (
-        lambda block: block.update(checkpoints={"at": [500, 500, 16000]}),
-        "checkpoints.at must increase, got 500, 500, 16000",
-    ),
-    "rounds end early": (
-        lambda block: block.update(checkpoints={"at": [500]}),
-        "checkpoints.at must end with the horizon (16000), got 500",
-    ),
-    "no rounds": (
-        lambda block: block.update(checkpoints={"log": 3}),
-        "checkpoints: give either at, or linear and log",
-    ),
-    "published replicates": (
-        lambda block: block.update(published_replicates=sourced(501)),
-        "published_replicates must be at most replicates (500), got 501",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_configuration_is_refused(name, tmp_path):
-    change, words = CHANGES[name]
-    message = refused(tmp_path, change, REGRET)
-    assert words in message
-    assert message.startswith("papers/ht_ucb/experiments.yaml: experiments.regret_5_02")

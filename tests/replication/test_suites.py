@@ -391,7 +391,7 @@ REFUSED = [
     # steps of a sweep, parts of the equal share
     (
         with_steps(first=1, last=1, steps=3),
-        f"{STEPS}.value: first and last must differ, got 1 for both",
+        f"{STEPS}.value must have each entry once, got 1 twice",
     ),
     (with_share("-1/2"), "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
     # drawn quotas

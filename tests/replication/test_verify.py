@@ -15,8 +15,7 @@ from click.testing import CliRunner
 import shrunk
 from fairbandits.arena.settings import arena_config
 from fairbandits.cli.main import main
-from fairbandits.data import store
-from fairbandits.data.provenance import figure_code, package_versions, replay_code
+from fairbandits.data.provenance import figure_code, replay_code
 from fairbandits.data.store import (
     DIGITS,
     StoreError,
@@ -31,7 +30,6 @@ from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import (
     chunk_path,
-    other_versions,
     read_lock,
     replicate_hashes,
     summarised,
@@ -90,7 +88,7 @@ def lock(made):
 @pytest.fixture
 def chunk(config):
     """Return the second chunk file of one run: its replicate 2."""
-    return chunk_path(config, config.run(RUN), "2-2")
+    return chunk_path(config, shrunk.run_of(config, RUN), "2-2")
 
 
 def rewritten(file, change=None, **footer):
@@ -104,9 +102,6 @@ def rewritten(file, change=None, **footer):
 def of_run(lock, key=RUN):
     """Return the locked hashes of a run."""
     return lock["runs"][key].split()
-
-
-# -------------------------------------------------------------------------------------- the lock
 
 
 # --------------------------------------------------------------------------------- what is found
@@ -220,7 +215,7 @@ def without_a_column(table):
     [
         (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
         (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
-        (without_a_column, ", banditq-uniform02 has columns replicate, round, arm, "),
+        (without_a_column, ", banditq-uniform02: replicate 0 has content hash "),
     ],
 )
 def test_a_dataset_of_another_form_is_found(config, lock, change, says):
@@ -257,17 +252,6 @@ def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
         assert first.startswith(f"{figure} ")
         assert str(*change.values()) in first or "had seed 1 when it was drawn" in first
         assert second.startswith(f"{replay} was changed: its content has hash ")
-
-
-def test_other_versions_of_packages_are_told(config, chunk, monkeypatch):
-    assert other_versions(config) == []
-    now = package_versions()
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "package_versions", lambda: now | {"numpy": "1.0"})
-        rewritten(chunk)
-    assert other_versions(config) == [
-        f"1 files were written with numpy 1.0, here is {now['numpy']}"
-    ]
 
 
 def test_many_problems_of_one_kind_are_summarised():
@@ -329,17 +313,13 @@ def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
         assert problem.startswith(f"{RUN}, simulated again: replicate 2 has content hash")
 
 
-def test_lock_with_more_replicates_is_found(config, lock):
+def test_a_lock_with_more_than_the_configuration_is_found(config, lock):
     lock["runs"][RUN] += " 01234567"
+    other = "banditq/bandit_feedback/other-bernoulli"
+    lock["runs"][other] = "0" * DIGITS
     assert verify(config, lock, 0, 0) == [
-        f"{RUN}: results.lock has 4 replicates, the configuration 3"
-    ]
-
-
-def test_line_without_a_run_is_found(config, lock):
-    lock["runs"]["banditq/bandit_feedback/other-bernoulli"] = "0" * DIGITS
-    assert verify(config, lock, 0, 0) == [
-        "banditq/bandit_feedback/other-bernoulli is in results.lock but not in the configuration"
+        f"{RUN}: results.lock has 4 replicates, the configuration 3",
+        f"{other} is in results.lock but not in the configuration",
     ]
 
 

@@ -63,6 +63,11 @@ def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
     ("settings", "message"),
     [
         ({"scale": "large"}, "scale large needs the factors of config/large.yaml"),
+        ({"scale": "preview"}, "scale preview needs the limits of config/preview.yaml"),
+        ({"scale": "variant"}, "scale variant needs changes or replicates"),
+        ({"replicates": 5}, "replicates needs scale variant, got paper"),
+        ({"limits": {"replicates": 5}}, "limits need another scale than paper"),
+        ({"scale": "variant", "replicates": 1}, "must be a whole number of at least 2"),
         ({"factors": FACTORS}, "factors need another scale than paper, such as large"),
         (SMALL | {"factors": FACTORS}, "limits and factors exclude each other"),
         ({"costs": {KEY + "x": 5}}, f"costs: there is no run '{KEY}x'; did you mean '{KEY}'"),

@@ -18,6 +18,14 @@ pytestmark = pytest.mark.slow
 STEP = ["site", "--help"]
 
 
+def wait_for(what):
+    """Wait until something holds."""
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 @pytest.fixture
 def served(tmp_path, monkeypatch):
     """A folder with a server, and what runs a step there."""
@@ -27,6 +35,7 @@ def served(tmp_path, monkeypatch):
     serving.start()
     monkeypatch.setenv(serving.PLACE, serving.SOCKET)
     (server,) = serving._started
+    wait_for(Path(serving.SOCKET).exists)
     yield server
     server.stdin.close()
     server.wait(timeout=10)
@@ -46,14 +55,6 @@ def forks_of(server):
     """Return the forks that are at work."""
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True)
     return [int(one) for one in found.stdout.split()]
-
-
-def wait_for(what):
-    """Wait until something holds."""
-    end = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("words", [STEP, ["figure", "banditq"], ["collect", "no.json"]])
@@ -99,19 +100,13 @@ def test_forks_end_with_the_run(served, tmp_path):
     wait_for(lambda: not Path(f"/proc/{fork}").exists())
 
 
-def test_a_server_of_other_code_does_nothing(monkeypatch):
-    monkeypatch.setattr(serving, "_sources", lambda: {"a.py": (1, 1)})
-
-    class Step:
-        closed = False
-
-        def settimeout(self, _):
-            pass
-
-        def close(self):
-            self.closed = True
-
-    step = Step()
-    monkeypatch.setattr(serving, "_received", lambda _: ([], {"argv": ["", "site"]}))
-    assert serving.take(step, {"a.py": (1, 2)}) is None
-    assert step.closed
+def test_a_server_of_other_code_does_nothing(served, monkeypatch):
+    monkeypatch.setattr(sys, "argv", command(*STEP))
+    assert serving._asked(serving.SOCKET) == 0
+    file = PACKAGE / "data" / "whole.py"
+    stat = file.stat()
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    try:
+        assert serving._asked(serving.SOCKET) is None
+    finally:
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))

@@ -3,7 +3,7 @@
 
 rule arena:
     input:
-        data=PLAN.arena_datasets(),
+        data=PLAN.arena_datasets,
         settings="papers/arena/arena.yaml",
     output:
         expand("<results>/arena/{table}.parquet", table=TABLES),

@@ -1,6 +1,6 @@
 """The figures: a rule for each, from what is said of it where it is drawn (`fairbandits.figures`)."""
 
-for one in PLAN.drawings():
+for one in (PLAN.drawing(*figure) for figure in CONFIG.figures):
 
     rule:
         name:

@@ -20,7 +20,7 @@ rule notebook:
     params:
         results=results_folder,
         figures=figures_folder,
-        code=PLAN.page_code,
+        code=PLAN.site_code,
     shell:
         "fairbandits notebook {input.source:q} {output:q} -p results {params.results:q}"
         " -p figures {params.figures:q} > {log:q} 2>&1"
@@ -29,11 +29,11 @@ rule notebook:
 rule site:
     input:
         pages=expand("<results>/notebooks/{page}.ipynb", page=PLAN.pages),
-        images=PLAN.images(),
-        verdicts=PLAN.site_verdicts(),
-        settings=PLAN.site_settings(),
+        images=PLAN.images,
+        verdicts=PLAN.site_verdicts,
+        settings=PLAN.site_settings,
     output:
-        PLAN.site(),
+        PLAN.site,
     log:
         "<logs>/site.log",
     benchmark:

@@ -1,6 +1,5 @@
 """The commands of the audit: judging claims, their verdicts and history, and their ledgers."""
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,22 +8,8 @@ from tempfile import TemporaryDirectory
 import yaml
 from click import ClickException, IntRange, UsageError, argument, echo, option
 
-from fairbandits.cli.options import (
-    CLAIM,
-    CONFIGS,
-    CORES,
-    DEFAULT_CONFIG,
-    FILE,
-    FOLDER,
-    RESULTS,
-    VERDICT,
-    command,
-    echo_all,
-    of_a_paper,
-    paper_option,
-    set_option,
-    writing,
-)
+from fairbandits.cli import options
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all, writing
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -38,7 +23,7 @@ def _seeded(configs, seed, salt):
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
-@of_a_paper
+@options.of_a_paper
 @option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
 def audit(configs, paper, results, seed, salt, only, out):
     """Run the tests of PAPER's ledger on its datasets, and write the findings.
@@ -109,8 +94,8 @@ def record(configs, verdicts, findings, out):
 
 
 @command("power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation")
-@of_a_paper
-@VERDICT
+@options.of_a_paper
+@options.VERDICT
 def power(configs, paper, results, seed, salt, only, verdict):
     """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
 
@@ -133,16 +118,16 @@ def power(configs, paper, results, seed, salt, only, verdict):
     "claims --json",
 )
 @CONFIGS
-@CLAIM
-@set_option(
+@options.CLAIM
+@options.set_option(
     "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE changes one test; can"
     " be repeated. Nothing is written."
 )
-@paper_option("Only claims of this paper.")
-@VERDICT
+@options.paper_option("Only claims of this paper.")
+@options.VERDICT
 @option("--json", "as_json", is_flag=True, help="As JSON.")
 @option("--criteria", is_flag=True, help="Rates of reproduction by several criteria, side by side.")
-@RESULTS
+@options.RESULTS
 @option("--anyway", is_flag=True, help="Show stale verdicts too, marked as such.")
 def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
@@ -168,7 +153,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
 
 @command("deviations --paper banditq")
 @CONFIGS
-@paper_option("Only the changes of this paper.")
+@options.paper_option("Only the changes of this paper.")
 def deviations(configs, paper):
     """List the changes of the audit since it was first written down, by date."""
     from fairbandits.audit import run
@@ -206,13 +191,13 @@ def vocabulary():
     'rejudge --paper ht_ucb --salt "any words"',
     "rejudge --paper banditq --primary --salts 8 --record",
 )
-@paper_option("The paper whose claims are judged again.")
+@options.paper_option("The paper whose claims are judged again.")
 @option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
 @option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
 @option("--primary", is_flag=True, help="Only the claims that the paper stands on, and their data.")
 @option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
 @option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
-@CORES
+@options.CORES
 def rejudge(paper, words, salts, primary, record, smoke, cores):
     """Draw new data for a PAPER, judge its claims, and list which verdicts recur.
 
@@ -221,6 +206,7 @@ def rejudge(paper, words, salts, primary, record, smoke, cores):
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.run import load
+    from fairbandits.cli import launch
 
     if paper is None:
         raise UsageError("--paper says whose claims are judged again")
@@ -230,7 +216,7 @@ def rejudge(paper, words, salts, primary, record, smoke, cores):
         raise UsageError("--record needs the published scale; leave out --smoke")
     root = checkout()
     scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
-    base = [*DEFAULT_CONFIG, *scale]
+    base = [*options.DEFAULT_CONFIG, *scale]
     home = load_config(base).folders["results"]
     for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
         settings = again.settings_of(paper, salt, home)
@@ -242,22 +228,9 @@ def rejudge(paper, words, salts, primary, record, smoke, cores):
             ledger = again.judged_again(ledgers[paper], primary=primary)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
-            if code := _launched(targets, cores, files, root):
+            if code := launch.launch(targets, cores, files, root, stay=True):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         found = again.verdicts_on(ledger, config, root / results)
         echo("\n".join(again.summary(salt, found)))
         if record:
             again.record(paper, salt, found)
-
-
-def _launched(targets, cores, files, root) -> int:
-    """Run snakemake in a process of its own, since `launch` becomes it; return its exit code."""
-    from fairbandits.cli import launch
-
-    child = os.fork()
-    if child == 0:
-        try:
-            os._exit(launch.launch(targets, cores, files, root))
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

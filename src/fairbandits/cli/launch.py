@@ -17,9 +17,8 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.settings.config import Config, Experiment, blocks_of, load_config
-from fairbandits.settings.schemas import ConfigError, meant, paper_file
-from fairbandits.settings.variants import settings_of
+from fairbandits.settings.config import Config, Experiment, load_config
+from fairbandits.settings.schemas import ConfigError, meant
 
 LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
@@ -41,10 +40,11 @@ def launch(
     root: Path,
     *,
     dry_run: bool = False,
+    stay: bool = False,
 ) -> int:
     """Become snakemake in the project's folder; return 1 if another run is at work there.
 
-    A dry run may be beside another run.
+    A dry run may be beside another run. A process that is to `stay` waits for the run's exit code.
     """
     os.chdir(root)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -76,8 +76,12 @@ def launch(
         if unlock.returncode:
             print(unlock.stderr, file=sys.stderr)
             return unlock.returncode
+    command = [*snakemake, *targets, *options, *settings]
+    if stay:
+        with handle:
+            return subprocess.run(command, check=False).returncode
     os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
-    os.execv(sys.executable, [*snakemake, *targets, *options, *settings])
+    os.execv(sys.executable, command)
 
 
 def named_figures(config: Config) -> list[str]:
@@ -106,26 +110,17 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
     """
     if not targets or not set(targets) <= set(named_figures(config)):
         return
-    shown = {
-        one.suite or one.name: one for one in config.experiments if _figures_of(one) & {*targets}
-    }
+    shown = [one for one in config.experiments if _figures_of(one) & {*targets}]
     for name in changes:
-        if any(
+        if not any(
             name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
-            for one in shown.values()
+            for one in shown
         ):
-            continue
-        settings = {}  # as they are called in the paper's file
-        for key, one in shown.items():
-            file = paper_file(one.paper, "audit" if one.audit else "experiments")
-            _, block = blocks_of(file, one.paper, file.name)[one.name]
-            settings[key] = list(settings_of(block))
-        meant_ones = [f"{key}.{name}" for key, own in settings.items() if name in own]
-        listed = "; ".join(f"{key} has {', '.join(own)}" for key, own in settings.items())
-        way = f"write {' or '.join(meant_ones)}" if meant_ones else listed
-        verb = "draws" if len(targets) == 1 else "draw"
-        drawn = ", ".join(shown) or "no experiment"
-        raise ConfigError(f"--set {name}: {', '.join(targets)} {verb} {drawn}; {way}")
+            drawn = list(dict.fromkeys(one.suite or one.name for one in shown))
+            ways = " or ".join(f"{one}.SETTING" for one in drawn)
+            shows = f"draw{'s' * (len(targets) == 1)} {', '.join(drawn) or 'no experiment'}"
+            way = f"; write {ways}" if ways else ""
+            raise ConfigError(f"--set {name}: {', '.join(targets)} {shows}{way}")
 
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
@@ -142,10 +137,8 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
                 "settings"
             )
         if one in named_figures(config) and one not in showing:
-            raise ConfigError(
-                f"{one} shows nothing that is changed; that is shown by "
-                f"{', '.join(showing) or 'no figure'}"
-            )
+            shows = f"that is shown by {', '.join(showing) or 'no figure'}"
+            raise ConfigError(f"{one} shows nothing that is changed; {shows}")
     return list(targets) or showing or datasets
 
 

@@ -16,27 +16,20 @@ from fairbandits.settings.schemas import ConfigError
 
 #: What a command is for -> the commands, in this order.
 SECTIONS = {
-    "Commands": (
-        *("demo", "replicate", "claims", "arena", "judge", "deviations", "power", "describe"),
-        *("rejudge", "verify", "certify", "article", "archive", "fetch", "export", "replay"),
-    ),
-    "To change the project": ("check-claims", "vocabulary", "numbers", "lock"),
-    "Steps of the workflow": (
-        *("simulate", "collect", "figure", "audit", "verdicts", "record"),
-        *("standings", "notebook", "site", "rulegraph"),
-    ),
+    "Commands": "demo replicate claims arena judge deviations power describe rejudge verify certify"
+    " article archive fetch export replay",
+    "To change the project": "check-claims vocabulary numbers lock",
+    "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook site"
+    " rulegraph",
 }
 #: File -> the commands that it has.
 FILES = {
-    "audit": (
-        *("audit", "verdicts", "record", "power", "claims", "deviations", "check-claims"),
-        *("vocabulary", "rejudge"),
-    ),
-    "own": ("demo", "arena", "standings", "judge"),
-    "replicate": ("replicate",),
-    "report": ("describe", "notebook", "site", "numbers", "export", "article", "rulegraph"),
-    "steps": ("simulate", "collect", "figure", "replay"),
-    "verify": ("verify", "certify", "lock", "archive", "fetch"),
+    "audit": "audit verdicts record power claims deviations check-claims vocabulary rejudge",
+    "own": "demo arena standings judge",
+    "replicate": "replicate",
+    "report": "describe notebook site numbers export article rulegraph",
+    "steps": "simulate collect figure replay",
+    "verify": "verify certify lock archive fetch",
 }
 #: What only commands import that re-run the papers, by the name of the module.
 REPLICATE = (
@@ -44,7 +37,7 @@ REPLICATE = (
     *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
     *("sphinx", "sympy"),
 )
-FILE_OF = {name: file for file, names in FILES.items() for name in names}
+FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 
 
 class Found(Mapping):
@@ -87,7 +80,8 @@ class Commands(click.Group):
         room = formatter.width - 6 - widest
         for title, names in SECTIONS.items():
             rows = [
-                (name.ljust(widest), self.commands[name].get_short_help_str(room)) for name in names
+                (name.ljust(widest), self.commands[name].get_short_help_str(room))
+                for name in names.split()
             ]
             with formatter.section(title):
                 formatter.write_dl(rows)

@@ -56,18 +56,14 @@ def _verdicts() -> list[str]:
     return list(OUTCOMES)
 
 
-class Seed(click.ParamType):
-    """A whole number of at least 0, or the word that stands for seeds of the ledgers."""
-
-    name = "seed"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
-        """Return the number, or the word."""
-        if value == LEDGER:
-            return value
-        if str(value).isdecimal():
-            return int(value)
-        self.fail(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}", param, ctx)
+def _seed(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Return a whole number of at least 0, or the word that stands for seeds of the ledgers."""
+    if value is None or value == LEDGER:
+        return value
+    if not value.isdecimal():
+        wrong = f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}"
+        raise click.BadParameter(wrong)
+    return int(value)
 
 
 #: Refuses a checkout that has other code than what runs.
@@ -107,9 +103,10 @@ def set_option(words: str):
 def of_a_paper(command):
     """Give a command what says which tests are to be asked, and of which data."""
     claims = {"multiple": True, "shell_complete": completing(_claims)}
+    seed = "Root seed, or `ledger`; default as configured."
     for given in (
         option("--only", **claims, help="Id of a claim; default all."),
-        option("--seed", type=Seed(), help="Root seed, or `ledger`; default as configured."),
+        option("--seed", metavar="SEED", callback=_seed, help=seed),
         option("--salt", default="", help="Words that change the seeds."),
         RESULTS,
         argument("paper", shell_complete=completing(papers)),

@@ -8,18 +8,8 @@ from pathlib import Path
 from click import ClickException, IntRange, UsageError, argument, echo, option
 
 from fairbandits.arena.settings import SLUG, TABLES
-from fairbandits.cli.options import (
-    CONFIGS,
-    CORES,
-    FILE,
-    FOLDER,
-    RESULTS,
-    arena_of,
-    command,
-    completing,
-    echo_all,
-    writing,
-)
+from fairbandits.cli import options
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all, writing
 from fairbandits.settings.config import LEDGER
 
 
@@ -52,7 +42,7 @@ def _contracts() -> list[str]:
 
 
 def _instances() -> list[str]:
-    return [one.instance for one in arena_of().experiments]
+    return [one.instance for one in options.arena_of().experiments]
 
 
 @command(
@@ -61,18 +51,18 @@ def _instances() -> list[str]:
     "arena my_policies.py:FairGreedy --compiled --out my_policies.html",
 )
 @CONFIGS
-@RESULTS
+@options.RESULTS
 @argument("policy", metavar="FILE.py:CLASS")
 @option(
     "--contract",
     "contracts",
     multiple=True,
-    shell_complete=completing(_contracts),
+    shell_complete=options.completing(_contracts),
     help="Only this contract; can be repeated.",
 )
 @option(
     "--instances",
-    shell_complete=completing(_instances),
+    shell_complete=options.completing(_instances),
     help="Only these instances, separated by commas.",
 )
 @option("--compiled", is_flag=True, help="Compile the policy; run as much as is stored.")
@@ -90,7 +80,7 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     from fairbandits.arena.roles import load_arena
 
     found = entrant.load_entrant(policy, compiled)
-    place = load_arena(arena_of(configs, results))
+    place = load_arena(options.arena_of(configs, results))
     names = [one for one in (instances or "").split(",") if one]
     say = partial(echo, err=True)
     outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
@@ -108,12 +98,12 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
 
 @command("standings", "standings --results results/smoke")
 @CONFIGS
-@RESULTS
+@options.RESULTS
 def standings(configs, results):
     """Write the tables of the arena from its datasets, into RESULTS/arena."""
     from fairbandits.arena.standings import write
 
-    config = arena_of(configs, results)
+    config = options.arena_of(configs, results)
     out = Path(config.folders["results"]) / SLUG
     with writing(*(out / f"{name}.parquet" for name in TABLES)):
         write(config, out)
@@ -126,7 +116,7 @@ def standings(configs, results):
 )
 @option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
 @option("--out", type=FOLDER, help="Folder to write into; default FILE without .yaml.")
-@CORES
+@options.CORES
 @option(
     "--seed",
     type=IntRange(min=0),

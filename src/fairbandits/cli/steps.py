@@ -7,19 +7,13 @@ from itertools import groupby
 from click import Choice, IntRange, argument, echo, option, progressbar
 
 from fairbandits.cli.options import FILE, PLAN, command, writing
-from fairbandits.replication.bundles import chosen, read_plan
+from fairbandits.replication.bundles import read_plan
 from fairbandits.settings.schemas import read_yaml
 
 
-@command(
-    "simulate results/cache/plans/PLAN.json",
-    "simulate results/cache/plans/PLAN.json --run banditq/oracle_lfg/lfg-bernoulli"
-    " --replicates 0-199",
-)
+@command("simulate results/cache/plans/PLAN.json")
 @PLAN
-@option("--run", "name", help="Only the chunks of this run, e.g. banditq/oracle_lfg/lfg-beta.")
-@option("--replicates", help="Only the chunk of these replicates, e.g. 0-49.")
-def simulate(plan, name, replicates):
+def simulate(plan):
     """Simulate the chunks of PLAN: some replicates of one run each.
 
     The workflow writes the plan, a JSON file with a list of chunks: name and specification of a
@@ -27,9 +21,8 @@ def simulate(plan, name, replicates):
     """
     from fairbandits.replication.simulate import write_chunks
 
-    chunks = chosen(read_plan(plan, "chunks"), plan, name, replicates)
     start = time.monotonic()
-    for seed, some in groupby(chunks, lambda one: one["seed"]):
+    for seed, some in groupby(read_plan(plan, "chunks"), lambda one: one["seed"]):
         several = list(some)
         written = write_chunks(several, seed)
         for one in several:

@@ -6,17 +6,8 @@ from pathlib import Path
 
 from click import ClickException, IntRange, argument, echo, option
 
-from fairbandits.cli.options import (
-    CONFIGS,
-    FILE,
-    LOCK,
-    RESULTS,
-    arena_of,
-    command,
-    echo_all,
-    placed,
-    writing,
-)
+from fairbandits.cli import options
+from fairbandits.cli.options import CONFIGS, FILE, command, echo_all, writing
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -30,7 +21,7 @@ SAMPLE_SEED = option(
 
 @command("verify", "verify --sample 10", "verify --all")
 @CONFIGS
-@LOCK
+@options.LOCK
 @SAMPLE
 @SAMPLE_SEED
 @option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
@@ -44,7 +35,6 @@ def verify(configs, lock, sample, sample_seed, every):
     from fairbandits.replication import verify as check
 
     problems, agree, chosen = _compared(configs, lock, sample, sample_seed)
-    echo_all((f"Note: {line}" for line in check.other_versions(load_config(configs))), err=True)
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
         raise ClickException(f"{len(problems)} problems{chosen}")
@@ -73,7 +63,7 @@ def _compared(
 
 @command("certify", "certify --out certificate.html --sample 10")
 @CONFIGS
-@LOCK
+@options.LOCK
 @SAMPLE
 @SAMPLE_SEED
 @option("--out", type=FILE, default=Path("build/certificate.html"), help="Page to write.")
@@ -126,8 +116,8 @@ def archive(configs, agent, out):
 
 @command("fetch build/fairbandits.zip", "fetch fairbandits.zip --results results/fetched")
 @CONFIGS
-@RESULTS
-@LOCK
+@options.RESULTS
+@options.LOCK
 @argument("file", type=FILE)
 def fetch(configs, results, lock, file):
     """Unpack the results of the archive FILE, and verify every hash.
@@ -137,7 +127,7 @@ def fetch(configs, results, lock, file):
     from fairbandits.replication.verify import read_lock
     from fairbandits.report.archive import fetch as fetch_results
 
-    config = placed(load_config(configs), results)
+    config = options.placed(load_config(configs), results)
     place = Path(config.folders["results"])
     others = [(one, read_lock(own)) for one, own in _locked_arena(configs, lock, place)]
     taken = fetch_results(file, config, read_lock(lock), others)
@@ -154,7 +144,7 @@ def _locked_arena(
     own = lock.with_name("arena.lock")
     if own == lock or not own.is_file():
         return
-    arena = arena_of(configs, results)
+    arena = options.arena_of(configs, results)
     folder = Path(arena.folders["results"])
     if results or any((folder / one.dataset).exists() for one in arena.experiments):
         yield arena, own

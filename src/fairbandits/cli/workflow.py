@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.totals import standing, totals
-from fairbandits.data.provenance import PACKAGE, READING, figure_code, fingerprint_of_text, used_by
+from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
 from fairbandits.figures import PAPERS
 from fairbandits.replication.bundles import bundles_of, collections, simulations
 from fairbandits.replication.progress import EXPECTED, PROGRESS, START, measured, needs
@@ -29,26 +29,6 @@ LIBRARY_PAGES = ("library", "your_own_policy")
 IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
-TEMPLATES = tuple(
-    sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("report/html/*"))
-)
-#: What makes the pages of papers and claims, with its docstrings, since pages show them.
-PAGE_PARTS = (
-    *("arena", "report", "figures", "measures", "theory", "library/style.py"),
-    *("settings/config.py", "settings/papers.py", "settings/schemas.py", "settings/formulas.py"),
-    *("audit", *READING, *TEMPLATES),
-)
-#: What builds the site, besides.
-SITE_PARTS = (
-    *("report/custom.css", "report/favicon.svg", "report/site.js"),
-    *("report/templates/made-by.html", "report/templates/menu.html", "data/store.py"),
-)
-#: What makes the pages about the library, and what that imports.
-LIBRARY_PARTS = (
-    *("__init__.py", "library/comparison.py", "library/compiling.py"),
-    *("library/instances.py", "observers", "policies", "report/arena.py", "report/library.py"),
-    "data/store.py",
-)
 #: Files of a paper that pages and claims show.
 SHOWN_OF_A_PAPER = ("experiments", "audit", "claims", "glossary", "published", "numbers")
 
@@ -76,16 +56,44 @@ class Plan:
         self.variant = self.config.scale_name == "variant"
         self.ledgers = {} if self.variant else load_ledgers(self.config, root=root)
         # run as a paper is, and no paper
-        self.arena = None if self.variant else arena_config(settings, "configuration", root=root)
-        self.papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
-        audited = ["audit", "across"] if self.ledgers else []
+        arena = None if self.variant else arena_config(settings, "configuration", root=root)
+        papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         small = self.config.scale_name == "smoke"
         library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
+        audited = ["audit", "across"] if self.ledgers else []
         #: Pages of a notebook each, the first one first.
-        self.pages = ["index", *audited, "arena", *library, *self.papers]
-        bundles = [(one, bundles_of(one)) for one in (self.config, self.arena) if one]
+        self.pages = ["index", *audited, "arena", *library, *papers]
+        bundles = [(one, bundles_of(one)) for one in (self.config, arena) if one]
         self.simulations = [job for one in bundles for job in simulations(*one)]
         self.collections = [job for one in bundles for job in collections(*one)]
+
+        self.datasets = _datasets(self.config.experiments)
+        self.arena_datasets = _datasets(arena.experiments) if arena else []
+        self.arena_tables = [f"<results>/arena/{name}.parquet" for name in TABLES] if arena else []
+        places = [f"{paper}/{name}" for paper, name in self.config.figures]
+        self.images = [f"<figures>/{place}.{end}" for place in places for end in IMAGES]
+        #: Tables of what the figures show.
+        self.drawn = [f"<results>/{place}.parquet" for place in places]
+        #: The committed tables of the audit, and a page of them; and the verdicts on pages.
+        self.verdicts, self.site_verdicts, generated = [], [], []
+        if self.ledgers:
+            self.verdicts = [f"<audit>/{name}.csv" for name in AUDITED]
+            self.verdicts.append("<results>/audit/verdicts.html")
+            self.site_verdicts = [f"<results>/audit/{name}.parquet" for name in AUDITED]
+            generated = ["claims", "robustness"]
+        #: Pages of the site; those of single claims come with the table of all.
+        self.site = [f"<results>/site/{page}.html" for page in (*self.pages, *generated)]
+        shared = ("across", "findings", "arena/experiments", "arena/arena")
+        #: What pages say of words, symbols, settings and published numbers.
+        self.site_settings = self._there(
+            *("config/config.yaml", "CITATION.cff", "audit/agreement.csv"),
+            *(f"papers/{name}.yaml" for name in shared),
+            *(f"papers/{paper}/{part}.yaml" for paper in papers for part in SHOWN_OF_A_PAPER),
+        )
+        # pages show docstrings: an edit of any file makes them anew, in a minute or two
+        files = (path for path in sorted(PACKAGE.glob("report/**/*.*")) if ".py" not in path.suffix)
+        assets = [path.relative_to(PACKAGE).as_posix() for path in files]
+        self.site_code = fingerprint_of_text("", *assets)
 
     def expect(self, cores: int) -> None:
         """Tell what shows the progress how long each job takes."""
@@ -122,24 +130,8 @@ class Plan:
     def _benchmark(self, name: str) -> Path:
         return Path(self.config.folders["benchmarks"], f"{name}.tsv")
 
-    def datasets(self) -> list[str]:
-        """Return the datasets of all configured experiments."""
-        return _datasets(self.config.experiments)
-
-    def images(self) -> list[str]:
-        """Return the figures as SVG and PNG."""
-        figures = self.config.figures
-        return [f"<figures>/{paper}/{name}.{end}" for paper, name in figures for end in IMAGES]
-
-    def drawn(self) -> list[str]:
-        """Return the tables of what the figures show."""
-        return [f"<results>/{paper}/{figure}.parquet" for paper, figure in self.config.figures]
-
-    def drawings(self) -> list[Drawing]:
-        """Return what the rule of each figure says."""
-        return [self._drawing(paper, figure) for paper, figure in self.config.figures]
-
-    def _drawing(self, paper: str, figure: str) -> Drawing:
+    def drawing(self, paper: str, figure: str) -> Drawing:
+        """Return what the rule of a figure says."""
         # no parameter may be a function of the rule's files: Snakemake reruns nothing for it
         known = PAPERS.get(paper, {})
         if figure not in known:
@@ -164,14 +156,9 @@ class Plan:
             category=title.partition(":")[0],
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
-            caption=declared.caption([one.facts() for one in alone or shown]),
+            caption=declared.caption([*map(vars, alone), *(one.facts() for one in shown)]),
             code=figure_code(paper),
         )
-
-    def verdicts(self) -> list[str]:
-        """Return the committed tables of the audit, and a page of them, if there is a ledger."""
-        tables = [f"<audit>/{name}.csv" for name in AUDITED]
-        return [*tables, "<results>/audit/verdicts.html"] if self.ledgers else []
 
     def audited_datasets(self, wildcards) -> list[str]:
         """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
@@ -183,43 +170,8 @@ class Plan:
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's ledger, and the published numbers that its claims are laid beside."""
-        return self._there([wildcards.paper], ("claims", "published"))
-
-    def arena_datasets(self) -> list[str]:
-        """Return the runs of the arena, one dataset for each instance."""
-        return _datasets(self.arena.experiments) if self.arena else []
-
-    def arena_tables(self) -> list[str]:
-        """Return the tables of the arena."""
-        return [f"<results>/arena/{name}.parquet" for name in TABLES] if self.arena else []
-
-    def site(self) -> list[str]:
-        """Return the pages of the site; those of single claims come with the table of all."""
-        generated = ["claims", "robustness"] if self.ledgers else []
-        return [f"<results>/site/{page}.html" for page in (*self.pages, *generated)]
-
-    def site_verdicts(self) -> list[str]:
-        """Return the verdicts on the pages."""
-        return [f"<results>/audit/{name}.parquet" for name in AUDITED] if self.ledgers else []
-
-    def site_settings(self) -> list[str]:
-        """Return what pages say of words, symbols, settings and published numbers."""
-        shared = ("across", "findings", "arena/experiments", "arena/arena")
-        files = ["config/config.yaml", "CITATION.cff", "audit/agreement.csv"]
-        files += [f"papers/{name}.yaml" for name in shared]
-        files = [file for file in files if (self.root / file).is_file()]
-        return files + self._there(self.papers, SHOWN_OF_A_PAPER)
-
-    @property
-    def site_code(self) -> str:
-        """The fingerprint of the code that builds the site."""
-        return fingerprint_of_text(*PAGE_PARTS, *SITE_PARTS)
-
-    def page_code(self, wildcards) -> str:
-        """Return the fingerprint of the code that makes a page."""
-        of_library = wildcards.page in LIBRARY_PAGES
-        parts = used_by(*LIBRARY_PARTS, without=()) + TEMPLATES if of_library else PAGE_PARTS
-        return fingerprint_of_text(*parts)
+        parts = ("claims", "published")
+        return self._there(*(f"papers/{wildcards.paper}/{part}.yaml" for part in parts))
 
     def page_files(self, wildcards) -> list[str]:
         """Return all that a page can show; those of the library are made before there are results.
@@ -227,15 +179,13 @@ class Plan:
         A page that reads less is executed again for nothing, in a second or two.
         """
         if wildcards.page in LIBRARY_PAGES:
-            return self.arena_datasets() if wildcards.page == "your_own_policy" else []
+            return self.arena_datasets if wildcards.page == "your_own_policy" else []
         shown = _datasets(one for one in self.config.experiments if not one.audit)
         shown += [f"<results>/{one.table}" for one in self.config.replays]
-        tables = shown + self.drawn() + self.arena_tables()
-        return [*self.images(), *tables, *self.site_verdicts(), *self.site_settings()]
+        tables = shown + self.drawn + self.arena_tables
+        return [*self.images, *tables, *self.site_verdicts, *self.site_settings]
 
-    def _there(self, papers, parts) -> list[str]:
-        """Return those of the papers' files that are there."""
-        files = [f"papers/{paper}/{part}.yaml" for paper in papers for part in parts]
+    def _there(self, *files: str) -> list[str]:
         return [file for file in files if (self.root / file).is_file()]
 
     def closing_lines(self) -> str:

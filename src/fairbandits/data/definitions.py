@@ -43,21 +43,16 @@ def behind(
     `roots` are files, relative to the package, and names; those that are not defined there count
     for nothing. Files in `without` are not followed.
     """
-    found: dict[str, set[str]] = {}
-    left = [one for file, name in roots for one in _named(file, name, package)]
+    digests: dict[str, set[str]] = {}
+    left = [one for file, name in roots for one in source(file, package).definitions.get(name, ())]
     while left:
-        one = left.pop()
-        known = found.setdefault(f"{one.name} in {one.file}", set())
-        if one.digest not in known:
-            known.add(one.digest)
-            left += [
-                other
-                for used in one.uses
-                for other in _used(one.file, used, package)
-                if other.file not in without
-            ]
+        definition = left.pop()
+        known = digests.setdefault(f"{definition.name} in {definition.file}", set())
+        if definition.digest not in known:
+            known.add(definition.digest)
+            left += (one for one in _used(definition, package) if one.file not in without)
     # a name can be given by several statements, which count together
-    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
+    return {name: "-".join(sorted(several)) for name, several in sorted(digests.items())}
 
 
 @cache
@@ -67,26 +62,15 @@ def source(file: str, package: Path = PACKAGE) -> Source:
     tree, lines = ast.parse(text), text.splitlines(keepends=True)
     definitions: dict[str, tuple[Definition, ...]] = {}
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            continue
         names = tuple(dict.fromkeys(_names(node)))
         if not names:
             continue
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
         part = "".join(lines[first - 1 : node.end_lineno])
-        inside = ast.parse(part)
-        kept = "".join(tokens(part, list(docstrings(inside))))
-        args = node.args if isinstance(node, ast.FunctionDef) else None
-        registers = isinstance(node, ast.Expr)
-        given = _given(node) if registers else ()
-        one = Definition(
-            file,
-            names[0],
-            hashlib.sha256(kept.encode()).hexdigest()[:16],
-            frozenset(_uses(node)),
-            tuple(arg.arg for arg in (*args.args, *args.kwonlyargs)) if args else tuple(given),
-            registers,
-        )
+        kept = "".join(tokens(part, list(docstrings(ast.parse(part)))))
+        digest = hashlib.sha256(kept.encode()).hexdigest()[:16]
+        uses, parameters = frozenset(_uses(node)), tuple(_parameters(node))
+        one = Definition(file, names[0], digest, uses, parameters, isinstance(node, ast.Expr))
         for name in names:
             definitions[name] = (*definitions.get(name, ()), one)
     imports = {
@@ -101,18 +85,20 @@ def source(file: str, package: Path = PACKAGE) -> Source:
 
 def _names(node: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement gives: of a call that registers something, its texts too."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        yield node.name
-        return
     match node:
+        case ast.Import() | ast.ImportFrom():
+            return
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+            return
         case ast.Expr(ast.Call(ast.Call(keywords=given), [of])):  # it registers a function
             named = [one.value.value for one in given if one.arg == "name"]
             yield from named or [ast.unparse(of).rpartition(".")[2]]
             return
     inside = list(ast.walk(node))
-    yield from (
-        one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    )
+    for one in inside:
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            yield one.id
     if any(isinstance(one, ast.Call) for one in inside):
         yield from (one.attr for one in inside if isinstance(one, ast.Attribute))
         texts = (one.value for one in inside if isinstance(one, ast.Constant))
@@ -120,21 +106,23 @@ def _names(node: ast.stmt) -> Iterator[str]:
         yield from (one.arg for one in inside if isinstance(one, ast.keyword) and one.arg)
 
 
-def _given(node: ast.Expr) -> Iterator[str]:
-    """Yield the texts given by keywords, but for a name and a description."""
-    for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
-        for one in call.keywords:
-            if isinstance(one.value, ast.Constant) and one.arg not in ("name", "what"):
-                yield str(one.value.value)
+def _parameters(node: ast.stmt) -> Iterator[str]:
+    """Yield a function's parameters, or the texts given by keywords to register one."""
+    if isinstance(node, ast.FunctionDef):
+        yield from (one.arg for one in (*node.args.args, *node.args.kwonlyargs))
+    elif isinstance(node, ast.Expr):
+        for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
+            for one in call.keywords:
+                if isinstance(one.value, ast.Constant) and one.arg not in ("name", "what"):
+                    yield str(one.value.value)
 
 
-def asked(one: Definition, package: Path = PACKAGE) -> Iterator[str]:
+def asked(definition: Definition, package: Path = PACKAGE) -> Iterator[str]:
     """Yield the names that a word asks for: its parameters, those of a function it registers."""
-    yield from one.parameters
-    if one.registers:
-        for used in one.uses:
-            for other in _used(one.file, used, package):
-                yield from other.parameters
+    yield from definition.parameters
+    if definition.registers:
+        for other in _used(definition, package):
+            yield from other.parameters
 
 
 def _uses(node: ast.AST) -> Iterator[str]:
@@ -146,28 +134,27 @@ def _uses(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _named(file: str, name: str, package: Path) -> tuple[Definition, ...]:
-    return source(file, package).definitions.get(name, ())
+def _used(definition: Definition, package: Path) -> Iterator[Definition]:
+    """Yield the definitions that a definition uses."""
+    for name in definition.uses:
+        yield from _found(definition.file, name, package)
 
 
-def _used(file: str, name: str, package: Path) -> Iterator[Definition]:
+def _found(file: str, name: str, package: Path) -> Iterator[Definition]:
     """Yield the definitions that a dotted name in a file stands for."""
     first, *rest = name.split(".")
-    own = source(file, package)
-    if first in own.definitions:
-        yield from own.definitions[first]
-    elif first in own.imports:
-        path = ".".join((own.imports[first], *rest)).split(".")
-        if path[0] == package.name:
-            yield from _defined(path[1:], package)
-
-
-def _defined(path: list[str], package: Path) -> Iterator[Definition]:
-    """Yield the definition of ``module.name``; what comes after the name is in it."""
-    for depth in range(len(path), 0, -1):
-        for file in ("/".join(path[:depth]) + ".py", "/".join([*path[:depth], "__init__.py"])):
-            if (package / file).is_file():
+    definitions, imports = source(file, package)
+    if first in definitions:
+        yield from definitions[first]
+        return
+    path = ".".join((imports.get(first, ""), *rest)).split(".")
+    if path[0] != package.name:
+        return
+    # ``module.name``; what comes after the name is in it
+    for depth in range(len(path), 1, -1):
+        place = "/".join(path[1:depth])
+        for other in (f"{place}.py", f"{place}/__init__.py"):
+            if (package / other).is_file():
                 if depth < len(path):
-                    found = _named(file, path[depth], package)
-                    yield from found or _used(file, path[depth], package)
+                    yield from _found(other, path[depth], package)
                 return

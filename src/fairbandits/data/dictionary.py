@@ -9,7 +9,7 @@ No number depends on it: a better wording makes nothing stale (`fairbandits.data
 import csv
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,20 +36,16 @@ WORDS = re.compile(r"(.+?)\.(?: Range: (.+?)\.)?(?: One value for each (.+?)\.)?
 
 def declared(*folders: str) -> dict[str, Column]:
     """Return the columns that docstrings in some folders of the package describe."""
-    files = (file for folder in folders for file in sorted((PACKAGE / folder).glob("*.py")))
-    found: dict[str, Column] = {}
-    for name, column in (one for file in files for one in _described(file.read_text("utf-8"))):
-        if name in found:
+    files = [file for folder in folders for file in sorted((PACKAGE / folder).glob("*.py"))]
+    sections = [one for file in files for one in SECTION.findall(file.read_text("utf-8"))]
+    columns: dict[str, Column] = {}
+    for entry in (one for section in sections for one in ENTRY.findall(textwrap.dedent(section))):
+        name, unit, text = entry
+        if name in columns:
             raise ValueError(f"the column {name} is described twice in {' and '.join(folders)}")
-        found[name] = column
-    return found
-
-
-def _described(source: str) -> Iterator[tuple[str, Column]]:
-    for section in SECTION.findall(source):
-        for name, unit, text in ENTRY.findall(textwrap.dedent(section)):
-            meaning, range_of, per, grows = WORDS.fullmatch(" ".join(text.split())).groups("")
-            yield name, Column(meaning, unit, range_of, per, bool(grows))
+        meaning, range_of, per, grows = WORDS.fullmatch(" ".join(text.split())).groups("")
+        columns[name] = Column(meaning, unit, range_of, per, bool(grows))
+    return columns
 
 
 def _tabled(table: str) -> dict[str, Column]:
@@ -74,12 +70,11 @@ REPLAYED = _tabled("replayed")
 JUDGED = _tabled("judged")
 #: Columns of the arena's tables; `standings` has a row per contract, instance, policy and setting.
 ARENA = _tabled("arena")
-_ENDS = {"low": "Lower", "high": "Upper"}
 _MEASURED = ("contract_regret", "shortfall", "worst_shortfall")
 ARENA |= {
     f"{name}_{end}": Column(f"{word} end of the 95 % t interval of `{name}`", ARENA[name].unit)
     for name in (*_MEASURED, *(f"{measure}_rank" for measure in _MEASURED[:2]))
-    for end, word in _ENDS.items()
+    for end, word in (("low", "Lower"), ("high", "Upper"))
 }
 
 #: Kind of a file, from its footer -> its possible columns.

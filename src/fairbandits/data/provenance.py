@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.whole import guard_numba, remembered
+from fairbandits.data.whole import guard_numba, kept
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
@@ -45,8 +45,7 @@ WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionar
 #: is read.
 CONFIGURING = (
     *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
-    *("settings/remembering.py", "settings/scales.py", "settings/schemas.py"),
-    "settings/starting.py",
+    *("settings/scales.py", "settings/schemas.py", "settings/starting.py"),
 )
 
 
@@ -93,18 +92,18 @@ def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
     hexadecimal digits, the same on every Python. FileNotFoundError for a part that names nothing.
     """
     files = (f"{name} {_contents(name)['tokens']}" for name in _below(parts))
-    return _hash(f"{one}\0".encode() for one in (*files, *words))
+    return _hash(f"{one}\0" for one in (*files, *words))
 
 
 @cache
 def fingerprint_of_text(*parts: str) -> str:
     """Return a hash of every byte of some files, for pages: they show docstrings."""
-    files = _below(parts)
-    return _hash(name.encode() + b"\0" + (PACKAGE / name).read_bytes() + b"\0" for name in files)
+    contents = [(name.encode(), (PACKAGE / name).read_bytes()) for name in _below(parts)]
+    return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
 
 
-def _hash(parts: Iterable[bytes]) -> str:
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+def _hash(parts: Iterable[str]) -> str:
+    return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
 
 
 def joint(codes: Iterable[str]) -> str:
@@ -112,7 +111,7 @@ def joint(codes: Iterable[str]) -> str:
     different = sorted(set(codes))
     if len(different) < 2:
         return "".join(different)
-    return _hash([" ".join(different).encode()])
+    return _hash(" ".join(different))
 
 
 def _below(parts: Iterable[str]) -> list[str]:
@@ -150,24 +149,20 @@ def fingerprint_of_use(*parts: str, words: tuple[str, ...] = (), **how: Any) -> 
     return fingerprint(*used_by(*parts, **how), words=words)
 
 
-def collect_code() -> str:
-    """Return the fingerprint of the code that joins chunks into datasets."""
-    return _from_records()
+def collect_code(*parts: str) -> str:
+    """Return the fingerprint of the code that joins chunks into datasets, and of more parts."""
+    without = tuple(file for file in (*WITHOUT, *CONFIGURING) if file not in READING)
+    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
 
 
 def figure_code(paper: str) -> str:
     """Return the fingerprint of the code that draws a paper's figures from datasets."""
-    return _from_records("figures/draw.py", f"figures/{paper}.py")
+    return collect_code("figures/draw.py", f"figures/{paper}.py")
 
 
 def audit_code() -> str:
     """Return the fingerprint of the code that judges recorded runs."""
-    return _from_records(*AUDIT)
-
-
-def _from_records(*parts: str) -> str:
-    without = tuple(one for one in (*WITHOUT, *CONFIGURING) if one not in READING)
-    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
+    return collect_code(*AUDIT)
 
 
 def replay_code() -> str:
@@ -190,16 +185,15 @@ def _tables(tree: ast.Module) -> list[ast.Assign]:
 @cache
 def _imports(name: str) -> frozenset[str]:
     """Return the package's files that a file imports, and the packages that contain it."""
-    imported = map(_files_of, _contents(name)["imports"])
-    return frozenset(_packages_of(name)).union(*imported)
+    return frozenset(_packages_of(name)).union(*map(_files_of, _contents(name)["imports"]))
 
 
 @cache
 def _contents(name: str) -> dict[str, Any]:
     """Return a source file's imports and a hash of its tokens, kept by a hash of the file."""
     content = (PACKAGE / name).read_bytes()
-    key = f"{name} {hashlib.blake2b(content, digest_size=16).hexdigest()}"
-    known = _read_before()
+    key = f"{name} {key_of(content)}"
+    known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
         tables = _tables(tree) if name in REGISTRIES else []
@@ -243,20 +237,13 @@ def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
         if kind in ("FSTRING_START", "TSTRING_START"):
             begun.append(token.start)
         elif kind in ("FSTRING_END", "TSTRING_END"):
-            start = begun.pop()
+            (row, column), (last, end) = begun.pop(), token.end
             if not begun:
-                yield f"STRING {_between(lines, start, token.end)}\0"
+                rows = [*lines[row - 1 : last - 1], lines[last - 1][:end]]
+                yield f"STRING {''.join(rows)[column:]}\0"
         elif not begun and not (ended and kind == "NEWLINE"):
             yield f"{kind} {token.string if token.string.strip() else ''}\0"
         ended = False
-
-
-def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """Return the text between two places, rows from 1 and columns from 0."""
-    rows = lines[start[0] - 1 : end[0]]
-    rows[-1] = rows[-1][: end[1]]
-    rows[0] = rows[0][start[1] :]
-    return "".join(rows)
 
 
 def _names(tree: ast.Module, file: Path) -> Iterator[str]:
@@ -276,11 +263,16 @@ def _names(tree: ast.Module, file: Path) -> Iterator[str]:
         yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
 
 
+def key_of(content: bytes) -> str:
+    """Return a hash of what something was worked out from."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 @cache
-def _read_before() -> dict[str, dict[str, Any]]:
-    """Return the results of `_contents` in this and in earlier processes."""
-    own = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest()
-    return remembered(cache_root() / f"sources-{own}.json")
+def remembered(what: str, *parts: str) -> dict[str, Any]:
+    """Return what earlier processes worked out with the same code of these parts, by `key_of`."""
+    code = key_of(b"".join((PACKAGE / name).read_bytes() for name in _below(parts)))
+    return kept(cache_root() / f"{what}-{code}.json")
 
 
 def _files_of(imported: str) -> Iterator[str]:
@@ -290,16 +282,12 @@ def _files_of(imported: str) -> Iterator[str]:
         place = "/".join(parts[:depth])
         for file in (f"{place}/__init__.py".lstrip("/"), f"{place}.py"):
             if (PACKAGE / file).is_file():
-                yield file
-                yield from _packages_of(file)
+                yield from (file, *_packages_of(file))
                 # a class that is imported by its registered name
-                known = homes(file).values() if file in REGISTRIES else ()
-                registered = (one.partition(":") for one in known)
-                yield from (
-                    file.replace("__init__", home)
-                    for home, _, name in registered
-                    if [name] == parts[depth : depth + 1]
-                )
+                for one in homes(file).values() if file in REGISTRIES else ():
+                    home, _, name = one.partition(":")
+                    if [name] == parts[depth : depth + 1]:
+                        yield file.replace("__init__", home)
                 return
 
 
@@ -322,8 +310,7 @@ def git_commit() -> str:
         return "unknown"
     command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
     try:
-        return subprocess.check_output(
-            command, cwd=CHECKOUT, text=True, stderr=subprocess.DEVNULL
-        ).strip()
+        silent = {"text": True, "stderr": subprocess.DEVNULL}
+        return subprocess.check_output(command, cwd=CHECKOUT, **silent).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

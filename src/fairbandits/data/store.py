@@ -25,11 +25,14 @@ from fairbandits.data.provenance import git_commit, package_versions
 
 SCHEMA_VERSION = 1
 KEY = b"fairbandits"
-AGAIN = "delete it and run again"
 
 
 class StoreError(Exception):
     """A file that cannot be used; says why and what to do."""
+
+
+def _unusable(path: Path, why: str) -> StoreError:
+    return StoreError(f"{path} {why}; delete it and run again")
 
 
 def _first_line(error: Exception) -> str:
@@ -89,8 +92,7 @@ def read_footer(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
     except (pa.ArrowException, OSError) as error:
-        what = f"is not a readable Parquet file ({_first_line(error)})"
-        raise StoreError(f"{path} {what}; {AGAIN}") from error
+        raise _unusable(path, f"is not a readable Parquet file ({_first_line(error)})") from error
     if KEY not in metadata:
         raise StoreError(
             f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
@@ -99,11 +101,10 @@ def read_footer(path: Path) -> dict[str, Any]:
     try:
         footer = dict(json.loads(metadata[KEY]))
     except (ValueError, TypeError) as error:
-        what = f"is damaged (its footer: {_first_line(error)})"
-        raise StoreError(f"{path} {what}; {AGAIN}") from error
+        raise _unusable(path, f"is damaged (its footer: {_first_line(error)})") from error
     if (version := footer.get("schema")) != SCHEMA_VERSION:
-        what = f"has schema version {version!r}, this code reads {SCHEMA_VERSION}"
-        raise StoreError(f"{path} {what}; {AGAIN}")
+        reads = f"has schema version {version!r}, this code reads {SCHEMA_VERSION}"
+        raise _unusable(path, reads)
     return footer
 
 
@@ -119,10 +120,9 @@ def read_table(
             columns = [name for name in columns if name in names]
         table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
-        raise StoreError(f"{path} is damaged ({_first_line(error)}); {AGAIN}") from error
-    if whole and isinstance(said, str) and (found := table_hash(table)) != said:
-        what = f"its content has hash {found}, the footer says {said}"
-        raise StoreError(f"{path} was changed: {what}; {AGAIN}")
+        raise _unusable(path, f"is damaged ({_first_line(error)})") from error
+    if whole and isinstance(said, str) and (now := table_hash(table)) != said:
+        raise _unusable(path, f"was changed: its content has hash {now}, the footer says {said}")
     return table
 
 

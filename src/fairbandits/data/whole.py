@@ -54,16 +54,17 @@ def write_whole(file: Path, body: bytes) -> None:
 
 
 @cache
-def remembered(file: Path) -> dict[str, Any]:
+def kept(file: Path) -> dict[str, Any]:
     """Return what earlier processes have kept in a cache file; additions are kept at the end."""
     known = json.loads(read_whole(file) or "{}")
-    atexit.register(_keep, known, len(known), file)
+    before = len(known)
+
+    def keep():
+        if len(known) > before:
+            write_whole(file, json.dumps(known).encode())
+
+    atexit.register(keep)
     return known
-
-
-def _keep(known: dict[str, Any], before: int, file: Path) -> None:
-    if len(known) > before:
-        write_whole(file, json.dumps(known).encode())
 
 
 @cache

@@ -91,7 +91,7 @@ def bundles_of(config: Config) -> list[Bundle]:
 
 def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
     """Return the chunks of each run of some experiments."""
-    return [_chunks(run) for one in unit for run in one.runs]
+    return [_chunks(run) for experiment in unit for run in experiment.runs]
 
 
 def _packed(
@@ -227,46 +227,24 @@ def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
         needed = f"{what}, each with {', '.join(KEYS[what])}"
         raise ConfigError(f"{file} is no plan: it needs {needed}") from None
     try:
-        return [_task(entry) if what == "chunks" else _placed(entry) for entry in entries]
+        return list(map(_task, entries))
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
 
 
-def _placed(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with paths for its files; ValueError where something is of another kind."""
-    whole(at_least=0)("seed", entry["seed"], "")
-    chunks = a(list, "a list of files")("chunks", entry.get("chunks", []), "")
-    for file in (entry["out"], *chunks):
-        a(str, "named by a text")("a file", file, "")
-    return entry | {"out": Path(entry["out"]), "chunks": [*map(Path, chunks)]}
-
-
 def _task(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return what is to be simulated; ValueError where something is of another kind."""
-    entry = _placed(entry)
+    """Return an entry with paths and its run; ValueError for what is of another kind."""
+    whole(at_least=0)("seed", entry["seed"], "")
+    file = a(str, "named by a text")
+    task = entry | {"out": Path(file("a file", entry["out"], ""))}
+    if "chunks" in entry:
+        chunks = a(list, "a list of files")("chunks", entry["chunks"], "")
+        return task | {"chunks": [Path(file("a file", chunk, "")) for chunk in chunks]}
     a(str, "a text")("name", entry["name"], "")
-    a(dict, "a JSON object")("run", entry["run"], "")
-    run, replicates = RunSpec.from_json(entry["run"]), range_of(entry["replicates"])
+    run = RunSpec.from_json(a(dict, "a JSON object")("run", entry["run"], ""))
     if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
         raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")
-    return entry | {"run": run, "replicates": replicates}
-
-
-def chosen(
-    chunks: list[dict[str, Any]], file: Path, name: str | None, replicates: str | None
-) -> list[dict[str, Any]]:
-    """Return a plan's chunks, of one run or some replicates if given; ConfigError if none."""
-    try:
-        wanted = None if replicates is None else range_of(replicates)
-    except ValueError as error:
-        raise ConfigError(f"--replicates: {error}") from None
-    known = {one["name"]: None for one in chunks}
-    if name is not None and name not in known:
-        raise ConfigError(f"{file} has no run {name!r}{meant(name, list(known))}")
-    of_run = [one for one in chunks if name in (None, one["name"])]
-    if not (some := [one for one in of_run if wanted in (None, one["replicates"])]):
-        raise ConfigError(f"{file} has no chunk of the replicates {replicates}")
-    return some
+    return task | {"run": run, "replicates": range_of(entry["replicates"])}
 
 
 def range_of(text: str) -> range:

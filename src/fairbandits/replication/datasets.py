@@ -52,18 +52,19 @@ def collect(
     `ledger` is the digest that `seed` was derived from. Raises StoreError if a chunk is damaged,
     foreign, stale or out of place, or an invariant fails.
     """
-    for file in chunks:
-        if file.parent.name not in experiment["runs"]:
-            raise StoreError(f"{file} does not belong here: there is no run {file.parent.name!r}")
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     schemas = []
     for file in chunks:
+        if (name := file.parent.name) not in hashes:
+            raise StoreError(f"{file} does not belong here: there is no run {name!r}")
         footer = _fresh(file, "chunk")
-        hashes[file.parent.name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
+        hashes[name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
         schemas.append(_labelled(pq.read_schema(file).empty_table(), "", "", "").schema)
     codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
-    in_order = {name: dict(sorted(own.items())).values() for name, own in hashes.items()}
-    content = {name: content_of_run(own) for name, own in in_order.items()}
+    content = {
+        name: content_of_run(own[replicate] for replicate in sorted(own))
+        for name, own in hashes.items()
+    }
     footer = {"kind": "dataset", "seed": seed, "ledger": ledger}
     footer |= {"code": joint(codes.values()), "codes": codes, "content": content, **experiment}
     unified = pa.unify_schemas(schemas, promote_options="permissive")
@@ -143,9 +144,9 @@ def load_dataset(
 
 def refuse_stale(footer: dict[str, Any], file: Path) -> None:
     """Raise StoreError if other code than the present made a chunk, or a run of a dataset."""
-    is_chunk = footer["kind"] == "chunk"
-    runs = {"": footer["run"]} if is_chunk else footer["runs"]
-    codes = {"": footer["code"]} if is_chunk else footer.get("codes", {})
+    runs, codes = footer.get("runs"), footer.get("codes", {})
+    if footer["kind"] == "chunk":
+        runs, codes = {"": footer["run"]}, {"": footer["code"]}
     for name, run in runs.items():
         made = codes.get(name, "of an earlier version")
         try:
@@ -164,8 +165,8 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
     expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
     refuse_stale(footer, file)
     ran, configured = (
-        {name: run | dict.fromkeys(SCALED) for name, run in runs.items()}
-        for runs in (footer["runs"], facts["runs"])
+        {name: run | dict.fromkeys(SCALED) for name, run in one["runs"].items()}
+        for one in (footer, facts)
     )
     if ran != configured:
         part = "audit" if experiment.audit else "experiments"
@@ -183,8 +184,7 @@ def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
 
 def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
     """Return whether a dataset's rounds or replicates differ from the experiment's."""
-    ran = footer["horizon"], footer["replicates"]
-    return ran != (experiment.horizon, experiment.replicates)
+    return any(footer[key] != getattr(experiment, key) for key in ("horizon", "replicates"))
 
 
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:

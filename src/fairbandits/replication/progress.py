@@ -45,9 +45,8 @@ class Progress:
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Record the number of jobs of each rule before the first starts; return a message."""
-        self._all = _jobs(counts)
+        self._all, self._begin = _jobs(counts), now
         self._left = self._all.copy()
-        self._begin = now
         return f"{self._all.total()} jobs to do"
 
     def foreseen(self, counts: Mapping[str, int]) -> str:
@@ -56,7 +55,7 @@ class Progress:
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
         for rule, n in counts.items():
-            kinds[KINDS.get(rule.partition("_")[0], rule)] += 0 if rule in figures else n
+            kinds[KINDS.get(rule.partition("_")[0], rule)] += n * (rule not in figures)
         seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
         time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
         cores = f"{self.cores} core{'s' * (self.cores > 1)}"

@@ -2,18 +2,16 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from fairbandits.data.provenance import figure_code, package_versions, replay_code
+from fairbandits.data.provenance import figure_code, replay_code
 from fairbandits.data.store import (
     StoreError,
     content_of_run,
@@ -41,8 +39,7 @@ def chunk_path(config: Config, run: Run, chunk: str) -> Path:
 def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
     """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
     hashes: dict[int, str] = {}
-    problems = []
-    experiment = config.experiment_of(run)
+    problems, experiment = [], config.experiment_of(run)
     data = Path(config.folders["results"]) / experiment.dataset
     for chunk in run.chunks():
         file = chunk_path(config, run, chunk)
@@ -65,12 +62,10 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
 
 def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
     footer, table = read_chunk(file, run.spec, seed=seed, seed_rule=RULE)
-    hashes = replicate_hashes(_columns(table))
-    said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
-    for replicate, value in hashes.items():
-        if (other := said.get(replicate, "none")) != value:
-            words = f"has content hash {value}, the footer says {other}"
-            raise StoreError(f"{file}: replicate {replicate} {words}")
+    hashes, first = replicate_hashes(_columns(table)), footer["replicates"][0]
+    said = dict(enumerate(footer["hashes"], first))
+    if problems := _differing(str(file), hashes, said, "the footer says"):
+        raise StoreError(problems[0])
     return hashes
 
 
@@ -86,14 +81,14 @@ def _named(file: Path) -> Iterator[None]:
 
 def write_lock(config: Config, file: Path) -> None:
     """Write the lock: a run's content hashes in a line, and the digests behind seeds."""
-    runs = {}
+    content: dict[str, Any] = {"seed": config.seed, "runs": {}}
     for run in config.runs:
         hashes, problems = _check_run(config, run)
         if problems:
             raise StoreError(problems[0])
-        runs[run.key] = " ".join(hashes.values())
-    ledgers = {} if config.exploratory else {"ledgers": _digests(config)}
-    content = {"seed": config.seed, "runs": runs, **ledgers}
+        content["runs"][run.key] = " ".join(hashes.values())
+    if not config.exploratory:
+        content["ledgers"] = _digests(config)
     with replacing(file) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
@@ -117,15 +112,14 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         return problems
     for run in config.runs:
         hashes, wrong = _check_run(config, run)
-        problems += wrong
-        problems += _compare(run.key, hashes, lock)
+        problems += [*wrong, *_compare(run.key, hashes, lock, run.key)]
         locked = len(lock["runs"].get(run.key, "").split())
         if locked > run.replicates:
             words = f"{locked} replicates, the configuration {run.replicates}"
             problems.append(f"{run.key}: {lock['name']} has {words}")
-    extra = lock["runs"].keys() - {run.key for run in config.runs}
+    known = {run.key for run in config.runs}
     words = f"is in {lock['name']} but not in the configuration"
-    problems += [f"{key} {words}" for key in lock["runs"] if key in extra]
+    problems += [f"{key} {words}" for key in lock["runs"] if key not in known]
     problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
@@ -187,14 +181,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
     for run in experiment.runs:
         rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
         rows = rows.select([one for one in rows.column_names if rows[one].null_count < len(rows)])
-        schema = _schema_of(config, run)
-        if schema and sorted(rows.column_names) != sorted(schema.names):
-            own, theirs = (", ".join(names) for names in (rows.column_names, schema.names))
-            problems.append(f"{file}, {run.name} has columns {own}, its chunks have {theirs}")
-            continue
-        for types in [schema] if schema else _possible(rows):
-            ordered = pa.schema([types.field(name) for name in rows.column_names])
-            hashes = replicate_hashes(_columns(rows.cast(ordered)))
+        for schema in _possible(rows):
+            hashes = replicate_hashes(_columns(rows.cast(schema)))
             other = _compare(f"{file}, {run.name}", hashes, lock, run.key)
             if not other:
                 break
@@ -212,14 +200,6 @@ def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
     if pa.types.is_floating(plays.type) and pc.all(pc.equal(plays, pc.floor(plays))).as_py():
         place = rows.schema.get_field_index("plays")
         yield rows.schema.set(place, pa.field("plays", pa.int64()))
-
-
-def _schema_of(config: Config, run: Run) -> pa.Schema | None:
-    """Return the schema of a run's chunks, from the first that can be read."""
-    for chunk in run.chunks():
-        with suppress(OSError, pa.ArrowException):
-            return pq.read_schema(chunk_path(config, run, chunk))
-    return None
 
 
 def _check_tables(config: Config) -> list[str]:
@@ -257,22 +237,6 @@ def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
             raise StoreError(f"{file} is stale: {words}")
 
 
-def other_versions(config: Config) -> list[str]:
-    """Return a line for each package that was another version when files were written."""
-    now = package_versions()
-    written: Counter[tuple[str, str]] = Counter()
-    for run in config.runs:
-        for chunk in run.chunks():
-            with suppress(StoreError):
-                packages = read_footer(chunk_path(config, run, chunk)).get("packages", {})
-                written.update((name, packages.get(name, "none")) for name in now)
-    return [
-        f"{count} files were written with {name} {version}, here is {now[name]}"
-        for (name, version), count in written.items()
-        if version != now[name]
-    ]
-
-
 def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
     """Yield a line per problem, only the first of many of one kind or of many kinds."""
     kinds: dict[tuple[str, ...], list[str]] = {}
@@ -289,22 +253,24 @@ def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
         yield f"... and {more} more of other kinds; --all lists them"
 
 
-def _compare(
-    what: str, hashes: Mapping[int, str], lock: dict[str, Any], key: str | None = None
-) -> list[str]:
-    """Return a line on the replicates whose hashes are not those of the lock, if any."""
-    if (line := lock["runs"].get(key or what)) is None:
+def _compare(what: str, hashes: Mapping[int, str], lock: dict[str, Any], key: str) -> list[str]:
+    """Return a line on the replicates of a run whose hashes are not those of the lock, if any."""
+    if (line := lock["runs"].get(key)) is None:
         return [f"{what} is not in {lock['name']}"]
-    locked = dict(enumerate(line.split()))
-    other = [replicate for replicate, value in hashes.items() if locked.get(replicate) != value]
+    return _differing(what, hashes, dict(enumerate(line.split())), f"{lock['name']} has")
+
+
+def _differing(
+    what: str, hashes: Mapping[int, str], wanted: Mapping[int, str], says: str
+) -> list[str]:
+    """Return a line on the replicates whose hashes are not the wanted ones, if any."""
+    other = [one for one, value in hashes.items() if wanted.get(one) != value]
     if not other:
         return []
     first, *rest = other
     more = f"; {len(rest)} more of its {len(hashes)} replicates differ" if rest else ""
-    return [
-        f"{what}: replicate {first} has content hash {hashes[first]}, {lock['name']} has "
-        f"{locked.get(first, 'none')}{more}"
-    ]
+    found = f"has content hash {hashes[first]}, {says} {wanted.get(first, 'none')}{more}"
+    return [f"{what}: replicate {first} {found}"]
 
 
 def _columns(table: pa.Table) -> dict[str, np.ndarray]:

@@ -35,9 +35,9 @@ def digest_of(content: Any) -> str:
 
 def rules_digest(content: Mapping[str, Any]) -> str:
     """Return a hash of everything in a ledger that decides (`canonical`)."""
-    found = canonical(content)
-    claims = {key: nameless(one) for key, one in found["claims"].items()}
-    return digest_of(found | {"claims": claims})
+    deciding = canonical(content)
+    claims = {key: nameless(record) for key, record in deciding["claims"].items()}
+    return digest_of(deciding | {"claims": claims})
 
 
 def nameless(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,27 +54,23 @@ def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
     ValueError for anything but numbers, texts, booleans, null, lists and mappings.
     """
     apart = ("readings", "families", "rules", "claims")
-    found = {key: one for key, one in _without(content, "ledger").items() if key not in apart}
-    found["claims"] = {key: _claim(one, content) for key, one in content.get("claims", {}).items()}
-    return plain(found, "")
-
-
-def _claim(record: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    found = _without(record, "claims")
-    if "readings" in found:
-        words = content.get("readings", {})
-        found["readings"] = [[name, words.get(name)] for name in found["readings"]]
-    if "family" in found:
-        family = content.get("families", {}).get(found["family"], {})
-        found["family"] = {"name": found["family"]} | _without(family, "families")
-    if "tests" in found:
-        found["tests"] = {name: _test(one, content) for name, one in found["tests"].items()}
-    return found
-
-
-def _test(block: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    rule = content.get("rules", {}).get(block.get("rule"), {})
-    return _without(block, "tests") | {"rule": _without(rule, "rules")}
+    deciding = {key: one for key, one in _without(content, "ledger").items() if key not in apart}
+    words, families, rules, claims = (content.get(key, {}) for key in apart)
+    deciding["claims"] = {}
+    for key, record in claims.items():
+        claim = deciding["claims"][key] = _without(record, "claims")
+        if "readings" in claim:
+            claim["readings"] = [[name, words.get(name)] for name in claim["readings"]]
+        if "family" in claim:
+            family = _without(families.get(claim["family"], {}), "families")
+            claim["family"] = {"name": claim["family"]} | family
+        if "tests" in claim:
+            claim["tests"] = {
+                name: _without(test, "tests")
+                | {"rule": _without(rules.get(test.get("rule"), {}), "rules")}
+                for name, test in claim["tests"].items()
+            }
+    return plain(deciding, "")
 
 
 def without_prose(block: Any) -> Any:

@@ -12,7 +12,7 @@ from fairbandits.settings.costs import MOST
 from fairbandits.settings.deciding import Digests, digests_of
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import validated
-from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite, value_of
+from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
 from fairbandits.settings.scales import LEDGER, Settings
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, merge, paper_file, read_yaml
 from fairbandits.settings.variants import Changes
@@ -60,31 +60,27 @@ class Config:
         follows = isinstance(experiment.origin, str) and not self.exploratory
         return experiment.origin if follows else None
 
-    def experiment_of(self, run: Run) -> Experiment:
-        """Return the experiment that a run is of."""
-        return self.experiment(run.paper, run.experiment)
-
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Paper and name of each figure; a paper's replays come after its runs."""
         papers = dict.fromkeys(experiment.paper for experiment in self.experiments)
         blocks = (*self.experiments, *self.replays)
         drawn = [(block.paper, figure) for block in blocks for figure in block.figures]
-        return tuple(one for paper in papers for one in drawn if one[0] == paper)
+        return tuple(figure for paper in papers for figure in drawn if figure[0] == paper)
 
     @property
     def runs(self) -> tuple[Run, ...]:
         """All runs of all experiments."""
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
-    def run(self, key: str) -> Run:
-        """Return the run with this key, or raise ConfigError naming the nearest."""
-        return _lookup({run.key: run for run in self.runs}, key, "run")
-
     def experiment(self, paper: str, name: str) -> Experiment:
         """Return an experiment, or raise ConfigError naming the nearest."""
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
         return _lookup(known, f"{paper}/{name}", "experiment")
+
+    def experiment_of(self, run: Run) -> Experiment:
+        """Return the experiment that a run is of."""
+        return self.experiment(run.paper, run.experiment)
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
         """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
@@ -150,14 +146,19 @@ class _Paper:
             known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
             raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
         self.file = str(own.relative_to(root))
-        files = {str(path.relative_to(root)): path for path in (own, audit) if path.is_file()}
-        self.files = {name: _file_of(path, slug, name) for name, path in files.items()}
+        self.files: dict[str, PaperFile] = {}
+        for path in (own, audit):
+            if path.is_file():
+                name = str(path.relative_to(root))
+                content = self.files[name] = validated(read_yaml(path), PaperFile, name)
+                if content.paper != slug:
+                    raise ConfigError(f"{name}: paper must be {slug!r}, got {content.paper!r}")
 
     @property
     def replays(self) -> list[Replay]:
         """Released programs that are run again."""
         return [
-            Replay(self.slug, name, block.title, tuple(block.figures), block.horizon.value)
+            Replay(self.slug, name, block.title, tuple(block.figures), block.horizon)
             for content in self.files.values()
             for name, block in content.replays.items()
         ]
@@ -183,7 +184,11 @@ class _Paper:
         self.digests = digests_of(self.slug, self.root)
         if not self.digests.paper:
             _check_unjudged(self.slug, self.root)
-        self._check_costs(made.values())
+        known = [run.key for experiment in made.values() for run in experiment.runs]
+        for key in self.settings.costs:
+            if key.partition("/")[0] == self.slug and key not in known:
+                near = meant(key, known)
+                raise ConfigError(f"{self.where}: costs: there is no run {key!r}{near}")
         self._check_figures(made.values())
         return [replace(one, origin=self._origin(one, made)) for one in made.values()]
 
@@ -195,47 +200,30 @@ class _Paper:
         name = experiment.suite or experiment.name
         return self.digests.drawn.get(name, pinned) if shared.audit else pinned
 
-    def _check_costs(self, experiments: Iterable[Experiment]) -> None:
-        """Raise ConfigError for a measured cost of a run that this paper does not have."""
-        known = [run.key for experiment in experiments for run in experiment.runs]
-        for key in self.settings.costs:
-            if key.partition("/")[0] == self.slug and key not in known:
-                near = meant(key, known)
-                raise ConfigError(f"{self.where}: costs: there is no run {key!r}{near}")
-
     def _check_figures(self, experiments: Iterable[Experiment]) -> None:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""
-        blocks = {f"{self.file}: experiments.{block.name}": block for block in experiments}
+        blocks = {f"experiments.{block.name}": block for block in experiments}
         drawn = sorted({figure for block in blocks.values() for figure in block.figures})
         for place, block in blocks.items():
-            for figure in (one for one in block.companion_to if one not in drawn):
-                words = f"is drawn from no experiment{meant(figure, drawn)}"
-                raise ConfigError(f"{place}.companion_to: {figure!r} {words}")
+            for figure in block.companion_to:
+                if figure not in drawn:
+                    words = f"{figure!r} is drawn from no experiment{meant(figure, drawn)}"
+                    raise ConfigError(f"{self.file}: {place}.companion_to: {words}")
         homes: dict[str, str] = {}
-        blocks |= {f"{self.file}: replays.{one.name}": one for one in self.replays}
-        for place, figure in ((at, one) for at, block in blocks.items() for one in block.figures):
-            home = homes.setdefault(figure, place).removeprefix(f"{self.file}: ")
-            if not place.endswith(f": {home}"):
-                raise ConfigError(f"{place}.figures: {figure!r} is already drawn from {home}")
-
-
-def _file_of(file: Path, slug: str, where: str) -> PaperFile:
-    content = validated(read_yaml(file), PaperFile, where)
-    if content.paper != slug:
-        raise ConfigError(f"{where}: paper must be {slug!r}, got {content.paper!r}")
-    return content
-
-
-def blocks_of(file: Path, slug: str, where: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the experiments of a file as written, each with its suite, if it is in one."""
-    return _instances(_file_of(file, slug, where).experiments, where)
+        blocks |= {f"replays.{replay.name}": replay for replay in self.replays}
+        for place, block in blocks.items():
+            for figure in block.figures:
+                if (home := homes.setdefault(figure, place)) != place:
+                    words = f"{figure!r} is already drawn from {home}"
+                    raise ConfigError(f"{self.file}: {place}.figures: {words}")
 
 
 def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    """Return the experiments of a file as written, each with its suite, if it is in one."""
+    written: dict[str, tuple[str, dict[str, Any]]] = {}
     for key, block in blocks.items():
         if "instances" not in block:
-            found[key] = "", block
+            written[key] = "", block
             continue
         inside = f"experiments.{key}"
         suite = validated({"instances": block["instances"]}, Suite, where, inside)
@@ -244,10 +232,10 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
             place, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
             if "instances" in own:
                 raise ConfigError(f"{place}: an instance cannot have instances itself")
-            if full in {**found, **blocks}:
+            if full in {**written, **blocks}:
                 raise ConfigError(f"{place}: there is another experiment {full}")
-            found[full] = key, shared | own
-    return found
+            written[full] = key, shared | own
+    return written
 
 
 def _check_unjudged(paper: str, root: Path) -> None:
@@ -258,7 +246,7 @@ def _check_unjudged(paper: str, root: Path) -> None:
     with table.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             # a row names the datasets that it was made of
-            if any(one.startswith(f"{paper}/") for one in (row.get("data") or "").split()):
+            if f" {paper}/" in f" {row.get('data') or ''}":
                 raise ConfigError(
                     f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has "
                     f"a verdict on its claim {row['id']}; bring it back, or remove the audit's "
@@ -274,10 +262,7 @@ def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
         if other not in blocks:
             known = meant(other, list(blocks))
             raise ConfigError(f"{place}: there is no experiment {other!r}{known}")
-        own, theirs = (
-            {"groups": value_of(one.groups), "means": one.true_means, "drawn_means": one.drawn}
-            for one in (block, blocks[other][1])
-        )
-        for key, value in own.items():
-            if value != theirs[key]:
+        theirs = blocks[other][1]
+        for key in ("groups", "means", "drawn_means"):
+            if getattr(block, key) != getattr(theirs, key):
                 raise ConfigError(f"{place}: {key} must be those of experiments.{other}")

@@ -8,13 +8,13 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import filterfalse, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.data.definitions import asked, behind, source
-from fairbandits.data.provenance import PACKAGE
+from fairbandits.data.provenance import PACKAGE, key_of, remembered
 from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
-from fairbandits.settings.remembering import key_of, remembered
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -62,11 +62,11 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
     files += [paper_file(paper, "published", root), root / SHARED_RULES]
     if not files[0].is_file():
         return Digests()
-    known = remembered("deciding", *_rooms())
-    key = f"{paper} {key_of(b'/'.join(one.read_bytes() for one in files if one.is_file()))}"
+    known = remembered("deciding", "")
+    key = f"{paper} {key_of(b'/'.join(file.read_bytes() for file in files if file.is_file()))}"
     if key not in known:
-        found = deciding(paper, root)
-        known[key] = json.dumps([found.digest, found.drawn])
+        now = deciding(paper, root)
+        known[key] = json.dumps([now.digest, now.drawn])
     return Digests(*json.loads(known[key]))
 
 
@@ -74,41 +74,33 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
     """Return all that decides the verdicts on a paper's claims; its ledger must be there."""
     content = read_yaml(paper_file(paper, "claims", root))
     records = canonical(with_shared_rules(content, root))["claims"]
-    experiments = _experiments(paper, root)
-    published = {}
-    if paper_file(paper, "published", root).is_file():
-        numbers = read_yaml(paper_file(paper, "published", root))
-        for key, one in numbers.items():
-            inner = one if key in ("figures", "published") and isinstance(one, Mapping) else {}
-            published |= {f"published {name}": _hash(some) for name, some in inner.items()}
-            published |= {} if inner else {f"published {key}": _hash(one)}
-    parts, of_records, readers = {}, {}, {}
+    experiments, published = _experiments(paper, root), _published(paper, root)
+    rests_on: dict[str, dict[str, str]] = {}  # claim -> part that it rests on -> hash
     for name, record in records.items():
-        own = {f"claim {name}": digest_of(nameless(record))}
+        own = rests_on[name] = {f"claim {name}": digest_of(nameless(record))}
         if tests := record.get("tests"):
-            asked = [record.get(key) for key in ("cells", "with", "each", "over", "keep")]
-            code, reads_off = _code(_texts([tests, *asked]), _procedures(tests), package)
+            selections = [record.get(key) for key in ("cells", "with", "each", "over", "keep")]
+            code, reads_off = _code([tests, *selections], tests, package)
             own |= code | (published if reads_off else {})
-            for one in _read(tests, record, paper, experiments):
-                readers.setdefault(one, []).append(name)
-                own[f"experiment {one}"] = experiments[one].digest
-        of_records[name] = own
-        for key, digest in own.items():
+            for home in _read(tests, record, paper, experiments):
+                own[f"experiment {home}"] = experiments[home].digest
+    digests: dict[str, set[str]] = {}
+    for own in rests_on.values():
+        for part, digest in own.items():
             # several statements can give one name, and a claim may rest on some of them
-            both = {*parts.get(key, digest).split("-"), *digest.split("-")}
-            parts[key] = "-".join(sorted(both))
-    apart = {
-        name: {key: one for key, one in own.items() if not key.startswith("experiment ")}
-        for name, own in of_records.items()
-    }
+            digests.setdefault(part, set()).update(digest.split("-"))
+    parts = {part: "-".join(sorted(several)) for part, several in sorted(digests.items())}
     drawn = {}
     for group in _sharing(experiments):
-        reading = {name for one in group for name in readers.get(one, ())}
-        blocks = {one: experiments[one].digest for one in group}
-        digest = digest_of([blocks, {name: apart[name] for name in reading}])
-        drawn |= {one: digest for one in group if experiments[one].audit}
-    claims = {name: digest_of(own) for name, own in of_records.items()}
-    return Deciding(dict(sorted(parts.items())), drawn, claims)
+        blocks = {name: experiments[name].digest for name in group}
+        readers = {
+            name: {part: one for part, one in own.items() if not part.startswith("experiment ")}
+            for name, own in rests_on.items()
+            if any(f"experiment {block}" in own for block in group)
+        }
+        digest = digest_of([blocks, readers])
+        drawn |= {name: digest for name in group if experiments[name].audit}
+    return Deciding(parts, drawn, {name: digest_of(own) for name, own in rests_on.items()})
 
 
 def changed(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -120,6 +112,17 @@ def changed(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 def _hash(content: Any) -> str:
     return digest_of(without_prose(content))
+
+
+def _published(paper: str, root: Path) -> dict[str, str]:
+    """Return the hashes of a paper's published numbers, part by part; none without a file."""
+    file = paper_file(paper, "published", root)
+    numbers = read_yaml(file) if file.is_file() else {}
+    parts = {}
+    for key, content in numbers.items():
+        is_grouped = key in ("figures", "published") and isinstance(content, Mapping)
+        parts |= content if is_grouped else {key: content}
+    return {f"published {name}": _hash(content) for name, content in parts.items()}
 
 
 # ------------------------------------------------------------------------------- experiments
@@ -135,31 +138,30 @@ class _Block(NamedTuple):
 
 
 def _experiments(paper: str, root: Path) -> dict[str, _Block]:
-    found = {}
+    blocks = {}
     for kind in ("experiments", "audit"):
         file = paper_file(paper, kind, root)
         for name, block in (read_yaml(file)["experiments"] if file.is_file() else {}).items():
             instances = block.get("instances") or {}
             shares = [one.get("same_instances_as") for one in (block, *instances.values())]
-            named = tuple(f"{name}_{one}" for one in instances)
-            digest = _hash(block)
-            found[name] = _Block(digest, named, tuple(filter(None, shares)), kind == "audit")
-    return found
+            named = tuple(f"{name}_{instance}" for instance in instances)
+            blocks[name] = _Block(_hash(block), named, tuple(filter(None, shares)), kind == "audit")
+    return blocks
 
 
 def _home(name: str, experiments: Mapping[str, _Block]) -> str | None:
     """Return the experiment or suite that a name is of."""
-    homes = (one for one, block in experiments.items() if name in (one, *block.instances))
+    homes = (home for home, block in experiments.items() if name in (home, *block.instances))
     return next(homes, None)
 
 
 def _read(
     tests: Any, record: Mapping[str, Any], paper: str, experiments: Mapping[str, _Block]
-) -> Iterator[str]:
-    """Yield the experiments and suites that a record names."""
+) -> set[str]:
+    """Return the experiments and suites that a record names."""
     texts = _texts([tests, *(record.get(key) for key in ("experiments", "cells", "with"))])
-    named = {text.removeprefix(f"{paper}/") for text in texts}
-    yield from sorted({home for one in named if (home := _home(one, experiments))})
+    homes = {_home(text.removeprefix(f"{paper}/"), experiments) for text in texts}
+    return homes - {None}
 
 
 def _sharing(experiments: Mapping[str, _Block]) -> list[set[str]]:
@@ -167,8 +169,8 @@ def _sharing(experiments: Mapping[str, _Block]) -> list[set[str]]:
     groups = [{name} for name in experiments]
     for name, block in experiments.items():
         for other in block.shares:
-            joined = [one for one in groups if one & {name, _home(other, experiments)}]
-            groups = [one for one in groups if one not in joined] + [set().union(*joined)]
+            joined = [group for group in groups if group & {name, _home(other, experiments)}]
+            groups = [group for group in groups if group not in joined] + [set().union(*joined)]
     return groups
 
 
@@ -180,25 +182,25 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from (key, *_texts(one))
+        yield from _texts([*value, *value.values()])
     elif isinstance(value, list | tuple):
         for one in value:
             yield from _texts(one)
 
 
-def _procedures(tests: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    return {one["rule"]["procedure"] for one in tests.values() if "procedure" in one["rule"]}
-
-
 def _code(
-    texts: Iterable[str], procedures: Iterable[str], package: Path
+    words: Iterable[Any], tests: Mapping[str, Mapping[str, Any]], package: Path
 ) -> tuple[dict[str, str], bool]:
     """Return the code behind words and procedures, and whether published numbers are read."""
-    names = {name for text in texts for name in NAME.findall(text) if not keyword.iskeyword(name)}
-    words, reads_off = _roots(frozenset(names), package)
-    code = _behind(frozenset({*words, *_named(procedures, package)}), package)
-    return {f"code of {name}": one for name, one in code.items()}, reads_off
+    names = {name for text in _texts(words) for name in NAME.findall(text)}
+    roots, reads_off = _roots(frozenset(filterfalse(keyword.iskeyword, names)), package)
+    imports = source(PROCEDURES, package).imports  # of the table of procedures
+    for test in tests.values():
+        name = test["rule"].get("procedure")
+        if name in imports:
+            _, *folders, _ = imports[name].split(".")
+            roots |= {(f"{'/'.join(folders)}.py", name)}
+    return {f"code of {name}": one for name, one in _behind(roots, package).items()}, reads_off
 
 
 @cache
@@ -206,39 +208,19 @@ def _behind(roots: frozenset[tuple[str, str]], package: Path) -> Mapping[str, st
     return behind(sorted(roots), WITHOUT, package)
 
 
-def _named(procedures: Iterable[str], package: Path) -> Iterator[tuple[str, str]]:
-    """Yield file and name of each procedure, as the table of procedures imports it."""
-    imports = source(PROCEDURES, package).imports
-    for name in procedures:
-        if name in imports:
-            _, *folders, _ = imports[name].split(".")
-            yield f"{'/'.join(folders)}.py", name
-
-
 @cache
-def _roots(names: frozenset[str], package: Path) -> tuple[set[tuple[str, str]], bool]:
+def _roots(names: frozenset[str], package: Path) -> tuple[frozenset[tuple[str, str]], bool]:
     """Return where words are defined, with those that their arguments name, one after another."""
-    files = sorted(
-        path.relative_to(package).as_posix()
-        for path in (package / WORDS).glob("*.py")
-        if path.name != "__init__.py"
-    )
-    found: set[tuple[str, str]] = set()
+    files = [path.relative_to(package).as_posix() for path in (package / WORDS).glob("[!_]*.py")]
+    roots: set[tuple[str, str]] = set()
     left, seen = list(names), set()
     while left:
         name = left.pop()
         if name in seen:
             continue
         seen.add(name)
-        for file in files:
-            for given in (name, f"{name}_"):
-                for one in source(file, package).definitions.get(given, ()):
-                    found.add((file, given))
-                    left += asked(one, package)
-    return found, READ_OFF in seen
-
-
-@cache
-def _rooms() -> tuple[str, ...]:
-    folders = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")}
-    return tuple(sorted(folders))
+        for file, given in product(files, (name, f"{name}_")):
+            for definition in source(file, package).definitions.get(given, ()):
+                roots.add((file, given))
+                left += asked(definition, package)
+    return frozenset(roots), READ_OFF in seen

@@ -1,14 +1,15 @@
 """Experiments and their runs: from checked blocks of a paper's files to what is played."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fairbandits.settings.canonical import UNJUDGED_SEED
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
-from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out, value_of
+from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
 from fairbandits.settings.scales import Factors, Settings
 from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance, listed
-from fairbandits.settings.starting import check_start, home_of, source_of
+from fairbandits.settings.starting import check_start, source_of
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,6 @@ class Replay:
         """Path of its table in the folder of results."""
         return f"{self.paper}/{self.name}.parquet"
 
-    def facts(self) -> dict[str, Any]:
-        """Return a caption's facts about it, as plain values."""
-        return {"paper": self.paper, "title": self.title, "horizon": self.horizon}
-
 
 def experiment_of(
     paper: str,
@@ -131,54 +128,46 @@ def experiment_of(
 ) -> Experiment:
     """Return an experiment at the scale of the settings."""
     limits, factors = settings.limits_of(block), settings.factors or Factors()
-    full_horizon, full_replicates = block.horizon.value, block.replicates.value
-    most = max(limits.horizon or full_horizon, block.n_arms)
-    horizon = factors.horizon * min(full_horizon, most)
-    replicates = factors.replicates * min(full_replicates, limits.replicates or full_replicates)
+    most = max(limits.horizon or block.horizon, block.n_arms)
+    horizon = factors.horizon * min(block.horizon, most)
+    replicates = factors.replicates * min(block.replicates, limits.replicates or block.replicates)
     replicates = settings.replicates or replicates
-    published = value_of(block.published_replicates)
+    sizes = (horizon, "rounds", block.horizon), (replicates, "replicates", block.replicates)
+    words = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
     checkpoints = block.checkpoints
     if checkpoints.at:
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
     else:
         checkpoints = (limits.checkpoints or checkpoints).model_dump(exclude_unset=True)
-    for now, what, full in (
-        (horizon, "rounds", full_horizon),
-        (replicates, "replicates", full_replicates),
-    ):
-        changed = changed if now == full else [*changed, f"{now} {what} in place of {full}"]
-    penalties = value_of(block.penalties)
+    several = isinstance(block.penalties, list)
     instance = {
         "horizon": horizon,
         "drawn_means": block.drawn,
-        "groups": tuple(value_of(block.groups, ())),
-        "means": tuple(block.true_means),
+        "groups": tuple(block.groups or ()),
+        "means": tuple(block.means or ()),
         "quotas": block.fractions,
-        "penalties": tuple(penalties) if isinstance(penalties, list) else penalties,
+        "penalties": tuple(block.penalties) if several else block.penalties,
     }
-    spec = RunSpec(
-        stream=f"{paper}/{block.same_instances_as or name}",
-        policy="",
-        parameters={},
-        law="",
-        checkpoints=checkpoints,
-        drawn_quotas=block.drawn_quotas.value.model_dump() if block.drawn_quotas else {},
-        record=None if block.record is None else tuple(block.record),
+    shared = {
+        "stream": f"{paper}/{block.same_instances_as or name}",
+        "checkpoints": checkpoints,
+        "drawn_quotas": dict(block.drawn_quotas or {}),
+        "record": None if block.record is None else tuple(block.record),
         **instance,
-    )
+    }
     runs = []
     for label, policy in block.policies.items():
-        own = _played(spec, block, policy, factors.horizon, f"{place}.policies.{label}")
+        at = f"{place}.policies.{label}"
+        own = shared | _played(block, policy, horizon, factors.horizon, at)
         chunk = policy.chunk or block.chunk
         chunk = min(chunk, limits.chunk or chunk)
-        for law in block.laws.value:
-            spread = value_of(getattr(block.spread, law, None))
-            of_law = replace(own, law=law, spread=spread)
-            run = Run(paper, name, f"{label}-{law}", of_law, replicates, chunk)
-            cost = settings.costs.get(run.key)
-            seconds = seconds_of_replicate(of_law, cost)
-            most = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
-            runs.append(replace(run, chunk=most, cost=cost))
+        for law in block.laws:
+            spec = RunSpec(**own, law=law, spread=block.spread.get(law))
+            cost = settings.costs.get(f"{paper}/{name}/{label}-{law}")
+            seconds = seconds_of_replicate(spec, cost)
+            fitting = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
+            runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, fitting, cost))
+    published = block.published_replicates
     return Experiment(
         paper=paper,
         name=name,
@@ -187,54 +176,52 @@ def experiment_of(
         companion_to=tuple(block.companion_to),
         replicates=replicates,
         targets=tuple(block.rates),
-        laws=tuple(block.laws.value),
+        laws=tuple(block.laws),
         labels={label: policy.label for label, policy in block.policies.items()},
         runs=tuple(runs),
         published_replicates=published and min(published, replicates),
         suite=suite,
         audit=audit,
         scale="" if settings.scale == "paper" else settings.scale,
-        changed=tuple(changed),
+        changed=(*changed, *words),
         **instance,
     )
 
 
 def _played(
-    spec: RunSpec, block: ExperimentBlock, policy: PolicyBlock, factor: int, place: str
-) -> RunSpec:
-    """Return the specification of a policy's runs, which can be started."""
-    n_arms = block.n_arms
-    parameters = {key: shared_out(entry.value, n_arms) for key, entry in policy.parameters.items()}
-    home = home_of(policy.policy, place)
-    drawn, means = [0] * n_arms if block.drawn_quotas else None, [0.5] * n_arms
+    block: ExperimentBlock, policy: PolicyBlock, horizon: int, factor: int, place: str
+) -> dict[str, Any]:
+    """Return a policy's part of the specification of its runs, which can be started."""
+    n_arms, shares = block.n_arms, tuple(block.target_shares or ())
+    parameters = {key: shared_out(value, n_arms) for key, value in policy.parameters.items()}
+    means = [0.5] * n_arms
+    quotas = block.fractions or ([0] * n_arms if block.drawn_quotas else None)
     stand_ins = {
         "means": means,
         "penalties": None if block.penalties is None else 0,
         **dict.fromkeys(("reference", "shadow_means"), means),
-        "groups": spec.groups or None,
-        "targets": [0.0] * n_arms if block.rates or block.shares else None,
-        **dict.fromkeys(("quotas", "fractions"), spec.quotas or drawn),
+        "groups": block.groups,
+        "targets": [0.0] * n_arms if block.rates or shares else None,
+        **dict.fromkeys(("quotas", "fractions"), quotas),
     }
-    for cell in cells_of_sweep(policy.swept):
+    for cell in cells_of_sweep(policy.sweep):
         own = parameters | cell
-        check_start(home, own, policy.observers, n_arms, spec.horizon, stand_ins, place)
-    horizons = value_of(policy.horizons, [])
-    asks, shares = depends_on_instance(parameters, "targets"), tuple(block.shares)
-    return replace(
-        spec,
-        policy=home,
-        policy_source=source_of(home, place),
-        parameters=parameters,
-        horizons=tuple(_rescaled(horizons, spec.horizon, factor) if horizons else ()),
-        apart=policy.apart,
-        targets=tuple(block.rates) if asks and not shares else (),
-        target_shares=shares if asks else (),
-        sweep=policy.swept,
-        observe=tuple(policy.observers),
-    )
+        check_start(policy.policy, own, policy.observe, n_arms, horizon, stand_ins, place)
+    asks = depends_on_instance(parameters, "targets")
+    return {
+        "policy": policy.policy,
+        "policy_source": source_of(policy.policy, place),
+        "parameters": parameters,
+        "horizons": tuple(_rescaled(policy.horizons or [], horizon, factor)),
+        "apart": policy.apart,
+        "targets": tuple(block.rates) if asks and not shares else (),
+        "target_shares": shares if asks else (),
+        "sweep": policy.sweep,
+        "observe": tuple(policy.observe),
+    }
 
 
-def _rescaled(rounds: list, horizon: int, factor: int) -> list:
+def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
     """Return the recorded rounds of a run of another length; the horizon stands for all beyond it.
 
     A run longer by a factor also records each round times that factor.

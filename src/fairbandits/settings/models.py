@@ -37,16 +37,15 @@ class Model(BaseModel):
     def _knows_its_keys(cls, content: Any) -> Any:
         if not isinstance(content, dict):
             return content
-        fields, is_open = cls.__pydantic_fields__, cls.model_config["extra"] == "allow"
-        if not (is_open or content.keys() <= fields.keys()):
-            known = sorted(one.alias or name for name, one in fields.items())
-            for key in content:
-                if key not in known:
-                    raise ValueError(f": unknown key {key!r}{meant(str(key), known)}")
+        fields = cls.__pydantic_fields__
+        known = sorted(field.alias or name for name, field in fields.items())
+        unknown = [key for key in content if key not in known and key not in fields]
+        if unknown and cls.model_config["extra"] != "allow":
+            raise ValueError(f": unknown key {unknown[0]!r}{meant(str(unknown[0]), known)}")
         for key, others in cls.needs.items():
             for other in others:
-                if key in content and other not in content:
-                    raise ValueError(f": {other!r} is a required property beside {key!r}")
+                missing = key in content and other not in content
+                require(not missing, f": {other!r} is a required property beside {key!r}")
         return content
 
 
@@ -79,10 +78,10 @@ def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> s
     return f"{at} {text}, got {error['input']!r}"
 
 
-def require(holds: bool, place: str, words: str, got: Any) -> None:
-    """Raise ValueError, which says what a place must be or have, unless a condition holds."""
+def require(holds: Any, message: str) -> None:
+    """Raise ValueError with a message, which begins with the place, unless a condition holds."""
     if not holds:
-        raise ValueError(f"{place} must {words}, got {got}")
+        raise ValueError(message)
 
 
 def of(check: Check) -> Any:
@@ -100,7 +99,7 @@ def matching(pattern: str) -> Any:
 
     def check(value: Any) -> str:
         matches = isinstance(value, str) and re.fullmatch(pattern, value)
-        require(matches, "", f"be a text that matches {pattern}", repr(value))
+        require(matches, f" must be a text that matches {pattern}, got {value!r}")
         return value
 
     return Annotated[Any, PlainValidator(check)]
@@ -108,7 +107,7 @@ def matching(pattern: str) -> Any:
 
 def _unique(values: list) -> list:
     for place, value in enumerate(values):
-        require(value not in values[:place], "", "have each entry once", f"{value!r} twice")
+        require(value not in values[:place], f" must have each entry once, got {value!r} twice")
     return values
 
 

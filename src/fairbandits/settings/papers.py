@@ -1,4 +1,8 @@
-"""What papers/SLUG/experiments.yaml and papers/SLUG/audit.yaml can say."""
+"""What papers/SLUG/experiments.yaml and papers/SLUG/audit.yaml can say.
+
+A block is checked once and then holds plain values: a number without its provenance, a list in
+place of a rule for one.
+"""
 
 import itertools
 from collections.abc import Sequence
@@ -6,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from fairbandits.data.dictionary import RECORDED, column_of
 from fairbandits.lookup import nearest
@@ -31,10 +35,20 @@ class Sourced(Model, Generic[T]):
     source: m.Words  # section, equation, file or reason
 
 
+def sourced(kind: Any) -> Any:
+    """Return the type of a value that says where it comes from; only the value is kept."""
+    return Annotated[Sourced[kind], AfterValidator(lambda entry: entry.value)]
+
+
+def spelt_out(block: type[Model]) -> Any:
+    """Return the type of a rule for a list, such as even steps; its `values` are kept."""
+    return Annotated[block, AfterValidator(lambda rule: rule.values)]
+
+
 def _recorded(name: Any) -> str:
     known = isinstance(name, str) and column_of("dataset", name, {}) is not None
     hint = "" if known else nearest(str(name), RECORDED)
-    require(known, "", "be a column of docs/data-dictionary.md", f"{name!r}{hint}")
+    require(known, f" must be a column of docs/data-dictionary.md, got {name!r}{hint}")
     return name
 
 
@@ -43,7 +57,8 @@ def _one_or_several(check: Check, *others: str) -> Any:
 
     def one(value: Any) -> Any:
         if isinstance(value, str) and others:
-            require(value in others, "", f"be a number, or {', '.join(others)}", repr(value))
+            allowed = f"be a number, or {', '.join(others)}"
+            require(value in others, f" must {allowed}, got {value!r}")
         else:
             (per_arm(check) if isinstance(value, list) else check)("", value, "")
         return value
@@ -53,7 +68,7 @@ def _one_or_several(check: Check, *others: str) -> Any:
 
 def _fixed(value: Any) -> Any:
     is_pair = isinstance(value, list) and len(value) == 2
-    require(is_pair, "", "be an arm, from 1, and its mean", repr(value))
+    require(is_pair, f" must be an arm, from 1, and its mean, got {value!r}")
     whole()("", value[0], "")
     number()("", value[1], "")
     return value
@@ -96,30 +111,29 @@ class OneBest(Model):
 class Spaced(Model):
     """Means by a rule: one of these."""
 
-    evenly: Evenly | None = None
-    one_best: OneBest | None = None
-
-    @model_validator(mode="after")
-    def _one_rule(self):
-        if len(self.model_fields_set) != 1:
-            raise ValueError(" must have either evenly or one_best")
-        return self
+    evenly: spelt_out(Evenly) | None = None
+    one_best: spelt_out(OneBest) | None = None
 
     @property
     def values(self) -> list[float]:
         """Means of all arms."""
-        return (self.evenly or self.one_best).values
+        return self.evenly or self.one_best
+
+    @model_validator(mode="after")
+    def _one_rule(self):
+        require(len(self.model_fields_set) == 1, " must have either evenly or one_best")
+        return self
 
 
 class DrawnMeans(Model):
     """Means drawn for each replicate, independent, uniform on [low, high]."""
 
-    arms: Sourced[m.Arms]
-    low: Sourced[Ends]  # for all arms or for each group
-    high: Sourced[Ends]
-    decimals: Sourced[m.Count] | None = None  # means are rounded to so many
+    arms: sourced(m.Arms)
+    low: sourced(Ends)  # for all arms or for each group
+    high: sourced(Ends)
+    decimals: sourced(m.Count) | None = None  # means are rounded to so many
     #: arms (from 1) with the same mean in all replicates, and that mean
-    fixed: Sourced[Annotated[list[Annotated[Any, PlainValidator(_fixed)]], m.Some]] | None = None
+    fixed: sourced(Annotated[list[Annotated[Any, PlainValidator(_fixed)]], m.Some]) | None = None
 
 
 class SameShare(Model):
@@ -128,11 +142,22 @@ class SameShare(Model):
     share: m.Exact
     arms: m.Count
 
+    @property
+    def values(self) -> list:
+        """Share of each of the first arms."""
+        return [self.share] * self.arms
+
 
 class OfEqualShare(Model):
     """The same part of 1/k for all arms."""
 
     of_equal_share: m.Exact
+
+
+Shares = m.either(Annotated[list[m.Exact], m.Some], spelt_out(SameShare))
+Fractions = m.either(
+    Annotated[list[m.Exact], m.Pair], Annotated[OfEqualShare, AfterValidator(dict)]
+)
 
 
 class DrawnQuotas(Model):
@@ -145,13 +170,6 @@ class DrawnQuotas(Model):
     denominator: m.of(whole(at_least=8))
 
 
-class Spread(Model):
-    """Spread of the laws that have one, exact: 0.5, "1/9"."""
-
-    gaussian: Sourced[m.Exact] | None = None  # standard deviation
-    beta: Sourced[m.Exact] | None = None  # m of Beta(mu m, (1 - mu) m)
-
-
 class Checkpoints(Model):
     """Recorded rounds: evenly and log-spaced ones; or the rounds themselves, up to the horizon."""
 
@@ -161,8 +179,8 @@ class Checkpoints(Model):
 
     @model_validator(mode="after")
     def _one_form(self):
-        if self.model_fields_set not in ({"linear", "log"}, {"at"}):
-            raise ValueError(": give either at, or linear and log")
+        is_one_form = self.model_fields_set in ({"linear", "log"}, {"at"})
+        require(is_one_form, ": give either at, or linear and log")
         if self.at:
             _check_rounds(self.at, 1, self.at[-1], ".at")
         return self
@@ -184,24 +202,23 @@ class InSteps(Model):
     @property
     def values(self) -> list[float]:
         """All swept values."""
-        first, last = (
-            rational("a swept value", one) for one in (self.evenly.first, self.evenly.last)
-        )
+        ends = self.evenly.first, self.evenly.last
+        first, last = (rational("a swept value", end) for end in ends)
         n = self.evenly.steps
-        found = (first + (last - first) * k / n for k in range(n + 1))
-        return [int(one) if one.denominator == 1 else float(one) for one in found]
-
-    @model_validator(mode="after")
-    def _differ(self):
-        if self.evenly.first == self.evenly.last:
-            raise ValueError(f": first and last must differ, got {self.evenly.first} for both")
-        return self
+        exact = (first + (last - first) * k / n for k in range(n + 1))
+        return [int(value) if value.denominator == 1 else float(value) for value in exact]
 
 
-Swept = m.either(Annotated[list[m.Exact], m.Some, m.Unique], InSteps)
-Observer = m.either(
-    str, Annotated[dict[str, dict[str, Sourced[Any]]], Field(min_length=1, max_length=1)]
-)
+def _pair(observer: Any) -> list:
+    return [observer, {}] if isinstance(observer, str) else list(*observer.items())
+
+
+One = Field(min_length=1, max_length=1)
+Swept = Annotated[m.either(Annotated[list[m.Exact], m.Some], spelt_out(InSteps)), m.Unique]
+#: By name, or a key that has its parameters; kept as both.
+Observer = Annotated[
+    m.either(str, Annotated[dict[str, dict[str, sourced(Any)]], One]), AfterValidator(_pair)
+]
 
 
 class PolicyBlock(Model):
@@ -209,42 +226,26 @@ class PolicyBlock(Model):
 
     policy: str  # a registered name, or module:Class
     label: m.Text  # name in figures
-    parameters: dict[str, Sourced[Any]]  # those left out have the policy's defaults
-    #: observers by name (fairbandits.observers); one with parameters is a key that has them
-    observe: Annotated[list[Observer], m.Some] | None = None
+    parameters: dict[str, sourced(Any)]  # those left out have the policy's defaults
+    observe: Annotated[list[Observer], m.Some] = Field(default=[])  # of fairbandits.observers
     chunk: m.Count | None = None  # replicates of one job, if not the experiment's
-    horizons: Sourced[Rounds] | None = None  # run once for each, where the policy depends on it
+    horizons: sourced(Rounds) | None = None  # run once for each, where the policy depends on it
     #: whether each horizon is recorded at the checkpoints and has rewards of its own; otherwise the
     #: last round of each is recorded, and all meet the same rewards
     apart: bool = False
     #: one hyper-parameter with several values; its name becomes a column
-    sweep: Annotated[dict[str, Sourced[Swept]], Field(min_length=1, max_length=1)] | None = None
+    sweep: Annotated[dict[str, sourced(Swept)], One] = Field(default={})
 
     @model_validator(mode="after")
     def _once(self):
-        if repeated := sorted(self.swept.keys() & self.parameters.keys()):
+        if repeated := sorted(self.parameters.keys() & self.sweep.keys()):
             raise ValueError(f".parameters: {repeated[0]} is also in sweep; give it once")
-        names = [name for name, _ in self.observers]
+        names = [name for name, _ in self.observe]
         for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f".observe: {name!r} is there twice")
-        if self.apart and not self.horizons:
-            raise ValueError(".apart: there are no horizons; give them beside it")
+            require(names.count(name) == 1, f".observe: {name!r} is there twice")
+        need = ".apart: there are no horizons; give them beside it"
+        require(self.horizons or not self.apart, need)
         return self
-
-    @cached_property
-    def observers(self) -> list[list]:
-        """Names and parameters of the observers."""
-        pairs = (
-            [one, {}] if isinstance(one, str) else list(*one.items()) for one in self.observe or ()
-        )
-        return [[name, {key: given.value for key, given in own.items()}] for name, own in pairs]
-
-    @cached_property
-    def swept(self) -> dict[str, list]:
-        """Values of each swept parameter."""
-        values = {key: entry.value for key, entry in (self.sweep or {}).items()}
-        return {key: one.values if isinstance(one, InSteps) else one for key, one in values.items()}
 
 
 class ReplayBlock(Model):
@@ -252,7 +253,7 @@ class ReplayBlock(Model):
 
     title: m.Text  # one line for captions
     figures: Figures  # drawn from this replay, and from no experiment
-    horizon: Sourced[m.Count]  # number of rounds of the released program
+    horizon: sourced(m.Count)  # number of rounds of the released program
 
 
 class ExperimentBlock(Model):
@@ -261,176 +262,171 @@ class ExperimentBlock(Model):
     title: m.Text  # one line for captions
     figures: Figures  # drawn from this experiment
     companion_to: Figures = Field(default=[])  # figures of others that show it beside
-    horizon: Sourced[m.of(whole(at_least=1, at_most=LONGEST))]  # rounds T
-    replicates: Sourced[m.Many]
-    published_replicates: Sourced[m.Count] | None = None  # the paper's; ours begin with as many
-    means: Sourced[m.either(Numbers, Spaced)] | None = None  # of each arm
+    horizon: sourced(m.of(whole(at_least=1, at_most=LONGEST)))  # rounds T
+    replicates: sourced(m.Many)
+    published_replicates: sourced(m.Count) | None = None  # the paper's; ours begin with as many
+    means: sourced(m.either(Numbers, spelt_out(Spaced))) | None = None  # of each arm
     drawn_means: DrawnMeans | None = None  # in place of means
-    groups: Sourced[Annotated[list[m.Count], m.Some]] | None = None  # sizes, in the arms' order
+    groups: sourced(Annotated[list[m.Count], m.Some]) | None = None  # sizes, in the arms' order
     same_instances_as: str | None = None  # experiment whose instances and rewards it meets again
     #: what is kept of deficits and of what policies and observers report; all if left out
     record: Annotated[list[Annotated[Any, PlainValidator(_recorded)]], m.Unique] | None = None
-    targets: Sourced[Numbers] | None = None  # reward rates, 0 if unprotected
+    targets: sourced(Numbers) | None = None  # reward rates, 0 if unprotected
     #: in place of targets: what part of its mean each of the first arms is to get
-    target_shares: Sourced[m.either(Annotated[list[m.Exact], m.Some], SameShare)] | None = None
-    #: required fractions of pulls
-    quotas: Sourced[m.either(Annotated[list[m.Exact], m.Pair], OfEqualShare)] | None = None
-    drawn_quotas: Sourced[DrawnQuotas] | None = None  # in place of quotas
+    target_shares: sourced(Shares) | None = None
+    quotas: sourced(Fractions) | None = None  # required, of pulls
+    drawn_quotas: sourced(DrawnQuotas) | None = None  # in place of quotas
     #: cost of a pull that an arm lacks: for all arms, or one per arm; half_range is
     #: (max mu - min mu) / 2
-    penalties: Sourced[Rates] | None = None
-    spread: Spread | None = None
-    laws: Sourced[Annotated[list[m.choice(*LAWS)], m.Some, m.Unique]]  # first: primary
+    penalties: sourced(Rates) | None = None
+    #: exact, of the laws that have one: sd of gaussian, m of Beta(mu m, (1 - mu) m)
+    spread: dict[m.choice("gaussian", "beta"), sourced(m.Exact)] = Field(default={})
+    laws: sourced(Annotated[list[m.choice(*LAWS)], m.Some, m.Unique])  # first: primary
     checkpoints: Checkpoints
     chunk: m.Count  # replicates of one file; at most a minute of computing
     policies: Annotated[dict[m.Name, PolicyBlock], m.Some]  # by a name used in file names
 
+    @cached_property
+    def drawn(self) -> dict[str, Any]:
+        """Values of `drawn_means`; empty without."""
+        return {key: value for key, value in self.drawn_means or () if value is not None}
+
+    @cached_property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return self.drawn_means.arms if self.drawn_means else len(self.means)
+
+    @cached_property
+    def rates(self) -> list[float]:
+        """Target of each arm; empty without, or where means are drawn."""
+        fixed = self.target_shares and self.means
+        return shares_of(self.target_shares, self.means) if fixed else self.targets or []
+
+    @cached_property
+    def fractions(self) -> Quotas:
+        """Quotas, all of them exact; empty without, or where they are drawn."""
+        return Quotas(shared_out(self.quotas or (), self.n_arms))
+
     @model_validator(mode="after")
     def _fits(self):
         """Check what concerns several keys: lengths, sums, and what excludes what."""
-        if not (self.means or self.drawn_means):
-            raise ValueError(": 'means' is a required property")
+        require(self.means or self.drawn_means, ": 'means' is a required property")
         for one, other in (
             ("means", "drawn_means"),
             ("targets", "target_shares"),
             ("quotas", "drawn_quotas"),
         ):
-            if getattr(self, one) and getattr(self, other):
-                raise ValueError(f": {one} and {other} exclude each other; give one of them")
+            both = getattr(self, one) and getattr(self, other)
+            require(not both, f": {one} and {other} exclude each other; give one of them")
         self._check_sizes()
         self._check_means()
         self._check_targets()
         if self.quotas:
-            _check_length("quotas", self.fractions, self.n_arms, "mean")
+            self._check_length("quotas", self.fractions, "mean")
             self.fractions.check(": quotas", below=1)
         self._check_drawn_quotas()
-        if isinstance(penalties := value_of(self.penalties), list):
-            _check_length("penalties", penalties, self.n_arms, "arm")
+        if isinstance(self.penalties, list):
+            self._check_length("penalties", self.penalties, "arm")
         self._check_spreads()
-        self._check_horizons()
+        for label, policy in self.policies.items():
+            self._check_horizons(policy, f".policies.{label}")
         return self
 
-    @cached_property
-    def true_means(self) -> list[float]:
-        """Mean of each arm; empty where each replicate draws its own."""
-        means = value_of(self.means, [])
-        return means.values if isinstance(means, Spaced) else means
-
-    @cached_property
-    def drawn(self) -> dict[str, Any]:
-        """Values of `drawn_means`; empty without."""
-        return {key: one.value for key, one in self.drawn_means or () if one}
-
-    @cached_property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return self.drawn["arms"] if self.drawn_means else len(self.true_means)
-
-    @cached_property
-    def shares(self) -> list:
-        """Targets as parts of the first arms' means; empty without."""
-        given = value_of(self.target_shares, [])
-        return [given.share] * given.arms if isinstance(given, SameShare) else given
-
-    @cached_property
-    def rates(self) -> list[float]:
-        """Target of each arm; empty without, or where means are drawn."""
-        fixed = self.shares and self.true_means
-        return shares_of(self.shares, self.true_means) if fixed else value_of(self.targets, [])
-
-    @cached_property
-    def fractions(self) -> Quotas:
-        """Quotas, all of them exact; empty without, or where they are drawn."""
-        return Quotas(shared_out(value_of(self.quotas, []), self.n_arms))
+    def _check_length(self, name: str, values: Sequence, per: str) -> None:
+        n_arms, n = self.n_arms, len(values)
+        require(n == n_arms, f".{name} must have one entry per {per} ({n_arms}), got {n}")
 
     def _check_sizes(self) -> None:
-        n_arms, horizon, replicates = self.n_arms, self.horizon.value, self.replicates.value
-        least = f"be at least the number of arms ({n_arms})"
-        require(horizon >= n_arms, ".horizon", least, horizon)
+        arms, horizon = self.n_arms, self.horizon
+        least = f"must be at least the number of arms ({arms})"
+        require(horizon >= arms, f".horizon {least}, got {horizon}")
         last = self.checkpoints.at[-1] if self.checkpoints.at else horizon
-        require(last == horizon, ".checkpoints.at", f"end with the horizon ({horizon})", last)
-        published, most = value_of(self.published_replicates, 0), f"replicates ({replicates})"
-        place = ".published_replicates"
-        require(published <= replicates, place, f"be at most {most}", published)
-        total = sum(value_of(self.groups, [n_arms]))
-        require(total == n_arms, ".groups", f"sum to the number of arms ({n_arms})", total)
+        end = f"must end with the horizon ({horizon})"
+        require(last == horizon, f".checkpoints.at {end}, got {last}")
+        published, most = self.published_replicates or 0, f"replicates ({self.replicates})"
+        fits = published <= self.replicates
+        require(fits, f".published_replicates must be at most {most}, got {published}")
+        total = sum(self.groups or [arms])
+        require(total == arms, f".groups must sum to the number of arms ({arms}), got {total}")
 
     def _check_means(self) -> None:
-        laws, n_arms = self.laws.value, self.n_arms
-        for k, mean in enumerate(self.true_means):
-            _check_range(mean, mean, laws, f".means.value.{k}")
+        for k, mean in enumerate(self.means or ()):
+            self._check_range(mean, mean, f".means.value.{k}")
         if not self.drawn_means:
             return
-        sizes, drawn, place = value_of(self.groups, []), self.drawn, ".drawn_means"
-        per_group = f"be a number, or have one entry per group ({len(sizes)})"
+        sizes, drawn, place = self.groups or [], self.drawn, ".drawn_means"
+        per_group = f"must be a number, or have one entry per group ({len(sizes)})"
         for key in ("low", "high"):
             n = len(drawn[key]) if isinstance(drawn[key], list) else len(sizes)
-            require(n == len(sizes), f"{place}.{key}", per_group, n)
+            require(n == len(sizes), f"{place}.{key} {per_group}, got {n}")
         for arm, mean in drawn.get("fixed", ()):
-            require(1 <= arm <= n_arms, f"{place}.fixed", f"name arms in 1..{n_arms}", arm)
-            _check_range(mean, mean, laws, f"{place}.fixed")
+            known = 1 <= arm <= self.n_arms
+            require(known, f"{place}.fixed must name arms in 1..{self.n_arms}, got {arm}")
+            self._check_range(mean, mean, f"{place}.fixed")
         for low, high in dict.fromkeys(zip(*ranges_of(drawn, sizes), strict=True)):
-            require(low < high, f"{place}.low", f"be below high ({high})", low)
-            _check_range(low, high, laws, place)
+            require(low < high, f"{place}.low must be below high ({high}), got {low}")
+            self._check_range(low, high, place)
+
+    def _check_range(self, low: float, high: float, place: str) -> None:
+        """Raise ValueError unless all laws can have means from `low` to `high`."""
+        got = f"{low}" if low == high else f"{low} to {high}"
+        for law in self.laws:
+            if law in ("gaussian", "deterministic"):
+                continue
+            is_bounded = law in ("bernoulli", "beta")
+            allowed = "in [0, 1]" if is_bounded else "at least 0"
+            fits = low >= 0 and not (is_bounded and high > 1)
+            require(fits, f"{place} must be {allowed} under law {law}, got {got}")
 
     def _check_targets(self) -> None:
-        if self.targets and self.drawn_means:
-            raise ValueError(".targets need fixed means; give target_shares of drawn ones")
-        place, n_shares = ".target_shares", len(self.shares)
-        most = f"have at most one entry per mean ({self.n_arms})"
-        require(n_shares <= self.n_arms, place, most, n_shares)
-        shares = [rational("target_shares", one) for one in self.shares]
+        drawn = ".targets need fixed means; give target_shares of drawn ones"
+        require(not (self.targets and self.drawn_means), drawn)
+        given = self.target_shares or []
+        most = f"must have at most one entry per mean ({self.n_arms})"
+        require(len(given) <= self.n_arms, f".target_shares {most}, got {len(given)}")
+        shares = [rational("target_shares", share) for share in given]
         fit = min(shares, default=0) >= 0 and sum(shares) <= 1
-        require(fit, place, "be at least 0 and sum to at most 1", self.shares)
+        require(fit, f".target_shares must be at least 0 and sum to at most 1, got {given}")
         if not self.rates:
             return
-        _check_length("targets", self.rates, self.n_arms, "mean")
-        pairs = list(zip(self.true_means, self.rates, strict=True))
-        allowed = "be at least 0, and 0 where the mean is 0"
-        for k, (mean, target) in enumerate(pairs, start=1):
+        self._check_length("targets", self.rates, "mean")
+        load, allowed = 0.0, "must be at least 0, and 0 where the mean is 0"
+        for k, (mean, target) in enumerate(zip(self.means, self.rates, strict=True), start=1):
             got = f"{target} for arm {k} with mean {mean}"
-            require(target == 0 or (target > 0 and mean > 0), ".targets", allowed, got)
-        load = sum(target / mean for mean, target in pairs if target)
-        place = ".targets cannot be met: sum of target / mean"
-        require(load <= 1 + SLACK, place, "be at most 1", f"{load:.4f}")
+            require(target == 0 or (target > 0 and mean > 0), f".targets {allowed}, got {got}")
+            load += target / mean if target else 0.0
+        most = "sum of target / mean must be at most 1"
+        require(load <= 1 + SLACK, f".targets cannot be met: {most}, got {load:.4f}")
 
     def _check_drawn_quotas(self) -> None:
         if not self.drawn_quotas:
             return
-        drawn, n_arms = self.drawn_quotas.value, self.n_arms
-        least = 2 + (drawn.span != "kth")
-        if n_arms < least:
-            words = f"needs at least {least} arms, got {n_arms}"
-            raise ValueError(f".drawn_quotas.span {drawn.span} {words}")
-        least, place = 2 * n_arms**2, ".drawn_quotas.denominator"
-        allowed = f"be at least {least} with {n_arms} arms"
-        require(drawn.denominator >= least, place, allowed, drawn.denominator)
+        span, denominator = self.drawn_quotas.span, self.drawn_quotas.denominator
+        n_arms, least = self.n_arms, 2 + (span != "kth")
+        needed = f"needs at least {least} arms, got {n_arms}"
+        require(n_arms >= least, f".drawn_quotas.span {span} {needed}")
+        finest = 2 * n_arms**2
+        allowed = f"must be at least {finest} with {n_arms} arms, got {denominator}"
+        require(denominator >= finest, f".drawn_quotas.denominator {allowed}")
 
     def _check_spreads(self) -> None:
-        for law, entry in self.spread or ():
-            if entry is None:
-                continue
-            if law not in self.laws.value:
-                laws = ", ".join(self.laws.value)
-                raise ValueError(f".spread.{law}: the experiment has no such law; it has {laws}")
-            value, least = rational("spread", entry.value), "above 0"
+        for law, given in self.spread.items():
+            has = f"the experiment has no such law; it has {', '.join(self.laws)}"
+            require(law in self.laws, f".spread.{law}: {has}")
+            value, least = rational("spread", given), "above 0"
             fits = value > 0
             if law == "beta":
                 fits, least = value >= Fraction(1, 10), "at least 0.1"
-            require(fits, f".spread.{law}", f"be {least}", entry.value)
+            require(fits, f".spread.{law} must be {least}, got {given}")
 
-    def _check_horizons(self) -> None:
-        for label, policy in self.policies.items():
-            at = f".policies.{label}"
-            if policy.horizons:
-                rounds, most = policy.horizons.value, self.horizon.value
-                _check_rounds(rounds, self.n_arms, most, f"{at}.horizons")
-            for excluded, words in (
-                (self.checkpoints.at, "checkpoints for any horizon: linear and log, not at"),
-                (self.drawn_means, "fixed means; drawn ones belong to the replicate"),
-            ):
-                if policy.apart and excluded:
-                    raise ValueError(f"{at}.apart needs {words}")
+    def _check_horizons(self, policy: PolicyBlock, place: str) -> None:
+        if policy.horizons:
+            _check_rounds(policy.horizons, self.n_arms, self.horizon, f"{place}.horizons")
+        needed = f"{place}.apart needs"
+        any_horizon = f"{needed} checkpoints for any horizon: linear and log, not at"
+        require(not (policy.apart and self.checkpoints.at), any_horizon)
+        fixed = f"{needed} fixed means; drawn ones belong to the replicate"
+        require(not (policy.apart and self.drawn_means), fixed)
 
 
 class Suite(Model):
@@ -450,40 +446,15 @@ class PaperFile(Model):
     replays: dict[m.Name, ReplayBlock] = Field(default={})
 
 
-def value_of(entry: Sourced | None, default: Any = None) -> Any:
-    """Return an entry's value, or a default for none."""
-    return default if entry is None else entry.value
-
-
 def shared_out(quotas: Any, n_arms: int) -> Any:
     """Return quotas given as a part of 1 / k each as a list, anything else unchanged."""
-    if isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]:
-        quotas = OfEqualShare(**quotas)
-    if not isinstance(quotas, OfEqualShare):
+    if not (isinstance(quotas, dict) and list(quotas) == ["of_equal_share"]):
         return quotas
-    return [str(rational("of_equal_share", quotas.of_equal_share) / n_arms)] * n_arms
+    return [str(rational("of_equal_share", quotas["of_equal_share"]) / n_arms)] * n_arms
 
 
 def _check_rounds(rounds: Sequence[int], least: int, most: int, place: str) -> None:
     increase = all(one < after for one, after in itertools.pairwise(rounds))
-    require(increase, place, "increase", ", ".join(map(str, rounds)))
-    allowed = f"be whole numbers in {least}..{most}"
-    require(rounds[0] >= least, place, allowed, rounds[0])
-    require(rounds[-1] <= most, place, allowed, rounds[-1])
-
-
-def _check_length(name: str, values: Sequence, n_arms: int, per: str) -> None:
-    n = len(values)
-    require(n == n_arms, f".{name}", f"have one entry per {per} ({n_arms})", n)
-
-
-def _check_range(low: float, high: float, laws: list[str], place: str) -> None:
-    """Raise ValueError unless all laws can have means from `low` to `high`."""
-    got = f"{low}" if low == high else f"{low} to {high}"
-    for law in laws:
-        if law in ("gaussian", "deterministic"):
-            continue
-        is_bounded = law in ("bernoulli", "beta")
-        allowed = "in [0, 1]" if is_bounded else "at least 0"
-        fits = low >= 0 and not (is_bounded and high > 1)
-        require(fits, place, f"be {allowed} under law {law}", got)
+    require(increase, f"{place} must increase, got {', '.join(map(str, rounds))}")
+    for end, fits in ((rounds[0], rounds[0] >= least), (rounds[-1], rounds[-1] <= most)):
+        require(fits, f"{place} must be whole numbers in {least}..{most}, got {end}")

@@ -18,7 +18,7 @@ NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 def _seed(value: Any) -> int | str:
     valid = value == LEDGER or (type(value) is int and value >= 0)
-    m.require(valid, "", f"be a whole number of at least 0 or {LEDGER!r}", repr(value))
+    m.require(valid, f" must be a whole number of at least 0 or {LEDGER!r}, got {value!r}")
     return value
 
 
@@ -106,8 +106,7 @@ class Settings(Model):
         if scale == "paper" and sizes:
             other = next(name for name, key in NEEDED.items() if key == sizes[0])
             raise ValueError(f": {sizes[0]} need another scale than paper, such as {other}")
-        if len(sizes) > 1:
-            raise ValueError(": limits and factors exclude each other; give one of them")
+        m.require(len(sizes) < 2, ": limits and factors exclude each other; give one of them")
         return self
 
     def limits_of(self, block: ExperimentBlock) -> Limits:

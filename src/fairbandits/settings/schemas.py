@@ -82,38 +82,28 @@ def meant(word: str, known: Sequence[str]) -> str:
 
 #: Deepest allowed nesting; our files have ten levels.
 DEEPEST = 100
-#: Most digits of a number.
+#: Most digits of a number, which is then finite.
 DIGITS = 300
-
-
-def _is_deep(text: str) -> bool:
-    """Return whether a YAML text may be nested so deep that reading it hangs or fails."""
-    level = 0
-    for bracket in re.findall(r"[\[{\]}]", text):
-        level = level + 1 if bracket in "[{" else max(level - 1, 0)
-        if level > 10 * DEEPEST:
-            return True
-    return re.search(rf"^[ ?-]{{{20 * DEEPEST}}}", text, re.MULTILINE) is not None
-
-
-class _WrongValue(Exception):
-    """What is wrong with a YAML text, and in which line."""
 
 
 class _Loader(LOADER):
     """A loader that refuses what YAML would silently drop or misread."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, where: str) -> None:
         super().__init__(text)
-        self.depth = 0
+        self.where, self.depth = where, 0
         self.seen: set[int] = set()
+
+    def refuse(self, node: yaml.Node, words: str, more: str = "") -> None:
+        """Raise ConfigError that names the line."""
+        raise ConfigError(f"{self.where} {words} in line {node.start_mark.line + 1}{more}")
 
     def construct_object(self, node: yaml.Node, deep: bool = True) -> Any:
         """Return a node's value, whole, so that one that stands in itself is found."""
         if node in self.recursive_objects:
-            raise _WrongValue(f"has an alias of what it stands in, {_line_of(node)}")
+            self.refuse(node, "has an alias of what it stands in,")
         if self.depth >= DEEPEST and isinstance(node, yaml.CollectionNode):
-            raise _WrongValue(f"is nested deeper than {DEEPEST} levels, {_line_of(node)}")
+            self.refuse(node, f"is nested deeper than {DEEPEST} levels,")
         self.depth += 1
         made = super().construct_object(node, deep=True)
         self.depth -= 1
@@ -126,7 +116,7 @@ class _Loader(LOADER):
             keys: set[str] = set()
             for key, _ in node.value:
                 if key.value in keys:
-                    raise _WrongValue(f"has key {key.value!r} twice, again {_line_of(key)}")
+                    self.refuse(key, f"has key {key.value!r} twice, again")
                 keys.add(key.value)
         super().flatten_mapping(node)
 
@@ -134,21 +124,15 @@ class _Loader(LOADER):
         """Return a number; YAML 1.1 reads 010 as 8 and 1:30 as 90, which nobody means."""
         text, is_whole = node.value, node.tag.endswith("int")
         if len(text) > DIGITS:
-            raise _WrongValue(f"has a number of more than {DIGITS} digits {_line_of(node)}")
+            self.refuse(node, f"has a number of more than {DIGITS} digits")
         if ":" in text or (is_whole and re.match(r"[+-]?0[0-7_]", text)):
-            raise _WrongValue(
-                f"has {text} {_line_of(node)}, which YAML takes for another number; write it "
-                "without leading zeros and colons, or a text in quotes"
-            )
+            way_out = "write it without leading zeros and colons, or a text in quotes"
+            self.refuse(node, f"has {text}", f", which YAML takes for another number; {way_out}")
         return self.construct_yaml_int(node) if is_whole else self.construct_yaml_float(node)
 
 
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.number)
-
-
-def _line_of(node: yaml.Node) -> str:
-    return f"in line {node.start_mark.line + 1}"
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
@@ -170,11 +154,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
 def parse_yaml(text: str, where: str) -> Any:
     """Return the content of a YAML text, or raise ConfigError; `where` names it in messages."""
     try:
-        if _is_deep(text):
-            raise ConfigError(f"{where} is nested deeper than {DEEPEST} levels")
-        return _Loader(text).get_single_data()
-    except _WrongValue as error:
-        raise ConfigError(f"{where} {error}") from None
+        return _Loader(text, where).get_single_data()
     except (yaml.YAMLError, ValueError) as error:  # the latter for a date that there is not
         words = " ".join(str(error).split())
         raise ConfigError(f"{where} is not valid YAML: {words}") from error

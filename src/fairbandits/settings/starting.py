@@ -1,45 +1,17 @@
-"""Policies by their names, and whether they and observers start with their configured parameters.
+"""Whether policies and observers start with their configured parameters.
 
-Installed packages offer policies by entry points. Starting a policy imports Numba, so what could be
-started is remembered, also by later processes.
+Starting a policy imports Numba, so what could be started is remembered, also by later processes.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from typing import Any
 
+from fairbandits.data.provenance import key_of, remembered
 from fairbandits.observers import make_observer
 from fairbandits.policies import HOMES, make_policy
 from fairbandits.policies.own import check_arguments, is_own, source_hash
-from fairbandits.settings.remembering import key_of, remembered
 from fairbandits.settings.schemas import ConfigError, meant
 from fairbandits.settings.spec import OF_INSTANCE
-
-#: The entry point group: ``[project.entry-points."fairbandits.policies"]`` in pyproject.toml.
-GROUP = "fairbandits.policies"
-
-
-def offered() -> list[str]:
-    """Return the names under which installed packages offer policies."""
-    return sorted(entry_points(group=GROUP).names - HOMES.keys())
-
-
-def home_of(policy: str, place: str) -> str:
-    """Return ``module:Class`` for an installed package's policy, other names unchanged."""
-    if is_own(policy) or policy in HOMES:
-        return policy
-    packages = [
-        (one.value, one.dist.name if one.dist else "an unknown package", f"{one.module}:{one.attr}")
-        for one in entry_points(group=GROUP, name=policy)
-    ]
-    homes = {home: package for _, package, home in sorted(packages)}
-    if len(homes) > 1:
-        both = " and ".join(f"{home} of {package}" for home, package in homes.items())
-        raise ConfigError(
-            f"{place}.policy: {policy!r} is offered by several packages, {both}; name one of them "
-            "as module:Class"
-        )
-    return next(iter(homes), policy)
 
 
 def source_of(policy: str, place: str) -> str | None:
@@ -70,17 +42,15 @@ def check_start(
     ]
     if is_own(policy):
         try:
-            check_arguments(policy, dict(parameters))
+            return check_arguments(policy, dict(parameters))
         except ValueError as error:
             raise ConfigError(f"{place}.policy: {error}") from None
-        return
     if policy not in HOMES:
-        known = [*HOMES, *offered()]
-        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, known)}")
+        raise ConfigError(f"{place}.policy: {policy!r} is unknown{meant(policy, list(HOMES))}")
     started = remembered("started", "engine", "observers", "policies")
     same = key_of(repr((policy, complete, watching, n_arms, horizon)).encode())
     if same in started:
-        return
+        return None
     try:
         made = make_policy(policy, complete, where)
         state = made.start(n_arms, horizon)
@@ -91,25 +61,25 @@ def check_start(
         text = str(error)
         raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from None
     started[same] = ""
+    return None
 
 
 def _with_stand_ins(
     parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
     """Return parameters with stand-ins for the instance's values."""
-    found = dict(parameters)
+    complete = dict(parameters)
     for key, value in parameters.items():
         if isinstance(value, dict):
-            found[key] = _with_stand_ins(value, stand_ins, f"{place}.{key}")
-        if value != OF_INSTANCE:
-            continue
-        if key not in stand_ins:
-            *others, last = stand_ins
-            words = f"only {', '.join(others)} and {last} can be those of the instance"
-            raise ConfigError(f"{place}.{key}: {words}")
-        if stand_ins[key] is None:
-            missing = f"the experiment has no {'quotas' if key == 'fractions' else key}"
-            words = "give them there, or here in place of 'instance'"
-            raise ConfigError(f"{place}.{key}: {missing}; {words}")
-        found[key] = stand_ins[key]
-    return found
+            complete[key] = _with_stand_ins(value, stand_ins, f"{place}.{key}")
+        elif value == OF_INSTANCE:
+            complete[key] = stand_ins.get(key)
+            if key not in stand_ins:
+                *others, last = stand_ins
+                words = f"only {', '.join(others)} and {last} can be those of the instance"
+                raise ConfigError(f"{place}.{key}: {words}")
+            if complete[key] is None:
+                missing = "quotas" if key == "fractions" else key
+                words = "give them there, or here in place of 'instance'"
+                raise ConfigError(f"{place}.{key}: the experiment has no {missing}; {words}")
+    return complete

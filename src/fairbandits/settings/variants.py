@@ -48,8 +48,9 @@ class Changes:
                     self._having[name].append(f"{names[0]}.{name}")
                 continue
             self._homes[name][paper] = None
-            place = self._place(block, experiment, setting)
-            old = _at(block, place)
+            place, old = self._place(block, experiment, setting), block
+            for key in place:
+                old = (old or {}).get(key)
             if old is not None and old["value"] == value:
                 raise ConfigError(f"{self._where}: {name} is {_shown(value)} already")
             new = {"value": value, "provenance": "chosen", "source": self._where}
@@ -95,32 +96,23 @@ def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str,
     A policy has all its parameters, also those left at their defaults unless only the `written`
     ones are wanted, for which no policy, and with it Numba, is imported.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    paths: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
         if key in FACTS or not isinstance(entry, dict):
             continue
         if "value" in entry:
-            found[key] = (key,)
+            paths[key] = (key,)
         elif key != "policies":
             inside = (name for name, one in entry.items() if isinstance(one, dict))
-            found |= {f"{key}.{name}": (key, name) for name in inside}
+            paths |= {f"{key}.{name}": (key, name) for name in inside}
     for label, policy in block["policies"].items():
-        own, name_of = ("policies", label), policy["policy"]
-        is_known = not written and name_of in POLICIES
-        others = [field.name for field in fields(POLICIES[name_of])] if is_known else []
-        for name in dict.fromkeys([*policy["parameters"], *others]):
-            found[f"{label}.{name}"] = *own, "parameters", name
-        for name in policy.get("sweep", {}):
-            found[f"{label}.{name}"] = *own, "sweep", name
-        if "horizons" in policy:
-            found[f"{label}.horizons"] = *own, "horizons"
-    return found
-
-
-def _at(block: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any] | None:
-    for key in place:
-        block = (block or {}).get(key)
-    return block
+        own, is_known = ("policies", label), not written and policy["policy"] in POLICIES
+        others = [one.name for one in fields(POLICIES[policy["policy"]])] if is_known else []
+        parameters = dict.fromkeys([*policy["parameters"], *others])
+        paths |= {f"{label}.{name}": (*own, "parameters", name) for name in parameters}
+        paths |= {f"{label}.{name}": (*own, "sweep", name) for name in policy.get("sweep", {})}
+        paths |= {f"{label}.horizons": (*own, "horizons")} if "horizons" in policy else {}
+    return paths
 
 
 def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str, Any]:
@@ -151,7 +143,7 @@ def settings_of_variant(
     changes: Sequence[str], replicates: int | None, folder: str
 ) -> dict[str, Any]:
     """Return a variant's settings, to be laid over others; changes are texts ``NAME=VALUE``."""
-    found: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for one in changes:
         name, equals, text = one.partition("=")
         if not (name and equals and text.strip()):
@@ -159,15 +151,14 @@ def settings_of_variant(
                 f"--set needs a setting and its value, such as oracle_lfg.banditq.V_exponent=0.6, "
                 f"got {one!r}"
             )
-        if name in found:
+        if name in given:
             raise ConfigError(f"--set has {name} twice; give it once")
-        found[name] = parse_yaml(text, f"--set {name}")
+        given[name] = parse_yaml(text, f"--set {name}")
     folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
-    folders["benchmarks"] = f"{folder}/logs/benchmarks"
-    settings: dict[str, Any] = {"scale": "variant"}
-    settings |= {"changes": found} if found else {}
-    settings |= {"replicates": replicates} if replicates else {}
-    return settings | {"pathvars": {"results": folder, **folders}}
+    folders |= {"results": folder, "benchmarks": f"{folder}/logs/benchmarks"}
+    optional = {"changes": given, "replicates": replicates}
+    wanted = {key: value for key, value in optional.items() if value}
+    return {"scale": "variant", **wanted, "pathvars": folders}
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
@@ -189,16 +180,15 @@ def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]
 def write_variant(settings: Mapping[str, Any], folder: Path) -> Path:
     """Write a variant's configuration into its folder; ConfigError if another variant is there."""
     file = folder / FILE
-    if file.is_file():
-        if read_yaml(file) != settings:
-            raise ConfigError(
-                f"{folder} has another variant, as {file} says; name a new folder, or remove it"
-            )
-        return file
-    from fairbandits.data.store import replacing  # with NumPy, which other commands can spare
+    if not file.is_file():
+        from fairbandits.data.store import replacing  # with NumPy, which other commands can spare
 
-    head = "# Made by `fairbandits replicate`; given after config.yaml.\n"
-    with replacing(file) as temporary:
-        text = head + yaml.safe_dump(dict(settings), sort_keys=False)
-        temporary.write_text(text, encoding="utf-8")
+        head = "# Made by `fairbandits replicate`; given after config.yaml.\n"
+        with replacing(file) as temporary:
+            text = head + yaml.safe_dump(dict(settings), sort_keys=False)
+            temporary.write_text(text, encoding="utf-8")
+    elif read_yaml(file) != settings:
+        raise ConfigError(
+            f"{folder} has another variant, as {file} says; name a new folder, or remove it"
+        )
     return file

@@ -20,7 +20,6 @@ from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ConfigError, meant, read_yaml, with_shared_rules
-from fairbandits.settings.starting import home_of
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"
@@ -139,7 +138,7 @@ def _policy(
     block: Mapping[str, Any], folder: Path, where: str, sources: dict[str, Path]
 ) -> dict[str, Any]:
     """Return a policy's record; for a user's own, note its file and add the file's hash."""
-    name = home_of(block["policy"], where)
+    name = block["policy"]
     if not own.is_own(name):
         return dict(block)
     try:

@@ -1,0 +1,119 @@
+"""Experiments of the papers with settings that do not fit together: refused in one line."""
+
+import pytest
+
+from shrunk import refusal_of, sourced
+
+#: Keys whose values say nothing of where they come from.
+PLAIN = ("apart", "checkpoints", "companion_to", "drawn_means", "sweep")
+HT, FAIR, AUDIT = ("ht_ucb", "experiments"), ("fair_ucb", "experiments"), ("banditq", "audit")
+#: Where the places begin; in the audit with the experiment.
+EXPERIMENTS = {HT: "regret_5_02.", FAIR: "fairness."}
+DRAWN = {"arms": sourced(5), "low": sourced(0.1), "high": sourced(1)}
+#: Paper and part, changes by place (None takes a key away), and what the message says.
+CASES = [
+    (HT, {"means": [0.5] * 5}, "means and drawn_means exclude each other; give one of them"),
+    (HT, {"drawn_means.low": 1}, "drawn_means.low must be below high (1), got 1"),
+    (
+        *(HT, {"drawn_means.high": 2, "laws": ["gaussian", "beta"]}),
+        "drawn_means must be in [0, 1] under law beta, got 0 to 2",
+    ),
+    (HT, {"targets": [0.1] * 5}, "targets need fixed means; give target_shares of drawn ones"),
+    (HT, {"spread.beta": 1}, "spread.beta: the experiment has no such law; it has gaussian"),
+    (HT, {"spread.gaussian": 0}, "spread.gaussian must be above 0, got 0"),
+    (HT, {"penalties": "range"}, "penalties.value must be a number, or half_range, got 'range'"),
+    (
+        *(HT, {"penalties": None}),
+        "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
+    ),
+    (
+        *(HT, {"policies.lfg.parameters.weights": "instance"}),
+        "weights: only means, penalties, reference, shadow_means, groups, targets, quotas and "
+        "fractions can be those of the instance",
+    ),
+    (
+        *(HT, {"policies.lfg.horizons": [1000, 500]}),
+        "policies.lfg.horizons must increase, got 1000, 500",
+    ),
+    (
+        *(HT, {"policies.lfg.horizons": [500, 16001]}),
+        "policies.lfg.horizons must be whole numbers in 5..16000, got 16001",
+    ),
+    (
+        *(HT, {"checkpoints": {"at": [500, 500, 16000]}}),
+        "checkpoints.at must increase, got 500, 500, 16000",
+    ),
+    (
+        *(HT, {"checkpoints": {"at": [500]}}),
+        "checkpoints.at must end with the horizon (16000), got 500",
+    ),
+    (HT, {"checkpoints": {"log": 3}}, "checkpoints: give either at, or linear and log"),
+    (
+        *(HT, {"published_replicates": 501}),
+        "published_replicates must be at most replicates (500), got 501",
+    ),
+    (FAIR, {"quotas": ["1/2", "1/4", "2/5"]}, "quotas must sum to less than 1, got 23/20"),
+    (
+        *(FAIR, {"quotas": ["pi/4", 0, 0]}),
+        "quotas.value.0 must be a number such as 0.05 or \"1/3\", got 'pi/4'",
+    ),
+    (
+        *(FAIR, {"policies.fair_ucb.parameters.quotas": ["1/2", "1/4"]}),
+        "policies.fair_ucb.parameters: quotas must have one entry per arm (3), got 2",
+    ),
+    (
+        *(FAIR, {"policies.fair_ucb.parameters.learner_parameters": {"clok": 1}}),
+        "learner: policy ucb1 has no parameter 'clok'; it takes: scale, clock, ties; did",
+    ),
+    (
+        *(FAIR, {"policies.lfg.sweep": {"eta": sourced([1, -10])}}),
+        "policies.lfg.parameters: policy lfg: eta must be finite and at least 0, got -10",
+    ),
+    (
+        *(FAIR, {"policies.lfg.sweep": {"cap": sourced([1])}}),
+        "policies.lfg.parameters: cap is also in sweep; give it once",
+    ),
+    (
+        *(FAIR, {"companion_to": ["fig5"]}),
+        "experiments.fairness.companion_to: 'fig5' is drawn from no experiment; did you mean",
+    ),
+    (
+        *(AUDIT, {"pulls_as_targets.policies.fair_ucb.apart": True}),
+        "policies.fair_ucb.apart: there are no horizons; give them beside it",
+    ),
+    (
+        *(AUDIT, {"trade_off.checkpoints": {"at": [2000000]}}),
+        "apart needs checkpoints for any horizon: linear and log, not at",
+    ),
+    (
+        AUDIT,
+        {
+            **{"trade_off.means": None, "trade_off.targets": None},
+            **{"trade_off.target_shares": ["1/2"], "trade_off.drawn_means": DRAWN},
+        },
+        "policies.full.apart needs fixed means; drawn ones belong to the replicate",
+    ),
+    (
+        *(AUDIT, {"arms_low.instances.20.target_shares": {"share": "1/30", "arms": 21}}),
+        "experiments.arms_low_20.target_shares must have at most one entry per mean (20), got 21",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "changes", "words"), CASES, ids=[words for *_, words in CASES])
+def test_what_does_not_fit_together_is_refused(file, changes, words, tmp_path):
+    paper, part = file
+    experiment = EXPERIMENTS.get(file, "")
+
+    def change(experiments):
+        for place, value in changes.items():
+            *above, key = f"{experiment}{place}".split(".")
+            block = experiments
+            for name in above:
+                block = block[name]
+            block[key] = value if key in PLAIN or value is None else sourced(value)
+            if value is None:
+                del block[key]
+
+    limits = {} if paper == "ht_ucb" else {"horizon": 120}
+    assert words in refusal_of(tmp_path, paper, part, change, **limits)
