@@ -7,8 +7,10 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 BIN := .venv/bin
 # A file's tests share what they set up, and run in one process.
 PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
-# Where tests of kernels are; the others run kernels to have something to show.
-INTERPRETED := $(addprefix tests/,engine policies library measures replication)
+# Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares
+# compiled with interpreted, once and for all.
+INTERPRETED := $(addprefix tests/,engine policies library measures) --ignore tests/policies/test_forms.py
+INTERPRETED += $(addprefix tests/replication/test_,replay.py sweeps.py drawn_instances.py)
 STAMP := .venv/.setup-done
 
 # The project's own environment comes first for every command, and the caller's stays out of it.

@@ -1,108 +1,193 @@
 """Count which small faults the tests find: mutants of engine, policies and procedures of the audit.
 
-A mutant is a file with one operator, comparison or constant changed, drawn by a seed. In a copy of
-the checkout the tests that belong to the file are run on each, with the kernels interpreted; a test
-that fails, or never ends, finds it. `python benchmarks/mutants.py --number 200` prints the score.
+A mutant is a function with one operator, comparison or number changed, drawn by a seed. All tests
+are run once, with the kernels interpreted, to see which functions each of them runs, and in what
+time. A process of its own then runs, on each mutant, the quickest tests that run its function,
+until one fails. A test that never ends finds a mutant, too.
+
+    NUMBA_DISABLE_JIT=1 python benchmarks/mutants.py --number 200
+
+writes benchmarks/mutants.csv, and prints the score.
 """
 
 import ast
-import copy
+import contextlib
+import csv
+import gc
+import io
+import json
 import os
 import random
-import re
-import shutil
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+import time
+import types
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
-from bench import ROOT
+import pytest
+from bench import HERE, ROOT
 
-#: What is mutated.
-SOURCES = ("engine/*.py", "policies/*.py", "audit/procedures.py", "audit/resampling.py")
+PACKAGE = ROOT / "src" / "fairbandits"
+#: What is mutated, and nothing is computed in: tables of names, and what only Numba reads.
+SOURCES = ("engine/*.py", "policies/*.py", "audit/procedures.py", "audit/exact.py")
 SOURCES += ("audit/means.py", "audit/growth.py", "audit/limits.py", "audit/multiplicity.py")
-#: Nothing is computed there: tables of names, and what only Numba reads.
-WITHOUT = ("__init__", "own", "protocol", "parameters", "vectors", "inlining", "kinds")
+WITHOUT = ("__init__", "own", "parameters", "protocol", "vectors", "kinds")
+TESTS = [
+    f"tests/{room}" for room in ("engine", "policies", "measures", "library", "theory", "audit")
+]
+MARKS = "not workflow and not slow and not campaign and not slurm and not browser"
 #: A node becomes one of another class.
-OPERATORS = dict(
-    [
-        *((ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Add), (ast.Div, ast.Mult)),
-        *((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)),
-        *((ast.Eq, ast.NotEq), (ast.NotEq, ast.Eq), (ast.And, ast.Or), (ast.Or, ast.And)),
-        (ast.FloorDiv, ast.Mult),
-    ]
-)
-#: Most test files of a file, and seconds that they may take.
-MOST, PATIENCE = 4, 600
+OPERATORS = {
+    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult},
+    **{ast.FloorDiv: ast.Mult, ast.And: ast.Or, ast.Or: ast.And},
+    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
+    **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
+}
+NOT_RUN = "no test runs it"
+#: At most so many tests are run on a mutant, of so many seconds in all.
+MOST, SECONDS = 60, 20.0
 
 
-def places(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the nodes inside functions that can be changed, in the order of the file."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    for node in (one for function in functions for line in function.body for one in ast.walk(line)):
-        operator = getattr(node, "op", None) or getattr(node, "ops", [None])[0]
-        if type(operator) in OPERATORS or type(getattr(node, "value", None)) in (int, float):
-            yield node
+class Mutant:
+    """A place in a file that is changed."""
 
-
-def mutated(text: str, number: int) -> tuple[str, int, str]:
-    """Return a file with its place of this number changed, the line, and what was changed."""
-    tree = ast.parse(text)
-    node = list(places(tree))[number]
-    before = copy.deepcopy(node)
-    if isinstance(node, ast.Constant):
-        node.value += 1
-    elif isinstance(node, ast.Compare):
-        node.ops[0] = OPERATORS[type(node.ops[0])]()
-    else:
-        node.op = OPERATORS[type(node.op)]()
-    return ast.unparse(tree), node.lineno, f"{ast.unparse(before)} -> {ast.unparse(node)}"
-
-
-def tests_of(file: Path) -> list[str]:
-    """Return the test files that name most of what a source file defines, its own room's first."""
-    names = [file.stem, *re.findall(r"^(?:def|class) ([A-Za-z]\w+)", file.read_text(), re.M)]
-    words = re.compile(rf"\b({'|'.join(names)})\b")
-    counts: Counter[str] = Counter()
-    for test in sorted(ROOT.glob("tests/*/test_*.py")):
-        if (room := test.parent.name) in ("audit", "engine", "policies", "library"):
-            weight = 3 if room == file.parent.name else 1
-            counts[str(test.relative_to(ROOT))] = weight * len({*words.findall(test.read_text())})
-    return [test for test, count in counts.most_common(MOST) if count]
-
-
-def copied(folder: Path) -> Path:
-    """Return a copy of the checkout without what a run makes."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    )
-    for name in listed.stdout.decode().splitlines():
-        if (ROOT / name).is_file() and not name.startswith("figures/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder
-
-
-def passes(folder: Path, tests: list[str]) -> bool:
-    """Return whether tests pass in a copy; what never ends does not."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {"PYTHONPATH": str(folder / "src"), "NUMBA_DISABLE_JIT": "1"}
-    environment |= {"FAIRBANDITS_CACHE_DIR": str(folder / ".cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    marks = ["-m", "not workflow and not slow and not campaign and not slurm and not browser"]
-    try:
-        done = subprocess.run(
-            [*command, *marks],
-            cwd=folder,
-            env=os.environ | environment,
-            capture_output=True,
-            timeout=PATIENCE,
+    def __init__(self, file: Path, number: int):
+        self.name = file.relative_to(PACKAGE).as_posix()
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        function, node = list(places(tree))[number]
+        before = ast.unparse(node)
+        if isinstance(node, ast.Constant):
+            node.value += 1
+        elif isinstance(node, ast.Compare):
+            node.ops[0] = OPERATORS[type(node.ops[0])]()
+        else:
+            node.op = OPERATORS[type(node.op)]()
+        self.line, self.change = node.lineno, f"{before} -> {ast.unparse(node)}"
+        self.file = str(file)
+        self.code = next(
+            code
+            for code in codes_in(compile(tree, str(file), "exec"))
+            if (code.co_name, code.co_firstlineno) == (function.name, first_line(function))
         )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        self.function = f"{self.name}:{self.code.co_firstlineno}"
+
+    def put_in(self) -> None:
+        """Give the loaded function the changed code."""
+        mine = self.file, self.code.co_name, self.code.co_firstlineno
+        functions = [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]
+        for one in functions:
+            its = one.__code__
+            if (its.co_filename, its.co_name, its.co_firstlineno) == mine:
+                one.__code__ = self.code
+
+
+def first_line(function: ast.FunctionDef) -> int:
+    """Return the line that a function begins in, its decorators included."""
+    return min(one.lineno for one in (function, *function.decorator_list))
+
+
+def places(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, ast.AST]]:
+    """Yield the nodes that can be changed, with the outermost functions they are in."""
+    blocks = [tree, *(one for one in tree.body if isinstance(one, ast.ClassDef))]
+    for function in (one for block in blocks for one in block.body):
+        if isinstance(function, ast.FunctionDef):
+            for node in (one for line in function.body for one in ast.walk(line)):
+                operator = getattr(node, "op", None) or getattr(node, "ops", [None])[0]
+                is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+                if type(operator) in OPERATORS or is_number:
+                    yield function, node
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield the code of all functions in compiled code."""
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield one
+            yield from codes_in(one)
+
+
+class Watch:
+    """Note what each test runs, and how long it takes, of the tests that pass."""
+
+    def __init__(self):
+        self.tests: dict[str, tuple[float, list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        """Note it of one test."""
+        ran: set[types.CodeType] = set()
+        self.passed = True
+        start = time.process_time()
+        sys.settrace(lambda frame, *_: ran.add(frame.f_code))  # of calls alone
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            names = {
+                f"{Path(code.co_filename).relative_to(PACKAGE).as_posix()}:{code.co_firstlineno}"
+                for code in ran
+                if code.co_filename.startswith(str(PACKAGE))
+            }
+            if self.passed:
+                self.tests[item.nodeid] = (time.process_time() - start, sorted(names))
+
+    def pytest_runtest_logreport(self, report):
+        """Note whether it passes."""
+        self.passed = self.passed and report.passed
+
+
+class FirstFailure:
+    """Note which test fails first."""
+
+    name = ""
+
+    def pytest_runtest_logreport(self, report):
+        """Note it."""
+        if report.failed and not self.name:
+            self.name = report.nodeid
+
+
+def tested(words: list[str], plugin: object) -> int:
+    """Run tests quietly."""
+    usual = ["-q", "-p", "no:cacheprovider", "-m", MARKS]
+    return pytest.main([*usual, *words], plugins=[plugin])
+
+
+def in_a_process(work: Callable[[], str], seconds: float = 0) -> str | None:
+    """Return what a forked process answers; None for one that dies, as after so many seconds."""
+    with tempfile.NamedTemporaryFile("r+", encoding="utf-8") as answer:
+        if not (child := os.fork()):
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            if seconds:
+                limit = int(time.process_time() + seconds) + 1
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+                signal.alarm(20 * limit)  # one that sleeps
+            Path(answer.name).write_text(work(), encoding="utf-8")
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        return answer.read() if status == 0 else None
+
+
+def watched() -> str:
+    """Return what all tests run, as JSON."""
+    watch = Watch()
+    tested(TESTS, watch)
+    return json.dumps(watch.tests)
+
+
+def judged(mutant: Mutant, tests: list[str]) -> str:
+    """Return the test that finds a mutant, if any does."""
+    mutant.put_in()
+    first = FirstFailure()
+    ended = tested(["-x", *tests], first)
+    return first.name or ("" if ended == pytest.ExitCode.OK else f"pytest: {ended!r}")
 
 
 @click.command(help=__doc__.partition("\n")[0])
@@ -110,37 +195,47 @@ def passes(folder: Path, tests: list[str]) -> bool:
 @click.option("--seed", default=1, show_default=True)
 @click.option("--only", default="", help="Only files with this in their names.")
 def main(number: int, seed: int, only: str) -> None:
-    """Draw the mutants, and print which are not found."""
-    package = ROOT / "src" / "fairbandits"
-    files = [file for some in SOURCES for file in sorted(package.glob(some))]
+    """Draw the mutants, and write what finds each."""
+    os.chdir(ROOT)
+    files = [file for some in SOURCES for file in sorted(PACKAGE.glob(some))]
     known = [
         (file, place)
         for file in files
-        if file.stem not in WITHOUT and only in file.name and tests_of(file)
-        for place, _ in enumerate(places(ast.parse(file.read_text())))
+        if file.stem not in WITHOUT and only in file.name
+        for place, _ in enumerate(places(ast.parse(file.read_text(encoding="utf-8"))))
     ]
-    drawn = sorted(random.Random(seed).sample(known, min(number, len(known))))
-    killed: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = copied(Path(scratch))
-        for file, place in drawn:
-            name, tests = file.relative_to(package).as_posix(), tests_of(file)
-            mutant = folder / file.relative_to(ROOT)
-            if not total[name] and not passes(folder, tests):
-                raise click.ClickException(f"{', '.join(tests)} fail without any mutant of {name}")
-            text, line, change = mutated(file.read_text(), place)
-            mutant.write_text(text)
-            found = not passes(folder, tests)
-            mutant.write_bytes(file.read_bytes())
-            total[name] += 1
-            killed[name] += found
-            if not found:
-                click.echo(f"not found: {name}:{line}: {change}")
-    for name, count in total.items():
-        click.echo(f"{name}: {killed[name]} of {count}")
-    score = killed.total() / max(total.total(), 1)
-    click.echo(f"{killed.total()} of {total.total()} found ({score:.0%}), seed {seed}")
+    drawn = random.Random(seed).sample(known, min(number, len(known)))
+    with contextlib.redirect_stdout(io.StringIO()):
+        tested(["--collect-only", *TESTS], object())  # all modules are loaded here, and once
+    tests = json.loads(in_a_process(watched) or "{}")
+    running = defaultdict(list)
+    for name, (seconds, functions) in tests.items():
+        for function in functions:
+            running[function].append((seconds, name))
+    rows = []
+    for mutant in (Mutant(*one) for one in drawn):
+        chosen, total = [], 0.0
+        for seconds, name in sorted(running[mutant.function])[:MOST]:
+            if not chosen or total + seconds < SECONDS:
+                chosen.append(name)
+                total += seconds
+        found = NOT_RUN
+        if chosen:
+            answer = in_a_process(lambda one=mutant, by=chosen: judged(one, by), 10 + 5 * total)
+            found = "it never ends" if answer is None else answer
+        rows.append((mutant.name, mutant.line, mutant.change, found))
+        write(rows)
+    survivors = [row for row in rows if row[-1] in ("", NOT_RUN)]
+    for file, count in sorted(Counter(row[0] for row in rows).items()):
+        click.echo(f"{file}: {count - [row[0] for row in survivors].count(file)} of {count}")
+    click.echo(f"{len(rows) - len(survivors)} of {len(rows)} found, seed {seed}")
+
+
+def write(rows: list[tuple[str, int, str, str]]) -> None:
+    """Write what was found so far."""
+    with (HERE / "mutants.csv").open("w", encoding="utf-8", newline="") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerows([("file", "line", "change", "found_by"), *sorted(rows)])
 
 
 if __name__ == "__main__":

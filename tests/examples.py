@@ -178,41 +178,40 @@ def made(name, **reading):
 EXAMPLES = {name: [made(name, **one) for one in READINGS.get(name, [{}])] for name in POLICIES}
 
 SUMS = (QueueSquares(), Starvation(), PlaysSum())
-#: Examples of every observer: the policies that it watches, one type for each form that it has.
+GROUPS = (OptionalPulls(), GroupDeficits(), InitialPhase())
+#: Policies with all that can watch them together: few types, which other tests compile as well.
 WATCHED = {
-    "banditq_inequalities": [
+    "banditq": [
+        (made("banditq"), *SUMS),
+        (made("banditq", **PRE, V=0), *SUMS),
+        (made("banditq", **FULL), *SUMS),
+        (made("banditq", **FULL, **PRE, V=0), *SUMS),
+        (made("banditq", **FULL), SurrogateGains()),
         (made("banditq", **FULL), BanditQInequalities(MEANS)),
         (made("banditq", **FULL, **PRE, V=0, step_c=1), BanditQInequalities(MEANS)),
     ],
-    "fair_learn_deficits": [
+    "bf_ucb": [
+        (made("bf_ucb", quotas=(0.4, 0.4), version="released"), MeritRegret(SHARES)),
+        (made("bf_ucb", draw="released", merit="exponential"), MeritRegret(SHARES)),
+        (made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), MeritRegret(SHARES)),
+    ],
+    "fair_learn": [
         (made("fair_learn"), FairLearnDeficits()),
         (made("fair_learn", tolerance="5/2", first_rounds="round_robin"), FairLearnDeficits()),
         (made("fair_learn", quotas=("2/5", "1/4", "1/9", "1/9", "1/9")), FairLearnDeficits()),
         (made("fair_learn", quotas=("9/50",) * 5, tolerance=1), FairLearnDeficits()),
     ],
-    "group_deficits": [(made("group_ucb", **FOUR, version="released"), GroupDeficits())],
-    "initial_phase": [(made("fairx_ucb"), InitialPhase())],
-    "merit_regret": [
-        (made("bf_ucb", quotas=(0.4, 0.4), version="released"), MeritRegret(SHARES)),
-        (made("bf_ucb", draw="released", merit="exponential"), MeritRegret(SHARES)),
-        (made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), MeritRegret(SHARES)),
+    "group_ucb": [
+        (made("group_ucb", **FOUR, version="released"), *GROUPS),
+        (made("group_ucb", groups=(3, 2)), *GROUPS),
     ],
-    "optional_pulls": [
-        (made("bf_ucb", **UNEVEN, learner="random"), OptionalPulls()),
-        (made("group_ucb", groups=(3, 2)), OptionalPulls()),
-    ],
-    "plays_sum": [(made("uniform"), PlaysSum())],
-    "queue_squares": [(made("banditq"), *SUMS), (made("banditq", gain=-1e3, V=0), *SUMS[::-1])],
-    "starvation": [(made("banditq", **FULL, **PRE, V=0), Starvation(), PlaysSum(), QueueSquares())],
-    "surrogate_gains": [
-        (made("banditq", **FULL), SurrogateGains()),
-        *((one, SurrogateGains()) for one in EXAMPLES["own_reward"][1:]),
-    ],
+    "own_reward": [(one, SurrogateGains()) for one in EXAMPLES["own_reward"][1:]],
+    "uniform": [(made("uniform"), PlaysSum())],
 }
 #: What is played: (policy, observers) by name.
 CASES = {name: [(policy, ()) for policy in policies] for name, policies in EXAMPLES.items()}
 CASES |= {
-    f"{name}, watching": [(policy, observers) for policy, *observers in cases]
+    f"watched {name}": [(policy, observers) for policy, *observers in cases]
     for name, cases in WATCHED.items()
 }
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -26,7 +25,6 @@ from fairbandits.audit.judge import Answer
 from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
 from fairbandits.audit.records import write_findings
-from fairbandits.engine import kinds
 from fairbandits.figures.draw import draw
 from fairbandits.replication.banditq_uai2024 import write_replay
 from fairbandits.report.build import build, execute
@@ -96,11 +94,6 @@ def audited(factory) -> Path:
     return once(factory, "audit", write_audit)
 
 
-def short_runs_interpreted():
-    """Compile as for users, where it is the results that a test is of, and not the kernels."""
-    return mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0)
-
-
 def write_results(paper: str, folder: Path) -> None:
     """Simulate, and draw all figures of a paper but for those of replays alone."""
     config = small_config(folder)
@@ -109,9 +102,8 @@ def write_results(paper: str, folder: Path) -> None:
         return folder / "results" / one.dataset
 
     experiments = [one for one in config.experiments if one.paper == paper and not one.audit]
-    with short_runs_interpreted():
-        for one in experiments:
-            shrunk.dataset_of(one, folder / "results", SEED)
+    for one in experiments:
+        shrunk.dataset_of(one, folder / "results", SEED)
     for one in experiments:
         for name in one.figures:
             images = folder / "figures" / one.paper / name
@@ -136,9 +128,8 @@ def write_arena(folder: Path) -> None:
     limits["checkpoints"] = {"linear": 5, "log": 2}
     settings = shrunk.settings([], SEED, results, **limits)
     config = arena_config(settings, "test")
-    with short_runs_interpreted():
-        for one in config.experiments:
-            shrunk.dataset_of(one, results, config.seed_of(one))
+    for one in config.experiments:
+        shrunk.dataset_of(one, results, config.seed_of(one))
     standings.write(config, results / "arena")
 
 

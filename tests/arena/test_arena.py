@@ -161,7 +161,7 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
-            with small.short_runs_interpreted():
+            with shrunk.short_runs_interpreted():
                 short, long = (
                     fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
                     for rounds in (horizon, 10 * horizon)

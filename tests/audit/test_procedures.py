@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.limits import SHARES, STAKES, betting_p_value
+from fairbandits.audit.finding import (
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Finding,
+    decide,
+)
+from fairbandits.audit.limits import SHARES, STAKES, betting_p_value, mean_test
 from fairbandits.audit.multiplicity import combine, holm, within_family
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 
 GRID = (1e3, 1e4, 1e5)
-DECADES = tuple(np.geomspace(1e4, 1e6, 7))
+DECADES = tuple(np.geomspace(1e4, 1e6, 7).round(6))
 #: Settings that a test changes one of.
 SETTINGS = {
     "mean": {"claim": "at most", "level": 0.99},
@@ -498,6 +504,8 @@ def test_only_the_top_decade(rng):
     samples[0] = samples[0] * 100
     found = judge("slope", samples, DECADES, window="top decade")
     assert found.statistic == pytest.approx(0.5)
+    samples[DECADES.index(1e5)] *= 2  # on the edge, and inside
+    assert judge("slope", samples, DECADES, window="top decade").statistic < 0.4
 
 
 @pytest.mark.parametrize(
@@ -781,3 +789,14 @@ def test_findings_know_their_words():
 def test_holm_refuses(p):
     with pytest.raises(ValueError, match="p_values"):
         holm(p)
+
+
+def test_decisions():
+    assert decide(0.01, 0.99, 0.99) == (REPRODUCED, 0.01)
+    assert decide(0.99, 0.01, 0.99) == (NOT_REPRODUCED, 0.01)
+    assert decide(0.4, 0.6, 0.99) == (INCONCLUSIVE, 0.4)
+
+
+def test_few_replicates_that_carry_the_variance_are_rare():
+    assert mean_test(np.array([0.0] * 39 + [1.0]), 0.5, 0.99).rare
+    assert not mean_test(np.arange(40.0), 0.5, 0.99).rare

@@ -14,14 +14,14 @@ from fairbandits import (
     BanditQ,
     EpsilonGreedy,
     FairLearn,
+    FairLearnDeficits,
     FairXUCB,
     GroupUCB,
     Starvation,
     run,
 )
-from fairbandits.engine import streams, width
+from fairbandits.engine import loops, streams, width
 from fairbandits.engine.lanes import block_of
-from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
 from fairbandits.engine.width import (
@@ -50,7 +50,7 @@ def counted(feedback, monkeypatch):
 
     def play(state, source, record, start, stop):
         played.append(type(record.plays))
-        return LOOPS[feedback](state, source, record, start, stop)
+        return loops.LOOPS[feedback](state, source, record, start, stop)
 
     monkeypatch.setattr(simulation, "LOOPS", {feedback: play})
     return played
@@ -112,7 +112,7 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
 
 def own_quotas(rng, i):
     quotas = [f"{part}/100" for part in rng.integers(0, 20, 4)]
-    return Setting(FairLearn(quotas, tolerance=i), (Starvation(),), quotas)
+    return Setting(FairLearn(quotas, tolerance=i), (FairLearnDeficits(),), quotas)
 
 
 def own_penalties(rng, i):
@@ -251,3 +251,9 @@ def test_a_vector_never_changes():
     assert same.tolist() == [1.0] * LANES
     assert one.tolist() == [2.0] * LANES
     assert rows.array.tolist() == np.ones((2, LANES)).tolist()
+
+
+@pytest.mark.parametrize(("start", "passed"), [(0, 0), (2, 1), (4, 1), (9, 2)])
+def test_checkpoints_before_a_piece_are_passed(start, passed):
+    """Also when a run goes on after the last of them."""
+    assert loops._passed(np.array([2, 5]), start) == passed

@@ -15,7 +15,7 @@ HORIZON = 400
 
 @pytest.fixture(autouse=True, scope="module")
 def limits():
-    with small.short_runs_interpreted():
+    with shrunk.short_runs_interpreted():
         yield
 
 

@@ -168,11 +168,10 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None):
 @scenarios
 def test_bf_ucb_is_its_twin(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
-    reference = None if scenario == "sure" else means
     for name in rng.permutation(list(SWITCHES))[:3]:
-        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=reference, **SWITCHES[name])
+        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name])
         policy = BFUCB(sizes, quotas, **SWITCHES[name])
-        assert_same_run(policy, twin, instance, reference=reference)
+        assert_same_run(policy, twin, instance, reference=means)
 
 
 @pytest.mark.parametrize("name", SWITCHES)
@@ -358,7 +357,7 @@ def worst(policy, sizes, rounds, seed):
     """Return the largest floor(beta_g t) - N_g(t), by arithmetic and by the observer."""
     means = np.random.default_rng(seed).uniform(0.1, 0.9, sum(sizes))
     every = range(1, rounds + 1)
-    observe = [GroupDeficits()]
+    observe = observers_of(policy, means if isinstance(policy, BFUCB) else None)
     result = run(policy, Instance(means), rounds, seed=seed, checkpoints=every, observe=observe)
     behind = measures.group_deficits(result.rounds, result.plays, sizes, policy.quotas)
     assert behind.dtype == np.int64

@@ -118,6 +118,15 @@ def test_choices_after_random_histories(pair, arms, rng):
         twin.advance(arm, reward)
 
 
+def test_constants_of_the_knapsack_policy():
+    """In few rounds they hardly change what is chosen."""
+    state = GuaranteeKnapsack((0.2, 0.1, 0)).start(3, 10_000)
+    twin = twins.GuaranteeKnapsack((0.2, 0.1, 0), 10_000)
+    assert (state.exploration, state.step) == pytest.approx((twin.gamma, twin.gamma / 9))
+    assert state.bonus == pytest.approx(twin.gamma / 9 * twin.alpha / math.sqrt(30_000))
+    assert twin.gamma < 0.1
+
+
 # ---------------------------------------------------------------------------------- limits
 
 

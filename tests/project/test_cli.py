@@ -19,17 +19,11 @@ from fairbandits.settings.spec import RunSpec
 
 SEED = 20240720
 NAME = "banditq/full_information/own"
-EXPERIMENT = "full_information"
-
-
-def small_experiment():
-    """Return an experiment of the real configuration, cut down as for a smoke run."""
-    return shrunk.experiment_of("banditq", EXPERIMENT, SEED, replicates=2, chunk=1)
 
 
 @pytest.fixture
 def spec():
-    return small_experiment().runs[0].spec
+    return shrunk.experiment_of("banditq", "full_information", SEED).runs[0].spec
 
 
 def invoke(*words):
@@ -72,11 +66,6 @@ def plan(tmp_path_factory):
 def chunk(spec, replicates, out):
     run = spec.to_json() if isinstance(spec, RunSpec) else spec
     return {"name": NAME, "run": run, "replicates": replicates, "out": str(out)}
-
-
-def dataset(experiment, chunks, out):
-    files = [one["out"] for one in chunks]
-    return {"experiment": experiment.facts(), "ledger": None, "chunks": files, "out": str(out)}
 
 
 # ------------------------------------------------------------------------------------------ help
@@ -200,16 +189,13 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
 # ---------------------------------------------------------------------------------- what goes wrong
 
 
-@pytest.mark.parametrize("text", ["", "{", "seed: 1", "{'seed': 1}"])
 @pytest.mark.parametrize("command", ["simulate", "collect"])
-def test_plan_that_is_no_json(command, text, plan):
-    file = plan(text)
+def test_plan_that_is_no_json(command, plan):
+    file = plan("{'seed': 1}")
     assert failure(command, file).startswith(f"{file} cannot be read as a plan: ")
 
 
-@pytest.mark.parametrize(
-    "text", ["[]", "3", "{}", '{"seed": 1}', '{"seed": 1, "chunks": [{"name": "a", "run": {}}]}']
-)
+@pytest.mark.parametrize("text", ["3", '{"seed": 1, "chunks": [{"name": "a", "run": {}}]}'])
 def test_plan_that_lacks_something(text, plan):
     file = plan(text)
     line = failure("simulate", file)
@@ -226,7 +212,7 @@ RANGES = ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³", 5]
     [
         ({"out": 5}, "a file must be named by a text, got 5"),
         ({"name": ["a"]}, "name must be a text, got ['a']"),
-        *(({"run": one}, f"run must be a JSON object, got {one!r}") for one in ([], 3, "policy")),
+        ({"run": "policy"}, "run must be a JSON object, got 'policy'"),
         *(
             ({"replicates": one}, f"replicates must be a range such as 0-49, got {one!r}")
             for one in RANGES
@@ -248,44 +234,21 @@ def test_plan_that_is_not_there(tmp_path):
     ("change", "text"),
     [
         ({"policy": "bandit"}, ": no policy 'bandit'; did you mean 'banditq'?"),
-        ({"law": "normal"}, "law must be one of"),
         ({"horizon": 3}, "horizon must be at least the number of arms (5), got 3"),
-        ({"horizon": 40.0}, "horizon must be a whole number of at least 1, got 40.0"),
-        ({"parameters": {"target": [0.1]}}, "policy banditq has no parameter 'target'"),
-        ({"parameters": {}}, "its parameter 'targets' is missing"),
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )
 def test_run_that_cannot_be_run(tmp_path, spec, change, text, plan):
-    line = failure(
-        *(
-            "simulate",
-            plan(seed=SEED, chunks=[chunk(replace(spec, **change), "0-1", tmp_path / "out")]),
-        )
-    )
-    assert text in line
+    file = plan(seed=SEED, chunks=[chunk(replace(spec, **change), "0-1", tmp_path / "out")])
+    assert text in failure("simulate", file)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, "1", None, True])
-def test_seed_that_is_none(tmp_path, spec, seed, plan):
-    file = plan(seed=seed, chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
+def test_seed_that_is_none(tmp_path, spec, plan):
+    file = plan(seed="1", chunks=[chunk(spec, "0-1", tmp_path / "out.parquet")])
     line = failure("simulate", file)
-    hint = "; write 1 without quotes" if seed == "1" else ""
-    assert line == f"{file}: seed must be a whole number of at least 0, got {seed!r}{hint}"
-
-
-@pytest.mark.parametrize("content", [None, b"", b"not Parquet"])
-def test_collect_of_a_wrong_file(tmp_path, content, plan):
-    experiment = small_experiment()
-    file = tmp_path / experiment.runs[0].name / "0-1.parquet"
-    if content is not None:
-        file.parent.mkdir()
-        file.write_bytes(content)
-    entry = dataset(experiment, [{"out": str(file)}], tmp_path / "out.parquet")
-    line = failure("collect", plan(seed=SEED, datasets=[entry]))
-    assert line.startswith(str(file))
-    assert not (tmp_path / "out.parquet").exists()
+    wanted = "seed must be a whole number of at least 0, got '1'; write 1 without quotes"
+    assert line == f"{file}: {wanted}"
 
 
 def test_figure_of_a_wrong_file(tmp_path):
@@ -321,6 +284,5 @@ def test_errors_have_no_traceback_in_a_real_shell(tmp_path):
         tmp_path / "no.yaml",
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"Error: {tmp_path / 'no.yaml'} does not exist\n"

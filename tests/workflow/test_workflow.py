@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
-#: Seconds of computing in one process: some runs of the smoke scale are beyond, some not.
-A_FRACTION = 0.01
+#: One replicate in a chunk, and few chunks in a process.
+IN_PARTS = {"job_seconds": 0.2, "limits": {"chunk": 1}}
 #: A suite of the audit in which one instance is edited.
 SUITE = "suite_bandit"
 #: What is run of the audit where a part is compared with the whole: its claims read nothing else.
@@ -145,6 +145,13 @@ def finished(tmp_path_factory, cache):
     return project, project.replicate()
 
 
+@pytest.fixture(scope="module")
+def whole(finished):
+    """The hashes of the whole run."""
+    project, _ = finished
+    return project.lock()
+
+
 @pytest.fixture
 def fresh(tmp_path, cache):
     return Project(tmp_path, cache)
@@ -180,11 +187,6 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     assert {path.name for path in (project.folder / "results").iterdir()} == {"smoke"}
     assert not (project.folder / "figures").exists()
     assert not (project.folder / "audit").exists()
-
-
-def test_nothing_is_left_to_do_after_a_run(finished):
-    project, _ = finished
-    assert "Nothing to be done" in project.dry_run()
 
 
 def test_what_is_deleted_is_made_anew(finished):
@@ -226,17 +228,16 @@ def in_chunks(tmp_path_factory, cache):
     """A part of the project after a run with other chunks, in other bundles, on one core."""
     project = Project(tmp_path_factory.mktemp("in_chunks"), cache)
     project.keep_a_part()
-    settings = {"job_seconds": A_FRACTION}
-    (project.folder / "one.yaml").write_text(yaml.safe_dump(settings))
+    (project.folder / "one.yaml").write_text(yaml.safe_dump(IN_PARTS))
     project.run("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE, "one.yaml")
     return project
 
 
-def test_numbers_do_not_depend_on_cores_or_chunks(finished, in_chunks):
+def test_numbers_do_not_depend_on_cores_or_chunks(finished, whole, in_chunks):
     project, _ = finished
-    made = [len(list((one.folder / LOGS).glob("*.log"))) for one in (project, in_chunks)]
-    assert made[1] > 2 * made[0]  # there were really more jobs, of a part of the work
-    assert_same_numbers(in_chunks.lock("one.yaml"), project.lock())
+    logs = [list((one.folder / LOGS).glob("*_banditq_*.log")) for one in (project, in_chunks)]
+    assert len(logs[1]) > 2 * len(logs[0])  # there were really more jobs, of a part of the work
+    assert_same_numbers(in_chunks.lock("one.yaml"), whole)
 
 
 def outputs(planned):
@@ -250,8 +251,7 @@ def assert_same_numbers(found, whole):
     assert found == {key: whole[key] for key in found}
 
 
-def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rng):
-    project, _ = finished
+def test_a_run_killed_three_times_ends_with_the_same_numbers(whole, fresh, rng):
     fresh.keep_a_part()
     # a fast machine is done with all of it in ten seconds: three kills have to come before that
     for seconds in rng.uniform(0.2, 2.0, size=3):
@@ -267,10 +267,9 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(finished, fresh, rn
         process.communicate()
     output = fresh.replicate("datasets")
     assert "taking up where it stopped" in output
-    assert_same_numbers(fresh.lock(), project.lock())
+    assert_same_numbers(fresh.lock(), whole)
     left_over = [path for path in fresh.folder.rglob(".*.parquet") if path.is_file()]
-    reread = fresh.dry_run("datasets")
-    assert "Nothing to be done" in reread, left_over
+    assert "Nothing to be done" in fresh.dry_run("datasets"), left_over
 
 
 def test_a_second_run_says_that_the_first_is_at_work(fresh):
@@ -286,6 +285,14 @@ def test_a_second_run_says_that_the_first_is_at_work(fresh):
     )
 
 
+def jobs_in(planned):
+    """Return the rules that a dry run would carry out, each with its paper, if it has one."""
+    blocks = re.split(r"^(?:local)?rule (?=\w+:$)", planned, flags=re.MULTILINE)[1:]
+    return {
+        (block.partition(":")[0], *re.findall(r"wildcards: paper=(\w+)", block)) for block in blocks
+    }
+
+
 def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     project, _ = finished
     source = project.folder / "src" / "fairbandits"
@@ -293,87 +300,64 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     files += ("policies/bf_ucb.py", "policies/__init__.py")
     kept = {name: (source / name).read_text() for name in files}
 
-    project.append("src/fairbandits/audit/exact.py", "A = 1\n")
-    planned = project.dry_run()
-    for rule in ("audit_paper", "verdicts", "audit", "notebook"):
-        assert f"rule {rule}:" in planned
-    for rule in ("simulate", "collect", "banditq_fig1"):
-        assert f"rule {rule}" not in planned
+    def restore():
+        for name, text in kept.items():
+            (source / name).write_text(text)
+
+    for name in ("audit/exact.py", "figures/banditq.py", "policies/bf_ucb.py"):
+        project.append(f"src/fairbandits/{name}", "A = 1\n")
+    jobs = jobs_in(project.dry_run())
+    rules = {rule for rule, *_ in jobs}
+    assert {("audit_paper", paper) for paper in ("banditq", "fair_ucb", "ht_ucb")} <= jobs
+    assert {"verdicts", "audit", "notebook", "banditq_fig1", "bf_ucb_fig1a"} <= rules
+    assert "fair_ucb_fig2" not in rules
+    simulated = {rule for rule in rules if rule.startswith(("simulate", "collect"))}
+    assert {one.split("_", 1)[1][:6] for one in simulated} == {"bf_ucb"}
     folders = ["--results", "results/smoke"]
     assert "is stale" in project.run("fairbandits", "claims", *folders, code=1)
-    (source / "audit/exact.py").write_text(kept["audit/exact.py"])
+    restore()
 
-    project.append("src/fairbandits/figures/banditq.py", "A = 1\n")
-    project.append("src/fairbandits/policies/bf_ucb.py", "A = 1\n")
-    planned = project.dry_run()
-    assert "rule banditq_fig1:" in planned
-    assert "rule fair_ucb_fig2:" not in planned
-    assert "rule simulate_bf_ucb" in planned
-    for paper in ("banditq", "fair_ucb", "ht_ucb"):
-        assert f"rule simulate_{paper}" not in planned
-        assert f"rule collect_{paper}" not in planned
-    for name in ("figures/banditq.py", "policies/bf_ucb.py"):
-        (source / name).write_text(kept[name])
-
-    mine = source / "policies" / "mine.py"
-    mine.write_text("from fairbandits.policies import UCB1 as Mine\n")
+    (source / "policies" / "mine.py").write_text("from fairbandits.policies import UCB1 as Mine\n")
     table = kept["policies/__init__.py"].replace(
         "HOMES = {\n", 'HOMES = {\n    "me": "mine:Mine",\n'
     )
     (source / "policies/__init__.py").write_text(table)
     planned = project.dry_run()  # the page of the library lists policies
-    assert set(re.findall(r"^(?:local)?rule (\w+):", planned, re.MULTILINE)) <= LISTING
-    mine.unlink()
-    (source / "policies/__init__.py").write_text(kept["policies/__init__.py"])
+    assert {rule for rule, *_ in jobs_in(planned)} <= LISTING
+    (source / "policies" / "mine.py").unlink()
+    restore()
 
     project.append("src/fairbandits/engine/laws.py", "A = 1\n")
-    planned = project.dry_run()
-    assert "rule simulate" in planned
-    smoke = "results/smoke/banditq"
-    refused = project.run(
-        *(
-            "fairbandits",
-            "figure",
-            "banditq",
-            "fig1",
-            f"{smoke}/full_information.parquet",
-        ),
-        *("--svg", "x.svg", "--png", "x.png", "--table", "x.parquet"),
-        code=1,
-    )
+    assert "rule simulate" in project.dry_run()
+    data = "results/smoke/banditq/full_information.parquet"
+    out = ["--svg", "x.svg", "--png", "x.png", "--table", "x.parquet"]
+    refused = project.run("fairbandits", "figure", "banditq", "fig1", data, *out, code=1)
     assert "is stale" in refused
-    (source / "engine/laws.py").write_text(kept["engine/laws.py"])
+    restore()
     assert "Nothing to be done" in project.dry_run()
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "experiment", "rules"),
-    [
-        (
-            "experiments",
-            "eta: {value: 100,",
-            "eta: {value: 50,",
-            "oracle_lfg",
-            ["simulate", "collect"],
-        ),
-        ("audit", "title: Growth with T under bandit", "title: Under bandit", SUITE, ["collect"]),
-    ],
-)
-def test_a_change_of_one_experiment_reruns_only_that(finished, file, old, new, experiment, rules):
+def test_a_change_of_one_experiment_reruns_only_that(finished):
+    """A parameter of one experiment, and a title in the audit, which is in the dataset alone."""
     project, _ = finished
-    path = project.folder / "papers" / "banditq" / f"{file}.yaml"
-    kept = path.read_text()
-    at = kept.index(f"  {experiment}:\n")
-    path.write_text(kept[:at] + kept[at:].replace(old, new, 1))
-    assert path.read_text() != kept
+    kept = {}
+    for file, experiment, old, new in (
+        ("experiments", "oracle_lfg", "eta: {value: 100,", "eta: {value: 50,"),
+        ("audit", SUITE, "title: Growth with T under bandit", "title: Under bandit"),
+    ):
+        path = project.folder / "papers" / "banditq" / f"{file}.yaml"
+        kept[path] = path.read_text()
+        at = kept[path].index(f"  {experiment}:\n")
+        path.write_text(kept[path][:at] + kept[path][at:].replace(old, new, 1))
+        assert path.read_text() != kept[path]
     planned = project.dry_run("datasets")
-    path.write_text(kept)
-    jobs = re.findall(r"^rule (simulate|collect)_(\w+):$", planned, flags=re.MULTILINE)
-    assert sorted(rule for rule, _ in jobs) == sorted(rules)
-    # nothing but its bundle, and no figure of another experiment
-    bundle = "banditq_evidence_1" if file == "audit" else "banditq_figures_1"
-    assert {name for _, name in jobs} == {bundle}, planned
-    assert any(f"banditq/{experiment}" in name for name in outputs(planned))
+    for path, text in kept.items():
+        path.write_text(text)
+    # nothing but their bundles, and no figure of another experiment
+    jobs = {"simulate_banditq_figures_1", "collect_banditq_figures_1", "collect_banditq_evidence_1"}
+    assert {rule for rule, *_ in jobs_in(planned) if rule not in ("datasets", "all")} == jobs
+    for experiment in ("oracle_lfg", SUITE):
+        assert any(f"banditq/{experiment}" in name for name in outputs(planned))
 
 
 def test_a_mistake_in_a_ledger_stops_at_once(fresh):
