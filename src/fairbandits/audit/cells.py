@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from fairbandits.data.provenance import replay_code
+from fairbandits.data.provenance import remembered, replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.policies import POLICIES
 from fairbandits.policies.own import is_own
@@ -26,7 +26,6 @@ from fairbandits.replication.datasets import (
 )
 from fairbandits.replication.recorded import RunData, runs_of
 from fairbandits.settings.config import Config, Experiment
-from fairbandits.settings.remembering import remembered
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Coordinates of a cell that are no policy's parameters -> description.
