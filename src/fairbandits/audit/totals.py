@@ -42,8 +42,13 @@ class Totals:
             words += f" that the audited text makes, of which {rest}"
         if self.counted:
             words += f": {', '.join(self.outcomes)}"
+        return f"{words}; {self.left_out}" if self.others else words
+
+    @property
+    def left_out(self) -> str:
+        """Number of claims left out, by reason, in words; empty if none is."""
         others = (f"{n} {name if n == 1 else LEFT_OUT[name]}" for name, n in self.others.items())
-        return f"{words}; left out: {', '.join(others)}" if self.others else words
+        return f"left out: {', '.join(others)}" if self.others else ""
 
     @property
     def claims(self) -> int:
