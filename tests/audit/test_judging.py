@@ -169,7 +169,7 @@ def test_a_look_leaves_its_trace(folder):
     assert f"- `{first['rules']}`, frozen {first['frozen']}" in report
     assert change in report
     tried = invoke(*words, "--seed", "7")
-    assert "Exploratory: the seed 7 was chosen" in tried.stderr
+    assert "Exploratory: the data have seed 7, which does not follow" in tried.stderr
     assert (folder / "my_claims" / f"{known[1].digest}-seed-7" / "report.md").is_file()
 
 

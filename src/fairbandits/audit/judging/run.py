@@ -14,12 +14,12 @@ from typing import Any
 import yaml
 
 from fairbandits.audit.claims import Claim
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE
+from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
-from fairbandits.audit.run import WIDTH, find, width
+from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.show import as_json, listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
@@ -175,24 +175,22 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     """Return the rows of verdicts and findings; StoreError if a claim fails."""
     ledgers = {OWN: rules.ledger}
     found, _, made = find(rules.config, ledgers, OWN, results)
-    verdicts = judge(ledgers, found)
-    failed = [one for one in verdicts if one.headline and one.outcome == FAILED]
-    if failed:
-        lines = "\n".join(f"{one.claim.id}: {one.message}" for one in failed)
-        many = f"{len(failed)} claims" if len(failed) > 1 else "1 claim"
+    if lines := "\n".join(failures(found)):
+        failed = len({one.claim for one in found if one.finding is None})
         raise StoreError(
-            f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
+            f"{failed} claim{'s' * (failed > 1)} failed, so that no verdict is written or shown; "
+            f"the data stay\n{lines}"
         )
-    rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
+    rows = [
+        verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)}
+        for one in judge(ledgers, found)
+    ]
     return rows, [finding_row(rules.ledger, one, made) for one in found]
 
 
 def _seed_words(rules: Rules) -> str:
     if rules.config.exploratory:
-        return (
-            f"Exploratory: the seed {rules.seed} was chosen, and does not follow from the rules, "
-            "so that the rules can be younger than the data."
-        )
+        return exploratory_words(str(rules.seed))
     return f"The seed {rules.seed} follows from the rules."
 
 
