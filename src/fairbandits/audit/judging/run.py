@@ -157,8 +157,9 @@ def judged(
     rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace
     own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
-    history[place] = own
+    history = [own if one.key == own.key else one for one in read_history(out)]
     _write(out, history)
+    place = history.index(own)
     write_committed(results, rows, findings, "paper")
     write_text(results / REPORT, _report(rules, history, place, rows, findings))
     for claim in rules.ledger.claims.values():
