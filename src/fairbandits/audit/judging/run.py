@@ -169,7 +169,7 @@ def judged(
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
         return _as_json(rules, history, place, rows, findings)
-    return listing([row for row in rows if row["headline"]], width())
+    return _listing(rules, rows, width())
 
 
 def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
@@ -187,6 +187,10 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
         for one in judge(ledgers, found)
     ]
     return rows, [finding_row(rules.ledger, one, made) for one in found]
+
+
+def _listing(rules: Rules, rows: Iterable[Row], width: int) -> str:
+    return listing([row for row in rows if row["headline"]], width, {OWN: rules.ledger})
 
 
 def _seed_words(rules: Rules) -> str:
@@ -230,7 +234,7 @@ def _report(
         f"# {rules.ledger.title}",
         f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
         + _seed_words(rules),
-        f"```text\n{listing([row for row in rows if row['headline']], WIDTH)}\n```",
+        f"```text\n{_listing(rules, rows, WIDTH)}\n```",
         "## Other rules that were frozen in this folder",
         "\n".join(others) or "None.",
     ]
