@@ -16,9 +16,9 @@ from fairbandits.audit.judging import data, run
 from fairbandits.audit.judging.rules import load_rules
 from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_table
-from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.schemas import ROOT, ConfigError
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "your-own-claims.md").read_text("utf-8")
 FILES = dict(re.findall(r"^\*\*`(\S+)`\*\*\n\n```\w+\n(.*?)^```$", GUIDE, re.M | re.S))
 FILES[own_policy.NAME] = own_policy.SOURCE
 RAISING = """
@@ -169,7 +169,7 @@ def test_a_look_leaves_its_trace(folder):
     assert f"- `{first['rules']}`, frozen {first['frozen']}" in report
     assert change in report
     tried = invoke(*words, "--seed", "7")
-    assert "Exploratory: the seed 7 was chosen" in tried.stderr
+    assert "Exploratory: the data have seed 7, which does not follow" in tried.stderr
     assert (folder / "my_claims" / f"{known[1].digest}-seed-7" / "report.md").is_file()
 
 
@@ -192,6 +192,12 @@ def test_the_digest_is_of_all_that_decides(folder):
     changed(prose)
     (folder / "my_policies.py").write_text(FILES["my_policies.py"] + "\n# tuned\n")
     assert load_rules(Path("my_claims.yaml")).digest != before
+
+
+def test_the_page_on_guarantees_is_of_these_rules():
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    rules = load_rules(ROOT / "papers" / "arena" / "guarantees.yaml")
+    assert re.search(r"digest `(\w{16})`", page)[1] == rules.digest
 
 
 def put(value, *keys):

@@ -1,8 +1,7 @@
 """From the cells of recorded runs to the values that a procedure judges.
 
-`cells` and `where` of a record choose cells, `reading` repeats them under readings, `each` groups
-them to cases, `with` finds each cell's companions, `over` sorts the cells of a case. Each input of
-the procedure is an expression, evaluated in the case.
+`cells` and `where` of a record choose cells, `reading` repeats them, `each` groups them to cases,
+`with` finds companions, `over` sorts the cells of a case; inputs are expressions evaluated in it.
 """
 
 from collections import defaultdict

@@ -79,25 +79,23 @@ class Evidence:
 
     def problem(self, experiment: Experiment) -> str:
         """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
-        file = self.results / experiment.dataset
-        if file not in self._problems:
-            try:
-                self._check(experiment, file)
-                self._problems[file] = ""
-            except StoreError as error:
-                self._problems[file] = str(error)
+        file, seed = self.results / experiment.dataset, self.config.seed_of(experiment)
+        if file in self._problems:
+            return self._problems[file]
+        self._problems[file] = ""
+        try:
+            footer = read_footer(file)
+            expect_experiment(footer, experiment, file)
+            follows = not self.config.exploratory and not self.config.salt
+            if follows and footer.get("ledger") and footer["seed"] != seed:
+                self.older = footer["seed"]
+            else:
+                expect(footer, {"seed": seed}, file)
+            self.small |= shrunk(footer, experiment)
+            guard_dataset(file)
+        except StoreError as error:
+            self._problems[file] = str(error)
         return self._problems[file]
-
-    def _check(self, experiment: Experiment, file: Path) -> None:
-        footer, seed = read_footer(file), self.config.seed_of(experiment)
-        expect_experiment(footer, experiment, file)
-        follows = not self.config.exploratory and not self.config.salt
-        if follows and footer.get("ledger") and footer["seed"] != seed:
-            self.older = footer["seed"]
-        else:
-            expect(footer, {"seed": seed}, file)
-        self.small |= shrunk(footer, experiment)
-        guard_dataset(file)
 
     def recorded(self, name: str, columns: Sequence[str] | None = None) -> Iterator[Recorded]:
         """Yield the experiment, or each instance of the suite, of this name, or ``PAPER/NAME``."""
@@ -232,7 +230,7 @@ class Cell:
 
 
 def instance_of(experiment: Experiment) -> str:
-    # a short number is the instance's own value
+    """Return the name of an instance, without a horizon; a short number is a value of its own."""
     return re.sub(r"_\d{3,}$", "", experiment.instance)
 
 

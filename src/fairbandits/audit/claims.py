@@ -113,6 +113,11 @@ class Test:
         return any(one.varies for one in self._called)
 
     @property
+    def reads_runs(self) -> bool:
+        """Whether recorded columns are read, of cells or of companions."""
+        return any(self.columns(name) for name in ("", *self.companions))
+
+    @property
     def derives(self) -> bool:
         """Whether functions of a paper are called, beside those of plain arithmetic."""
         return any(not one.is_common for one in self._called)

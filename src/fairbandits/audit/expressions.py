@@ -1,10 +1,9 @@
 """Expressions of a ledger: arithmetic over measures and coordinates, and nothing else.
 
-An expression is Python's syntax with a list of allowed nodes. Every value has three axes,
-(replicate, round, arm); an axis that does not matter has size 1, so that NumPy's broadcasting joins
-them. ``x @ r`` takes the last recorded round at or before r, of one round or of a list of them,
-``x[name]`` takes x from the companion of that name (see `fairbandits.audit.cases`), and
-``cells(x)`` has x of all stacked cells, side by side on the axis of arms.
+The syntax is Python's. A value has three axes, (replicate, round, arm), of size 1 where they do not
+matter, so that NumPy's broadcasting joins them. ``x @ r`` is x at the last recorded round up to r,
+or at several, ``x[name]`` that of the companion of this name, ``cells(x)`` that of all stacked
+cells, side by side on the axis of arms.
 """
 
 import ast

@@ -91,10 +91,7 @@ class Finding:
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
-    """Return the verdict and its p-value, from the p-values that the claim is false, and true.
-
-    `p_for` tests the hypothesis that the claim is false, `p_against` the one that it is true.
-    """
+    """Return the verdict and its p-value, from those of the claim's falsehood and of its truth."""
     alpha = 1 - level
     if p_for <= alpha and p_for <= p_against:
         return REPRODUCED, float(p_for)
@@ -104,10 +101,7 @@ def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
 
 
 def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndarray:
-    """Return finite numbers as an array of doubles, of `ndim` axes and at least `least` rows.
-
-    Raises ValueError for anything else.
-    """
+    """Return finite numbers as doubles, with so many axes and rows, or raise ValueError."""
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:

@@ -55,14 +55,13 @@ class Answer:
 class Verdict(Answer):
     """Verdict on a claim under one reading, or the joint one under several.
 
-    Its finding decides it after the correction for its family; there is none where others judge, or
-    nothing can. Its data are those of the deciding tests, its grade the weakest that it needs.
+    Its finding, corrected for its family, is none where others judge, or nothing can.
     """
 
     claim: Claim
     outcome: str = ""
     tags: tuple[str, ...] = ()
-    grade: str = ""
+    grade: str = ""  # the weakest that it needs
     headline: bool = False  # whether it stands for the claim
 
 
@@ -285,18 +284,14 @@ def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
 
 
 def _headed(rows: list[Verdict]) -> list[Verdict]:
-    """Return the verdicts under a claim's readings, with the joint verdict before them.
-
-    Where one reading is reproduced and another not, the claim stays open: only the paper can say
-    which one it means. Where some are merely undecided, so is the claim.
-    """
+    """Return the verdicts under a claim's readings, with the joint verdict before them."""
     first, outcomes = rows[0], {row.outcome for row in rows}
     if len(rows) == 1:
         return [replace(first, headline=True)]
     if FAILED in outcomes:
         head = next(row for row in rows if row.outcome == FAILED)
     elif len(outcomes) > 1:
-        depends = outcomes >= set(DECIDED)
+        depends = outcomes >= set(DECIDED)  # only the paper can say which reading it means
         outcome, tags = (DEPENDS, ()) if depends else (INCONCLUSIVE, ("SOME-READINGS",))
         tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
         grade = weakest(row.grade for row in rows) if depends else ""
@@ -318,11 +313,8 @@ def _data_of(rows: Iterable[Answer | Verdict]) -> tuple[str, ...]:
 
 
 def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) -> Verdict:
-    """Return the verdict under a reading on a claim that other claims decide.
-
-    Of these the verdicts count that have this reading, or none at all; where none has it, and where
-    the claim names no reading, their headlines count.
-    """
+    """Return the verdict under a reading on a claim that other claims decide."""
+    # verdicts under this reading count, or under none at all; where no judge has it, headlines
     chosen = [judge[0] for judge in judges]
     under = [[row for row in judge if row.reading == reading] for judge in judges]
     if reading and any(under):

@@ -1,8 +1,6 @@
-"""The vocabulary of the audit: the five procedures that a ledger can name, in one place.
+"""The five procedures that a ledger can name: pure functions from data to a `Finding`.
 
-Each is a pure function from data (its positional parameters) and settings fixed beforehand (its
-keyword-only parameters) to a `Finding`. Data that cannot be judged, being empty, too few or not
-finite, raise ValueError and never give a verdict.
+Settings, fixed beforehand, are keyword-only; data that cannot be judged raise ValueError.
 """
 
 import inspect

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -159,10 +159,9 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     families = {name: {"what": name} | one for name, one in given.get("families", {}).items()}
     rules = {name: {"version": 1} | one for name, one in given.get("rules", {}).items()}
     usual = {"place": where, "kind": "comparison", "primary": True}
-    # of its own family if there is one, or of one that is not corrected
-    tested = {"version": 1} | dict.fromkeys(
-        ["family"] * (len(families) < 2), next(iter(families or ["single"]))
-    )
+    tested = {"version": 1}
+    if len(families) < 2:  # of the file's own family, or of one that is not corrected
+        tested["family"] = next(iter(families), "single")
     claims = {}
     for key, record in given["claims"].items():
         if "statement" not in record:
@@ -216,8 +215,7 @@ def _placed(message: str, content: Mapping[str, Any], where: str) -> str:
 def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return an instance's experiment, with all that a paper says of one."""
     facts, horizons = content["instances"][name], listed(content["horizon"])
-    drawn = [key for key in ("arms", "low", "high", "decimals", "fixed") if key in facts]
-    spread = {facts["law"]: _sourced(facts["spread"])} if "spread" in facts else {}
+    several = _sourced(horizons) if len(horizons) > 1 else None
     return {
         "title": name.replace("_", " "),
         "figures": [],
@@ -227,31 +225,32 @@ def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
         "checkpoints": CHECKPOINTS,
         # files small enough for processes to share, and large enough for blocks of replicates
         "chunk": max(8, -(-content["replicates"] // 16)),
-        "policies": {key: _player(key, one, horizons) for key, one in content["policies"].items()},
-        **({"drawn_means": _all_sourced(facts, drawn)} if drawn else {}),
-        **({"spread": spread} if spread else {}),
-        **_all_sourced(facts, [key for key in ("means", *FACTS) if key in facts]),
+        "policies": {
+            key: {
+                "policy": one.get("module", one["policy"]),
+                "label": key,
+                "parameters": _all_sourced(one.get("parameters", {})),
+                "sweep": _all_sourced(one.get("sweep", {})) or None,
+                "observe": list(map(_observer, one.get("observe", ()))) or None,
+                "horizons": several,
+            }
+            for key, one in content["policies"].items()
+        },
+        "drawn_means": _all_sourced(facts, ("arms", "low", "high", "decimals", "fixed")) or None,
+        "spread": {facts["law"]: _sourced(facts["spread"])} if "spread" in facts else None,
+        **_all_sourced(facts, ("means", *FACTS)),
     }
 
 
-def _player(label: str, block: Mapping[str, Any], horizons: Sequence[int]) -> dict[str, Any]:
-    observe = [
-        one if isinstance(one, str) else {name: _all_sourced(given) for name, given in one.items()}
-        for one in block.get("observe", ())
-    ]
-    return {
-        "policy": block.get("module", block["policy"]),
-        "label": label,
-        "parameters": _all_sourced(block.get("parameters", {})),
-        **({"sweep": _all_sourced(block["sweep"])} if "sweep" in block else {}),
-        **({"observe": observe} if observe else {}),
-        **({"horizons": _sourced(list(horizons))} if len(horizons) > 1 else {}),
-    }
+def _observer(given: Any) -> Any:
+    if isinstance(given, str):
+        return given
+    return {name: _all_sourced(parameters) for name, parameters in given.items()}
 
 
 def _sourced(value: Any) -> dict[str, Any]:
     return {"value": value, "provenance": "chosen", "source": "the rules"}
 
 
-def _all_sourced(values: Mapping[str, Any], names: Iterable[str] | None = None) -> dict[str, Any]:
-    return {key: _sourced(values[key]) for key in (values if names is None else names)}
+def _all_sourced(values: Mapping[str, Any], names: Iterable[str] = ()) -> dict[str, Any]:
+    return {key: _sourced(values[key]) for key in names or values if key in values}

@@ -14,12 +14,12 @@ from typing import Any
 import yaml
 
 from fairbandits.audit.claims import Claim
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE
+from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
-from fairbandits.audit.run import WIDTH, find, width
+from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.show import as_json, listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
@@ -157,8 +157,9 @@ def judged(
     rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace
     own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
-    history[place] = own
+    history = [own if one.key == own.key else one for one in read_history(out)]
     _write(out, history)
+    place = history.index(own)
     write_committed(results, rows, findings, "paper")
     write_text(results / REPORT, _report(rules, history, place, rows, findings))
     for claim in rules.ledger.claims.values():
@@ -168,31 +169,33 @@ def judged(
     say(f"Written: {', '.join(map(str, files))}.")
     if json:
         return _as_json(rules, history, place, rows, findings)
-    return listing([row for row in rows if row["headline"]], width())
+    return _listing(rules, rows, width())
 
 
 def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     """Return the rows of verdicts and findings; StoreError if a claim fails."""
     ledgers = {OWN: rules.ledger}
     found, _, made = find(rules.config, ledgers, OWN, results)
-    verdicts = judge(ledgers, found)
-    failed = [one for one in verdicts if one.headline and one.outcome == FAILED]
-    if failed:
-        lines = "\n".join(f"{one.claim.id}: {one.message}" for one in failed)
-        many = f"{len(failed)} claims" if len(failed) > 1 else "1 claim"
+    if lines := "\n".join(failures(found)):
+        failed = len({one.claim for one in found if one.finding is None})
         raise StoreError(
-            f"{many} failed, so that no verdict is written or shown; the data stay\n{lines}"
+            f"{failed} claim{'s' * (failed > 1)} failed, so that no verdict is written or shown; "
+            f"the data stay\n{lines}"
         )
-    rows = [verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)} for one in verdicts]
+    rows = [
+        verdict_row(ledgers, one, made) | {"left_out": left_out(one.claim)}
+        for one in judge(ledgers, found)
+    ]
     return rows, [finding_row(rules.ledger, one, made) for one in found]
+
+
+def _listing(rules: Rules, rows: Iterable[Row], width: int) -> str:
+    return listing([row for row in rows if row["headline"]], width, {OWN: rules.ledger})
 
 
 def _seed_words(rules: Rules) -> str:
     if rules.config.exploratory:
-        return (
-            f"Exploratory: the seed {rules.seed} was chosen, and does not follow from the rules, "
-            "so that the rules can be younger than the data."
-        )
+        return exploratory_words(str(rules.seed))
     return f"The seed {rules.seed} follows from the rules."
 
 
@@ -231,7 +234,7 @@ def _report(
         f"# {rules.ledger.title}",
         f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
         + _seed_words(rules),
-        f"```text\n{listing([row for row in rows if row['headline']], WIDTH)}\n```",
+        f"```text\n{_listing(rules, rows, WIDTH)}\n```",
         "## Other rules that were frozen in this folder",
         "\n".join(others) or "None.",
     ]
