@@ -64,7 +64,7 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._rows_of[claim]
+        return self._by_claim["rows"][claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
@@ -85,22 +85,15 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._findings_of[self.tested(claim).id]
+        return self._by_claim["findings"][self.tested(claim).id]
 
     @cached_property
-    def _rows_of(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.rows)
-
-    @cached_property
-    def _findings_of(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.findings)
-
-
-def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    lists = defaultdict(list)
-    for row in rows:
-        lists[row["claim"]].append(row)
-    return lists
+    def _by_claim(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        lists = {"rows": defaultdict(list), "findings": defaultdict(list)}
+        for name, of_claim in lists.items():
+            for row in getattr(self, name):
+                of_claim[row["claim"]].append(row)
+        return lists
 
 
 def open_audit(results: str | Path) -> Audit:
