@@ -41,10 +41,9 @@ def tables_of(config: Config) -> list[str]:
 
 
 def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
-    """Write the archive of a finished run; return the number of files in it.
+    """Write the archive of a finished run that `agent` made; return the number of files in it.
 
-    The code is the tracked files of the git checkout `root`, as they are on disk; `agent` names who
-    ran it.
+    The code is the tracked files of the git checkout `root`, as they are on disk.
     """
     results = Path(config.folders["results"])
     site, tables = results / "site", [results / table for table in tables_of(config)]

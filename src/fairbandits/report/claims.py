@@ -1,8 +1,4 @@
-"""A page for each claim, the table of all claims, and the table of robustness.
-
-None is a notebook: `fairbandits.report.build` adds them to the site, from the same verdicts and
-findings.
-"""
+"""A page for each claim, the table of all claims, and the table of robustness."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -165,7 +161,11 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
             Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
         ],
     }
-    columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
+    columns = {
+        name: cells
+        for name, cells in columns.items()
+        if any(one[0] if isinstance(one, Cell) else one for one in cells)
+    }
     lines = list(zip(*columns.values(), strict=True))
     buttons = {"verdict": OUTCOMES} if len(rows) > MANY else {}
     shown = data_table(list(columns), lines, "cases", buttons=buttons)
@@ -260,10 +260,9 @@ FUNCTIONS |= {
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
+    """Write the sources of Sphinx's pages; return those of the claims, too many for it.
 
-    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
-    `BODY`. `data` is the results' place relative to the claims' folder.
+    It makes one with the marks `TITLE` and `BODY`. `data` are the results, from the claims' folder.
     """
     claims = Claims(audit, data)
     pages = {

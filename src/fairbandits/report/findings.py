@@ -1,8 +1,7 @@
 """The findings that matter most, at the top of README and of the report's first page.
 
-They stand in papers/findings.yaml: a sentence, its setting, the strongest objection, and the
-verdicts behind it. A finding is refused if it omits what its claims' pages say against it, a
-number's unit, or if its figure shows another quantity.
+A finding is refused if it omits what its claims' pages say against it, a number's unit, or if its
+figure shows another quantity.
 """
 
 import re
