@@ -310,13 +310,13 @@ SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
 WHAT = "number of claims that the audited text makes"
 
 
-def bars(totals: Mapping[str, Totals]) -> Figure:
-    """Return a bar for each paper, split by verdict; `totals` are by title of the paper."""
-    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
-    at = range(len(totals))
-    left = [0] * len(totals)
+def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
+    """Return a bar for each paper, split by verdict; `counted` is by title of the paper."""
+    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
+    at = range(len(counted))
+    left = [0] * len(counted)
     for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
-        widths = [_width(one, verdict, grade) for one in totals.values()]
+        widths = [_width(one, verdict, grade) for one in counted.values()]
         if not any(widths):
             continue
         shade = SHADES.get(grade, 1.0)
@@ -328,8 +328,8 @@ def bars(totals: Mapping[str, Totals]) -> Figure:
         colour = "white" if dark else "black"
         axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    printed = (f"{one.printed} of {one.claims} on printed words" for one in totals.values())
-    axis.set_yticks(at, ["\n".join(lines) for lines in zip(totals, printed, strict=True)])
+    printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
+    axis.set_yticks(at, ["\n".join(lines) for lines in zip(counted, printed, strict=True)])
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)

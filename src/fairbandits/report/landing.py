@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 from fairbandits.audit import show
 from fairbandits.library import style
 from fairbandits.report import pages
-from fairbandits.report.audit import WHAT, Audit, bars
+from fairbandits.report.audit import WHAT, Audit, verdict_bars
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
@@ -33,7 +33,7 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     }
     style.apply_style()
     image = io.BytesIO()
-    drawing = bars(totals)
+    drawing = verdict_bars(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
     plt.close(drawing)  # else the notebook shows it once more
     return render(
