@@ -51,9 +51,9 @@ def test_wrong_statements(found, change, words, tmp_path):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_bytes((ROOT / file).read_bytes())
     (tmp_path / across.FILE).write_text(yaml.safe_dump({"statements": {"one": one}}))
-    assert across.load_shared(found.ledgers, tmp_path)["one"].claims == tuple(one["claims"])
+    assert across.load_shared(found.ledgers, tmp_path)["one"].claims == one["claims"]
     some = {"fair_ucb": found.ledgers["fair_ucb"]}  # the other one is not configured
-    assert across.load_shared(some, tmp_path)["one"].claims == ("fairucb-obs2",)
+    assert across.load_shared(some, tmp_path)["one"].claims == ["fairucb-obs2"]
     key, value = change
     content = {"statements": {"one": one | {key: value}}}
     (tmp_path / across.FILE).write_text(yaml.safe_dump(content))

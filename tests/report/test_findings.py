@@ -123,7 +123,7 @@ def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
     one, *_ = findings.load_findings(found.ledgers)
     claim = "banditq-prop2-violation"
     named = one.qualified_by | {claim: {"PRE-ASYMPTOTIC": one.says}}
-    other = dataclasses.replace(one, qualified_by=named)
+    other = one.model_copy(update={"qualified_by": named})
     lines = findings.missing(other, found.ledgers, *committed)
     assert lines == [f"{claim}: it does not carry 'PRE-ASYMPTOTIC'"]
 

@@ -100,20 +100,12 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     kept = 1000 * KEPT["kept"][1]
     axes = _axes(LARGE, points["x"], points["y"], kept, kept)
     thousand = "in 1\u202f000 rounds"
-    axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
-    axes.set_ylabel(f"contract regret, reward {thousand}")
+    labels = f"shortfall, {terms.unit} {thousand}", f"contract regret, reward {thousand}"
+    axes.set(xlabel=labels[0], ylabel=labels[1])
     axes.set_title(terms.title[0].upper() + terms.title[1:], loc="left", weight="bold")
+    faint = {"alpha": 0.4, "markeredgewidth": 0}
     for one in points.itertuples():
-        _mark(
-            axes,
-            look[one.label],
-            one.x,
-            one.y,
-            f"{one.label}: {one.instance}",
-            4,
-            alpha=0.4,
-            markeredgewidth=0,
-        )
+        _mark(axes, look[one.label], one.x, one.y, f"{one.label}: {one.instance}", 4, **faint)
     axes.plot(best["x"], best["y"], **DASHED)
     for label, x, y in means.itertuples():
         words = f"{label}: contract regret {y:.3g}, shortfall {x:.3g} in 1 000 rounds"
@@ -132,8 +124,7 @@ def panel(
     rows = rows.assign(shortfall_low=rows["shortfall_low"].clip(lower=0), gap=np.nan)
     kept = KEPT["kept"][1] * rows["horizon"].iloc[0]
     axes = _axes(SMALL, rows[BARS[0]], rows[BARS[1]], kept, kept / 10)
-    axes.set_xlabel(f"shortfall, {unit}")
-    axes.set_ylabel("contract regret, reward")
+    axes.set(xlabel=f"shortfall, {unit}", ylabel="contract regret, reward")
     axes.set_title(title, loc="left", weight="bold")
     best = rows[(rows["dominated_by"] == "") & (rows["kind"] != ORACLE)]
     best = best.sort_values(["shortfall", "contract_regret"], ascending=[True, False])

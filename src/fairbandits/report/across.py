@@ -12,7 +12,7 @@ from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.report import markup
 from fairbandits.report.audit import Audit
 from fairbandits.report.markup import Html, render
-from fairbandits.settings.records import check
+from fairbandits.settings.records import SharedStatement, check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "across.yaml"
@@ -31,34 +31,24 @@ MARKS = {
 BROKEN = (finding.NOT_REPRODUCED, finding.DEPENDS)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """A statement that several papers make."""
-
-    title: str
-    statement: str  # one sentence, formulas between dollar signs
-    claims: tuple[str, ...]  # ids of the claims that make it or bear on it
-
-
-def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, Shared]:
+def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, SharedStatement]:
     """Return the statements of papers/across.yaml by name, with these ledgers' claims alone."""
-    content = read_yaml(root / FILE)
-    check(content, "across", str(FILE))
+    content = check(read_yaml(root / FILE), "across", str(FILE))
     papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
-    named = {key for block in content["statements"].values() for key in block["claims"]}
+    named = {key for block in content.statements.values() for key in block.claims}
     elsewhere = claims_elsewhere(ledgers, root) if not named <= set(papers) else []
     known = [*papers, *elsewhere]
     found = {}
-    for name, block in content["statements"].items():
+    for name, block in content.statements.items():
         place = f"{FILE}: statements.{name}.claims"
-        for key in block["claims"]:
+        for key in block.claims:
             if key not in known:
                 raise ConfigError(f"{place}: {key!r} is unknown{meant(key, known)}")
-        own = tuple(key for key in block["claims"] if key in papers)
-        if len(own) == len(block["claims"]) and len({papers[key] for key in own}) < 2:
+        own = [key for key in block.claims if key in papers]
+        if len(own) == len(block.claims) and len({papers[key] for key in own}) < 2:
             raise ConfigError(f"{place}: all are of {papers[own[0]]!r}; two papers are needed")
         if own:
-            found[name] = Shared(block["title"], block["statement"], own)
+            found[name] = block.model_copy(update={"claims": own})
     return found
 
 

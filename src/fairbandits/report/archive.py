@@ -4,7 +4,6 @@ The file is a zip archive and an RO-Crate (`fairbandits.report.crate`) with code
 figures, verdicts and site. It has no chunks, since the datasets have all their rows.
 """
 
-import hashlib
 import os
 import subprocess
 import tempfile
@@ -13,8 +12,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import file_digest
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 from fairbandits.arena.settings import SLUG
 from fairbandits.audit.ledger import load_ledgers
@@ -28,7 +28,6 @@ from fairbandits.settings.config import Config
 RESULTS = "results"
 #: Suffixes of files that are compressed already.
 COMPRESSED = (".parquet", ".png")
-BLOCK = 1 << 20
 
 
 def tables_of(config: Config) -> list[str]:
@@ -42,10 +41,9 @@ def tables_of(config: Config) -> list[str]:
 
 
 def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
-    """Write the archive of a finished run; return the number of files in it.
+    """Write the archive of a finished run that `agent` made; return the number of files in it.
 
-    The code is the tracked files of the git checkout `root`, as they are on disk; `agent` names who
-    ran it.
+    The code is the tracked files of the git checkout `root`, as they are on disk.
     """
     results = Path(config.folders["results"])
     site, tables = results / "site", [results / table for table in tables_of(config)]
@@ -60,14 +58,14 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
     entries = {}
     with (
         replacing(out) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive,
     ):
         for place, file in members.items():
-            info = zipfile.ZipInfo.from_file(file, place, strict_timestamps=False)
-            if file.suffix not in COMPRESSED:
-                info.compress_type = zipfile.ZIP_DEFLATED
-            with file.open("rb") as source, archive.open(info, "w") as target:
-                entries[place] = _copied(source, target)
+            how = zipfile.ZIP_STORED if file.suffix in COMPRESSED else zipfile.ZIP_DEFLATED
+            archive.write(file, place, how)
+            with file.open("rb") as opened:
+                digest = file_digest(opened, "sha256").hexdigest()
+            entries[place] = Entry(archive.getinfo(place).file_size, digest)
         # Snakemake names files from the project's folder; the results can have another one there
         names = {os.path.relpath(file, root): place for place, file in members.items()}
         jobs = [job.named(names) for job in jobs_of(root, names)]
@@ -163,25 +161,14 @@ def _unpack(
     found: zipfile.ZipFile, place: str, entry: Entry, folder: Path | None, archive: Path
 ) -> None:
     """Check a file's hash, and write the file below `folder` if that is given."""
-    target = Path(os.devnull) if folder is None else folder / place
-    if folder is not None:
-        target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with found.open(place) as source, target.open("wb") as file:
-            copied = _copied(source, file)
+        file = Path(found.extract(place, folder)) if folder else None
+        with file.open("rb") if file else found.open(place) as opened:
+            digest = file_digest(opened, "sha256").hexdigest()
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise StoreError(f"{archive} is damaged: {place} ({error})") from error
-    if copied != entry:
+    if Entry(found.getinfo(place).file_size, digest) != entry:
         raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
-
-
-def _copied(source: IO[bytes], target: IO[bytes]) -> Entry:
-    """Copy a file; return its size and hash."""
-    digest, size = hashlib.sha256(), 0
-    while block := source.read(BLOCK):
-        digest.update(block)
-        size += target.write(block)
-    return Entry(size, digest.hexdigest())
 
 
 def _move(staged: Path, results: Path) -> None:

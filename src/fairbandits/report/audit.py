@@ -64,7 +64,7 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._rows_of[claim]
+        return self._by_claim["rows"][claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
@@ -85,22 +85,15 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._findings_of[self.tested(claim).id]
+        return self._by_claim["findings"][self.tested(claim).id]
 
     @cached_property
-    def _rows_of(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.rows)
-
-    @cached_property
-    def _findings_of(self) -> dict[str, list[dict[str, Any]]]:
-        return _by_claim(self.findings)
-
-
-def _by_claim(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    lists = defaultdict(list)
-    for row in rows:
-        lists[row["claim"]].append(row)
-    return lists
+    def _by_claim(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        lists = {"rows": defaultdict(list), "findings": defaultdict(list)}
+        for name, of_claim in lists.items():
+            for row in getattr(self, name):
+                of_claim[row["claim"]].append(row)
+        return lists
 
 
 def open_audit(results: str | Path) -> Audit:
@@ -317,13 +310,13 @@ SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
 WHAT = "number of claims that the audited text makes"
 
 
-def bars(totals: Mapping[str, Totals]) -> Figure:
-    """Return a bar for each paper, split by verdict; `totals` are by title of the paper."""
-    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(totals) + 1.0), layout="constrained")
-    at = range(len(totals))
-    left = [0] * len(totals)
+def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
+    """Return a bar for each paper, split by verdict; `counted` is by title of the paper."""
+    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
+    at = range(len(counted))
+    left = [0] * len(counted)
     for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
-        widths = [_width(one, verdict, grade) for one in totals.values()]
+        widths = [_width(one, verdict, grade) for one in counted.values()]
         if not any(widths):
             continue
         shade = SHADES.get(grade, 1.0)
@@ -335,8 +328,8 @@ def bars(totals: Mapping[str, Totals]) -> Figure:
         colour = "white" if dark else "black"
         axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    printed = (f"{one.printed} of {one.claims} on printed words" for one in totals.values())
-    axis.set_yticks(at, ["\n".join(lines) for lines in zip(totals, printed, strict=True)])
+    printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
+    axis.set_yticks(at, ["\n".join(lines) for lines in zip(counted, printed, strict=True)])
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)

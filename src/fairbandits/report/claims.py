@@ -1,11 +1,7 @@
-"""A page for each claim, the table of all claims, and the table of robustness.
-
-None is a notebook: `fairbandits.report.build` adds them to the site, from the same verdicts and
-findings.
-"""
+"""A page for each claim, the table of all claims, and the table of robustness."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +21,7 @@ from fairbandits.report.export import as_review
 from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
-from fairbandits.settings.records import check
+from fairbandits.settings.records import GlossaryFile, check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
 #: Marks in the page that Sphinx makes for all claims.
@@ -48,38 +44,29 @@ def symbols(text: str) -> set[str]:
     return {symbol.lstrip("\\") for symbol in re.findall(r"\\[a-zA-Z]+|[a-zA-Z]", formulas)}
 
 
-@dataclass(frozen=True)
-class Glossary:
-    """What a reader must know of a paper to read one of its claims: papers/SLUG/glossary.yaml."""
-
-    setting: str  # the paper's model, in the ledgers' notation
-    terms: Mapping[str, str]  # words and symbols -> meanings
-    formulas: Mapping[str, str]  # claim -> its formula in LaTeX
-
-    def of(self, text: str) -> dict[str, str]:
-        """Return the terms that a text uses, in the order of the glossary."""
-        used, said = symbols(text), plain(text)
-        return {
-            term: meaning
-            for term, meaning in self.terms.items()
-            if (symbols(term) & used)
-            or ("$" not in term and re.search(rf"\b{re.escape(term)}", said, re.IGNORECASE))
-        }
+def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
+    """Return the terms that a text uses, in the order of the glossary."""
+    used, said = symbols(text), plain(text)
+    return {
+        term: meaning
+        for term, meaning in glossary.terms.items()
+        if (symbols(term) & used)
+        or ("$" not in term and re.search(rf"\b{re.escape(term)}", said, re.IGNORECASE))
+    }
 
 
-def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Glossary:
+def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> GlossaryFile:
     """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
     file = paper_file(paper, "glossary", root)
     if not file.is_file():
-        return Glossary("", {}, {})
-    content = read_yaml(file)
+        return GlossaryFile.model_construct(setting="", terms={})
     where = str(file.relative_to(root))
-    check(content, "glossary", where)
+    glossary = check(read_yaml(file), "glossary", where)
     claims = list(claims)
-    for key in content.get("formulas", {}):
+    for key in glossary.formulas:
         if key not in claims:
             raise ConfigError(f"{where}: formulas: no claim {key!r}{meant(key, claims)}")
-    return Glossary(content["setting"], content["terms"], content.get("formulas", {}))
+    return glossary
 
 
 class Page(NamedTuple):
@@ -97,7 +84,7 @@ class Claims:
     data: str  # the results, relative to the folder of the claims' pages: ``../..``
 
     @cached_property
-    def glossaries(self) -> dict[str, Glossary]:
+    def glossaries(self) -> dict[str, GlossaryFile]:
         """Paper -> its glossary."""
         return {
             paper: load_glossary(paper, ledger.claims)
@@ -144,7 +131,7 @@ class Claims:
             further=[key for key in above if key not in near],
             data=[_files(self.data, place) for place in in_short(head["data"])],
             setting=glossary.setting,
-            terms=glossary.of(" ".join(said)),
+            terms=terms_of(glossary, " ".join(said)),
             review=Html(as_review(claim, head)),
         )
 
@@ -174,7 +161,11 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
             Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
         ],
     }
-    columns = {name: cells for name, cells in columns.items() if any(map(str, cells))}
+    columns = {
+        name: cells
+        for name, cells in columns.items()
+        if any(one[0] if isinstance(one, Cell) else one for one in cells)
+    }
     lines = list(zip(*columns.values(), strict=True))
     buttons = {"verdict": OUTCOMES} if len(rows) > MANY else {}
     shown = data_table(list(columns), lines, "cases", buttons=buttons)
@@ -269,10 +260,9 @@ FUNCTIONS |= {
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return the claims' pages, which Sphinx does not make.
+    """Write the sources of Sphinx's pages; return those of the claims, too many for it.
 
-    Sphinx would take a minute for hundreds of pages: it makes one with the marks `TITLE` and
-    `BODY`. `data` is the results' place relative to the claims' folder.
+    It makes one with the marks `TITLE` and `BODY`. `data` are the results, from the claims' folder.
     """
     claims = Claims(audit, data)
     pages = {

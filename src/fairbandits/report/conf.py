@@ -1,8 +1,4 @@
-"""Settings of Sphinx for the report site; `fairbandits.report.build` gives it the pages.
-
-Nothing is loaded from other sites: MathJax comes from a package, and all pages share scripts and
-styles.
-"""
+"""Settings of Sphinx for the report site, which loads nothing from other sites."""
 
 from importlib import metadata
 
@@ -16,7 +12,7 @@ nb_merge_streams = True
 nb_render_markdown_format = "myst"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
-# one file of sphinx-mathjax-offline; the extension itself would copy 27 MB
+# one file of its package; the extension itself would copy 27 MB
 _MATHJAX = "tex-svg-full.js"
 html_static_path = ["custom.css", "site.js", "favicon.svg"] + [
     str(file.locate())

@@ -71,11 +71,10 @@ class Entry(NamedTuple):
 def written(
     entries: Mapping[str, Entry], jobs: Sequence["Job"], config: Config, agent: str | None
 ) -> str:
-    """Return the record of a finished run as JSON-LD.
+    """Return the record of a finished run as JSON-LD; `agent` names who ran it.
 
     `entries` are the crate's files by place, without this record, and `jobs` name files by their
-    places too; `agent` names who ran it. What jobs read or made and the crate has not, as chunks,
-    is named by a description alone.
+    places too. What they read or made and the crate has not is named by a description alone.
     """
     if not jobs:
         raise StoreError(
@@ -136,12 +135,9 @@ def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, s
     }
 
 
-Entities = dict[str, ContextEntity]
-
-
 def _described(
     crate: ROCrate, add: Callable[..., ContextEntity], files: Mapping[str, File], jobs: Sequence
-) -> tuple[Entities, Entities]:
+) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
     """Describe the crate and its workflow; return the tool and the step of each kind of job."""
     version = metadata.version(NAME)
     crate.name = f"{NAME} {version}: a finished run"

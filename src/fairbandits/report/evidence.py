@@ -1,7 +1,4 @@
-"""A picture of all cases of a claim: each number with its limits, beside the claimed range.
-
-It is HTML in the page's letters and colours and as wide as the page: places are in per cent.
-"""
+"""A picture of all cases of a claim, as HTML: numbers with their limits, beside what is claimed."""
 
 import math
 import operator

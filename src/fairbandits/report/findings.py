@@ -1,13 +1,11 @@
 """The findings that matter most, at the top of README and of the report's first page.
 
-They stand in papers/findings.yaml: a sentence, its setting, the strongest objection, and the
-verdicts behind it. A finding is refused if it omits what its claims' pages say against it, a
-number's unit, or if its figure shows another quantity.
+A finding is refused if it omits what its claims' pages say against it, a number's unit, or if its
+figure shows another quantity.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from html import unescape
 from pathlib import Path
@@ -18,7 +16,7 @@ from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.audit.words import BASES, stands_for
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
-from fairbandits.settings.records import check
+from fairbandits.settings.records import Notable, check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
@@ -33,41 +31,23 @@ CONDITIONAL = "CONDITIONAL"
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Notable:
-    """A finding that matters; its texts have numbers by name in braces."""
-
-    says: str  # one sentence
-    setting: str  # which text, which instance, how many replicates
-    against: str  # the strongest objection
-    #: claim that judges it -> verdict that it needs
-    claims: dict[str, str] = field(default_factory=dict)
-    #: claim -> tag, or test that does not decide -> words
-    qualified_by: dict[str, dict[str, str]] = field(default_factory=dict)
-    figure: str = ""  # e.g. "banditq/fig2"; empty without one
-    shows: str = ""  # the figure's quantity
-    arena: str = ""  # contract of the arena, for a finding about one
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """Sentence, setting and objection."""
-        return self.says, self.setting, self.against
-
-
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
     """Return the findings that are about claims of these ledgers alone."""
     if not (root / FILE).is_file():
         return []
-    content = read_yaml(root / FILE)
-    check(content, "findings", str(FILE))
+    findings = check(read_yaml(root / FILE), "findings", str(FILE)).findings
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     known = [*claims, *claims_elsewhere(ledgers, root)]
     units = _units(root)
-    findings = [Notable(**block) for block in content["findings"]]
     for place, finding in enumerate(findings, start=1):
         for problem in _misnamed(finding, known, units, root):
             raise ConfigError(f"{FILE}: finding {place}: {problem}")
-    return [finding for finding in findings if finding.claims.keys() <= claims]
+    return [one for one in findings if one.claims.keys() <= claims]
+
+
+def texts_of(finding: Notable) -> tuple[str, str, str]:
+    """Return sentence, setting and objection; they have numbers by name in braces."""
+    return finding.says, finding.setting, finding.against
 
 
 def _units(root: Path) -> dict[str, str]:
@@ -85,7 +65,7 @@ def _misnamed(
             yield f"no claim {key!r}{meant(key, claims)}"
         if verdict not in OUTCOMES:
             yield f"no verdict {verdict!r}{meant(verdict, OUTCOMES)}"
-    for text in finding.texts:
+    for text in texts_of(finding):
         for name in NUMBER.findall(text):
             if name not in units:
                 yield f"no number {name!r}{meant(name, list(units))}"
@@ -96,7 +76,7 @@ def _misnamed(
         if key not in finding.claims:
             yield f"qualified_by: it does not stand on {key!r}{meant(key, list(finding.claims))}"
         for name, said in qualifiers.items():
-            if not any(said in text for text in finding.texts):
+            if not any(said in text for text in texts_of(finding)):
                 yield f"qualified_by: {key}: {name}: it does not say {said!r}"
     if finding.figure:
         yield from _not_shown(finding, root)

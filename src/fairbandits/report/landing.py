@@ -13,10 +13,11 @@ import matplotlib.pyplot as plt
 from fairbandits.audit import show
 from fairbandits.library import style
 from fairbandits.report import pages
-from fairbandits.report.audit import WHAT, Audit, bars
-from fairbandits.report.findings import NUMBER, Notable, load_findings, missing
+from fairbandits.report.audit import WHAT, Audit, verdict_bars
+from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
+from fairbandits.settings.records import Notable
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
 
 #: HTML tags that a finding may use.
@@ -32,7 +33,7 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     }
     style.apply_style()
     image = io.BytesIO()
-    drawing = bars(totals)
+    drawing = verdict_bars(totals)
     drawing.savefig(image, format="svg", metadata={"Date": None})
     plt.close(drawing)  # else the notebook shows it once more
     return render(
@@ -53,7 +54,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
         if not missing(one, audit.ledgers, audit.rows, audit.findings)
         and (not one.arena or (audit.results / ARENA).is_dir())
     ]
-    cited = {name for one in standing for text in one.texts for name in NUMBER.findall(text)}
+    cited = {name for one in standing for text in texts_of(one) for name in NUMBER.findall(text)}
     numbers = {
         one.name: one.text
         for paper in (*audit.ledgers, ARENA)
@@ -64,7 +65,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
         filled = NUMBER.sub(lambda name: numbers[name.group(1)], text)
         return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
 
-    return [(one, [html(text) for text in one.texts]) for one in standing]
+    return [(one, [html(text) for text in texts_of(one)]) for one in standing]
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:

@@ -1,16 +1,14 @@
 """The kit of all pages: HTML that notebooks show, templates, links and tables.
 
-Text is escaped wherever it is put into HTML; what is an `Html` already is not. A page reads in
-Jupyter as on the site: links carry what `fairbandits.report.build` needs to make them links of the
-site.
+Text is escaped wherever it is put into HTML. A page reads in Jupyter as on the site, since links
+carry what `fairbandits.report.build` needs to make them links of the site.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.defaults import DEFAULT_NAMESPACE
@@ -98,15 +96,11 @@ def link_to_claim(claim: str, html: str = "") -> Html:
     return link(f"claims/{claim}", html or claim)
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of a table to sort and filter."""
 
     text: str  # what is shown
     value: str | float | None = ""  # sort and filter key if not the text; None: no number
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def data_table(

@@ -22,7 +22,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
 from fairbandits.report import edition, findings
-from fairbandits.report.audit import bars
+from fairbandits.report.audit import verdict_bars
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -228,7 +228,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
             temporary.write_text(text, encoding="utf-8")
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = bars({ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     return [
         f"{len(numbers)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "

@@ -68,11 +68,7 @@ def span(low: float, high: float, digits: int = 0) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a list for reading.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return words as a list for reading, as "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 

@@ -294,10 +294,10 @@ class Notable(Model):
     figure: OrNone = None  # that shows it, e.g. banditq/fig2
     shows: OrNone = None  # the quantity that the figure shows, as sentence and figure call it
     arena: OrNone = None  # the contract of the arena that it is about
-    claims: blocks(m.Words) | None = None  # ids, each with the verdict that it stands on
+    claims: blocks(m.Words) = Field(default={})  # ids, each with the verdict that it stands on
     #: for each of these claims, its tags and the tests that come out otherwise without deciding,
     #: each with the words of this finding that say so
-    qualified_by: blocks(blocks(m.Words)) | None = None
+    qualified_by: blocks(blocks(m.Words)) = Field(default={})
 
 
 class FindingsFile(Model):
