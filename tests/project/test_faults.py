@@ -12,8 +12,7 @@ from click.testing import CliRunner
 import faults_page
 import shrunk
 from fairbandits.cli.main import main
-from fairbandits.cli.options import writing
-from fairbandits.data.store import StoreError, read_table, table_hash
+from fairbandits.data.store import StoreError, read_table, replacing, table_hash
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, ConfigError
 
@@ -145,10 +144,10 @@ def test_a_full_disk_is_told_with_the_file(tmp_path):
         raise OSError("[Errno 28] Error writing bytes to file. Detail: No space left on device")
 
     file = tmp_path / "out.parquet"
-    with pytest.raises(OSError, match="No space left") as error, writing(file):
+    with pytest.raises(OSError, match="No space left") as error, replacing(file):
         fill()
     assert str(error.value).startswith(f"{file} could not be written, and is as it was: [Errno 28]")
-    with pytest.raises(FileNotFoundError) as error, writing(file):
+    with pytest.raises(FileNotFoundError) as error, replacing(file):
         (tmp_path / "none").read_text()
     assert error.value.filename == str(tmp_path / "none")
 

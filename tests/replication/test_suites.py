@@ -271,13 +271,6 @@ def test_drawn_instances_become_a_dataset(configured, tmp_path):
     assert len({tuple(row) for row in quotas[:, 0].tolist()}) == 3
 
 
-# ------------------------------------------------------------------------------- target shares
-
-
-def banditq(**changes):
-    return experiment(quotas=None, policies={"q": policy("banditq", targets="instance")}, **changes)
-
-
 # ---------------------------------------------------------------------------- what is recorded
 
 
@@ -318,12 +311,8 @@ def test_observers_have_parameters_of_the_instance(drawn, configured):
 # ---------------------------------------------------------------------------- what is refused
 
 
-def with_means(**form):
-    return {"one": experiment(means=sourced(form))}
-
-
-def with_share(part):
-    return {"one": experiment(quotas=sourced({"of_equal_share": part}))}
+def with_values(**values):
+    return {"one": experiment(**{key: sourced(value) for key, value in values.items()})}
 
 
 def with_steps(**form):
@@ -343,9 +332,12 @@ def with_learner(learner, **parameters):
 
 
 def with_targets(**changes):
-    return {"one": banditq(**{key: sourced(value) for key, value in changes.items()})}
+    banditq = {"q": policy("banditq", targets="instance")}
+    changes = {key: sourced(value) for key, value in changes.items()}
+    return {"one": experiment(quotas=None, policies=banditq, **changes)}
 
 
+TWO = {"first": 1, "last": 0, "arms": 2}
 SUITE = "experiments.one.instances.a"
 LEARNER = "experiments.one.policies.fair.parameters.learner_parameters"
 OBSERVE = "experiments.one.policies.fair.observe"
@@ -378,14 +370,12 @@ REFUSED = [
     ),
     # means by a rule
     (
-        with_means(
-            evenly={"first": 1, "last": 0, "arms": 2}, one_best={"best": 1, "gap": 0, "arms": 2}
-        ),
+        with_values(means={"evenly": TWO, "one_best": {"best": 1, "gap": 0, "arms": 2}}),
         "experiments.one.means.value must have either evenly or one_best",
     ),
-    (with_means(), "experiments.one.means.value must have either evenly or one_best"),
+    (with_values(means={}), "experiments.one.means.value must have either evenly or one_best"),
     (
-        with_means(evenly={"first": 0.9, "last": 1.5, "arms": 3}),
+        with_values(means={"evenly": {"first": 0.9, "last": 1.5, "arms": 3}}),
         "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
     ),
     # steps of a sweep, parts of the equal share
@@ -393,7 +383,10 @@ REFUSED = [
         with_steps(first=1, last=1, steps=3),
         f"{STEPS}.value must have each entry once, got 1 twice",
     ),
-    (with_share("-1/2"), "experiments.one: quotas must be at least 0, got -1/6 for arm 1"),
+    (
+        with_values(quotas={"of_equal_share": "-1/2"}),
+        "experiments.one: quotas must be at least 0, got -1/6 for arm 1",
+    ),
     # drawn quotas
     (
         with_drawn(

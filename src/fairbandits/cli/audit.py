@@ -9,7 +9,7 @@ import yaml
 from click import ClickException, IntRange, UsageError, argument, echo, option
 
 from fairbandits.cli import options
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -49,8 +49,7 @@ def audit(configs, paper, results, seed, salt, only, out):
         raise ClickException(
             f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
         )
-    with writing(out):
-        write_findings(out, ledgers[paper], found, scale, made)
+    write_findings(out, ledgers[paper], found, scale, made)
 
 
 @command(
@@ -69,8 +68,7 @@ def verdicts(configs, findings, joint, out):
     from fairbandits.audit import run
 
     _, ledgers = run.load(configs)
-    with writing(joint, out):
-        failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
+    failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
     echo_all(failed, err=True)
     if not written:
         raise ClickException(f"{len(failed)} claims failed; no verdicts are written")
@@ -89,8 +87,7 @@ def record(configs, verdicts, findings, out):
     from fairbandits.audit import run
 
     _, ledgers = run.load(configs)
-    with writing(out):
-        run.record(verdicts, findings, ledgers, out)
+    run.record(verdicts, findings, ledgers, out)
 
 
 @command("power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation")

@@ -125,17 +125,14 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return what is to be made of a variant: by default all figures that show what is changed."""
-    check_targets(targets, config)
     changed = [one for one in config.experiments if one.changed]
     shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
     for one in targets:
         if one in OF_THE_PAPERS:
-            raise ConfigError(
-                f"a variant has figures and datasets only: {one} has what is about the published "
-                "settings"
-            )
+            why = f"{one} has what is about the published settings"
+            raise ConfigError(f"a variant has figures and datasets only: {why}")
         if one in named_figures(config) and one not in showing:
             shows = f"that is shown by {', '.join(showing) or 'no figure'}"
             raise ConfigError(f"{one} shows nothing that is changed; {shows}")

@@ -1,7 +1,6 @@
 """What commands share: their options, completion in the shell, and the words of some errors."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -134,15 +133,3 @@ def echo_all(lines: Iterable[str], err: bool = False) -> None:
     """Print lines."""
     for line in lines:
         click.echo(line, err=err)
-
-
-@contextmanager
-def writing(*files: Path) -> Iterator[None]:
-    """Name the files that were to be written where the system does not: a full disk, a quota."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        names = " or ".join(map(str, files))
-        raise OSError(f"{names} could not be written, and is as it was: {error}") from error

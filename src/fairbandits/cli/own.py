@@ -7,9 +7,9 @@ from pathlib import Path
 
 from click import ClickException, IntRange, UsageError, argument, echo, option
 
-from fairbandits.arena.settings import SLUG, TABLES
+from fairbandits.arena.settings import SLUG
 from fairbandits.cli import options
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.settings.config import LEDGER
 
 
@@ -87,8 +87,7 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     echo_all(page.lines(place, outcome))
     if outcome.tables:
         out = out or Path(f"{found.name}.html")
-        with writing(out):
-            page.write(place, outcome, out)
+        page.write(place, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(
@@ -104,9 +103,7 @@ def standings(configs, results):
     from fairbandits.arena.standings import write
 
     config = options.arena_of(configs, results)
-    out = Path(config.folders["results"]) / SLUG
-    with writing(*(out / f"{name}.parquet" for name in TABLES)):
-        write(config, out)
+    write(config, Path(config.folders["results"]) / SLUG)
 
 
 @command(

@@ -81,10 +81,7 @@ def replicate(cores, scale, changes, replicates, out, dry_run, targets):
 def _variant(
     files, changes, replicates, out: Path, targets: list[str], scratch: Path | None
 ) -> tuple[Path, list[str]]:
-    """Return the configuration of a variant, and what is to be made.
-
-    It is written into the variant's folder, or into another one.
-    """
+    """Write a variant's configuration, into its folder or `scratch`; return it and the targets."""
     published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
     folder = variants.folder_of_variant(out, ROOT, home, papers())

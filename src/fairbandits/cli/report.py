@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click import Choice, File, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all, writing
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
@@ -31,8 +31,7 @@ def notebook(source, out, parameters):
     """Execute notebook SOURCE into OUT."""
     from fairbandits.report.build import execute
 
-    with writing(out):
-        execute(source, out, dict(parameters))
+    execute(source, out, dict(parameters))
 
 
 @command("site results/notebooks/index.ipynb --figures figures --out site")
@@ -42,9 +41,10 @@ def notebook(source, out, parameters):
 @option("--results", type=FOLDER, help="Folder of the results, for the pages of claims.")
 def site(notebooks, figures, out, results):
     """Build the report site from executed NOTEBOOKS."""
+    from fairbandits.data.store import named
     from fairbandits.report.build import build
 
-    with writing(out):
+    with named(out):
         build(list(notebooks), figures, out, results)
 
 
@@ -87,11 +87,12 @@ def export(configs, results, form, out):
 def article(configs, out):
     """Write the reproduction report as a PDF, from the committed tables."""
     from fairbandits.audit.run import load
+    from fairbandits.data.store import named
     from fairbandits.report import article
 
     root = checkout()
     _, ledgers = load(configs)
-    with writing(out):
+    with named(out):
         article.write_pdf(article.markdown(ledgers, root), out, root)
     echo(out)
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
-from fairbandits.cli.options import FILE, PLAN, command, writing
+from fairbandits.cli.options import FILE, PLAN, command
 from fairbandits.replication.bundles import read_plan
 from fairbandits.settings.schemas import read_yaml
 
@@ -23,11 +23,7 @@ def simulate(plan):
 
     start = time.monotonic()
     for seed, some in groupby(read_plan(plan, "chunks"), lambda one: one["seed"]):
-        several = list(some)
-        written = write_chunks(several, seed)
-        for one in several:
-            with writing(one["out"]):
-                out = next(written)
+        for out in write_chunks(list(some), seed):
             echo(f"{out}: {time.monotonic() - start:.2f} s")
             start = time.monotonic()
 
@@ -43,9 +39,8 @@ def collect(plan):
     from fairbandits.replication import datasets
 
     for one in read_plan(plan, "datasets"):
-        with writing(one["out"]):
-            keys = ("chunks", "experiment", "seed", "out", "ledger")
-            datasets.collect(*(one[key] for key in keys))
+        keys = ("chunks", "experiment", "seed", "out", "ledger")
+        datasets.collect(*(one[key] for key in keys))
 
 
 @command(
@@ -63,8 +58,7 @@ def figure(paper, figure, data, published, svg, png, table):
     """Draw FIGURE of PAPER, such as `banditq fig1`, from the datasets DATA, its own first."""
     from fairbandits.figures.draw import draw
 
-    with writing(table, svg, png):
-        draw(paper, figure, data, published, svg=svg, png=png, table=table)
+    draw(paper, figure, data, published, svg=svg, png=png, table=table)
 
 
 @command("replay banditq-uai2024 --arms 5 --feedback bandit --out replay.parquet")
@@ -82,7 +76,7 @@ def replay(program, arms, feedback, rounds, published, out):
     horizon = HORIZONS[int(arms)]
     also = published_rounds(read_yaml(published)["figures"], horizon) if published else []
     length = min(horizon, rounds or horizon)
-    with writing(out), progressbar(length=length, label="rounds", file=sys.stderr) as bar:
+    with progressbar(length=length, label="rounds", file=sys.stderr) as bar:
         write_replay(
             *(int(arms), feedback, out, lambda done: bar.update(done - bar.pos)),
             rounds=length,

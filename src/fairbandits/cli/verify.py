@@ -7,7 +7,7 @@ from pathlib import Path
 from click import ClickException, IntRange, argument, echo, option
 
 from fairbandits.cli import options
-from fairbandits.cli.options import CONFIGS, FILE, command, echo_all, writing
+from fairbandits.cli.options import CONFIGS, FILE, command, echo_all
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -95,8 +95,7 @@ def lock(configs, out):
     from fairbandits.replication.verify import write_lock
 
     config = load_config(configs)
-    with writing(out):
-        write_lock(config, out)
+    write_lock(config, out)
     echo(f"{out}: {len(config.runs)} runs")
 
 

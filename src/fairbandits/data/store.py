@@ -40,6 +40,17 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Name what was to be written where the system does not: a full disk, a quota."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(f"{path} could not be written, and is as it was: {error}") from error
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +58,8 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        yield temporary
+        with named(path):
+            yield temporary
         temporary.chmod(0o644)
         os.replace(temporary, path)
     finally:

@@ -1,6 +1,7 @@
 """Read and check the configuration: files -> experiments -> runs."""
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -241,17 +242,14 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
 def _check_unjudged(paper: str, root: Path) -> None:
     """Raise ConfigError if a paper without a ledger has committed verdicts, which would be lost."""
     table = root / "audit" / "verdicts.csv"
-    if not table.is_file():
-        return
-    with table.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            # a row names the datasets that it was made of
-            if f" {paper}/" in f" {row.get('data') or ''}":
-                raise ConfigError(
-                    f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has "
-                    f"a verdict on its claim {row['id']}; bring it back, or remove the audit's "
-                    "committed tables"
-                )
+    text = table.read_text(encoding="utf-8") if table.is_file() else ""
+    for row in csv.DictReader(io.StringIO(text)):
+        if f" {paper}/" in f" {row.get('data') or ''}":  # a row names its datasets
+            raise ConfigError(
+                f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has a "
+                f"verdict on its claim {row['id']}; bring it back, or remove the audit's "
+                "committed tables"
+            )
 
 
 def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:

@@ -239,19 +239,17 @@ class DeviationsFile(Model):
     changes: list[Deviation]
 
 
-class Refereed(Model):
-    """What a referee found of a claim's verdict, and what was done about it."""
-
-    class_: m.Words = Field(alias="class")  # one of the file's classes
-    said: m.Words
-    done: m.Words
-
-
 class Uncovered(Model):
     """A sentence of a paper for which there was no record."""
 
     said: m.Words
     done: m.Words  # the claim that has it now, or why there is none
+
+
+class Refereed(Uncovered):
+    """What a referee found of a claim's verdict, and what was done about it."""
+
+    class_: m.Words = Field(alias="class")  # one of the file's classes
 
 
 class RefereesFile(Model):

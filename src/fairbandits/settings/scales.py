@@ -8,7 +8,7 @@ from fairbandits.policies.parameters import number, whole
 from fairbandits.settings import models as m
 from fairbandits.settings.costs import MOST
 from fairbandits.settings.models import Model
-from fairbandits.settings.papers import ExperimentBlock
+from fairbandits.settings.papers import Checkpoints, ExperimentBlock
 
 #: Value of `seed` for which an experiment's seed follows from the records that read it.
 LEDGER = "ledger"
@@ -22,13 +22,6 @@ def _seed(value: Any) -> int | str:
     return value
 
 
-class Recorded(Model):
-    """Recorded rounds: how many evenly spaced and log-spaced ones."""
-
-    linear: m.Many
-    log: m.Many
-
-
 class Limits(Model):
     """Upper limits; what an experiment has less of stays."""
 
@@ -36,7 +29,7 @@ class Limits(Model):
     horizon: m.Count | None = None
     replicates: m.Count | None = None
     chunk: m.Count | None = None  # replicates of one file
-    checkpoints: Recorded | None = None
+    checkpoints: Checkpoints | None = None
 
 
 class AllLimits(Limits):
