@@ -17,14 +17,7 @@ from drawn import (
     recorded,
     settings,
 )
-from fairbandits import (
-    UCB1,
-    FairLearn,
-    FairLearnDeficits,
-    Instance,
-    Mixture,
-    Resampled,
-)
+from fairbandits import UCB1, FairLearn, FairLearnDeficits, Instance, Mixture, Resampled
 
 DEFICITS = (FairLearnDeficits(),)
 

@@ -7,16 +7,7 @@ import pytest
 
 import naive
 import shrunk
-from fairbandits import (
-    HTUCB,
-    LFG,
-    UCB1,
-    Instance,
-    Prophet,
-    RandomInstance,
-    penalty_rates,
-    run,
-)
+from fairbandits import HTUCB, LFG, UCB1, Instance, Prophet, RandomInstance, penalty_rates, run
 from fairbandits.replication.simulate import simulate_chunk
 from shrunk import sourced
 
@@ -180,10 +171,7 @@ CHANGES = {
     ),
     "range": (drawn(low=1), "drawn_means.low must be below high (1), got 1"),
     "law": (
-        lambda block: (
-            drawn(high=2)(block),
-            block.update(laws=sourced(["gaussian", "beta"])),
-        ),
+        lambda block: (drawn(high=2)(block), block.update(laws=sourced(["gaussian", "beta"]))),
         "drawn_means must be in [0, 1] under law beta, got 0 to 2",
     ),
     "targets": (
