@@ -5,7 +5,7 @@ are run once, with the kernels interpreted, to see which functions each of them 
 time. A process of its own then runs, on each mutant, the quickest tests that run its function,
 until one fails. A test that never ends finds a mutant, too.
 
-    NUMBA_DISABLE_JIT=1 python benchmarks/mutants.py --number 200
+    python benchmarks/mutants.py --number 200
 
 writes benchmarks/mutants.csv, and prints the score.
 """
@@ -197,6 +197,7 @@ def judged(mutant: Mutant, tests: list[str]) -> str:
 def main(number: int, seed: int, only: str) -> None:
     """Draw the mutants, and write what finds each."""
     os.chdir(ROOT)
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
     files = [file for some in SOURCES for file in sorted(PACKAGE.glob(some))]
     known = [
         (file, place)
