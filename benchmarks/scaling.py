@@ -221,10 +221,7 @@ def write_jobs(config: Config, measured: Mapping[str, Mapping[str, float]]) -> N
     """
     tasks = workflow(config, {name: row["seconds"] for name, row in measured.items()})
     names = {task.name for task in tasks}
-    with (
-        replacing(JOBS) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
+    with replacing(JOBS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["job", "wall", "seconds", "megabytes"])
         writer.writerows([name, *row.values()] for name, row in measured.items() if name in names)
@@ -354,11 +351,7 @@ def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
 @click.option("--config", "configs", type=FILE, multiple=True, help="Its configuration.")
 @click.option("--cores", type=click.IntRange(min=1), default=1, help="Its cores.")
 def main(
-    record: Path | None,
-    costs: bool,
-    predict: Path | None,
-    configs: tuple[Path, ...],
-    cores: int,
+    record: Path | None, costs: bool, predict: Path | None, configs: tuple[Path, ...], cores: int
 ) -> None:
     """Write the table and the plot, or what the options say."""
     if predict:

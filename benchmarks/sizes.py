@@ -297,10 +297,7 @@ HEAD_OF_MEANS = "| law | " + " | ".join(f"n = {n}" for n in COUNTS) + " |"
 def main():
     """Simulate the laws and cases named, or all, and write their rows."""
     named = tuple(sys.argv[1:])
-    tables = (
-        (LAWS, row_of_means, HEAD_OF_MEANS, OF_MEANS),
-        (CASES, row_of, HEAD, MARKS),
-    )
+    tables = ((LAWS, row_of_means, HEAD_OF_MEANS, OF_MEANS), (CASES, row_of, HEAD, MARKS))
     for names, make, head, marks in tables:
         for name in names:
             if not named or name.startswith(named):

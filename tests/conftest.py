@@ -56,18 +56,8 @@ KERNELS = (
 
 #: The files that take longest, in that order, then those that start the workflow.
 LONGEST = (
-    "test_workflow.py",
-    "test_browser.py",
-    "test_forms.py",
-    "test_records_bf_ucb.py",
-    "test_records_banditq.py",
-    "test_bf_ucb.py",
-    "test_banditq_audit.py",
-    "test_policies_against_naive.py",
-    "test_fair_ucb_against_naive.py",
-    "test_suites.py",
-    "test_records_fair_ucb.py",
-    "test_ht_ucb.py",
+    *("test_workflow.py", "test_forms.py", "test_browser.py", "test_bf_ucb.py"),
+    *("test_first_hour_commands.py", "test_first_hour.py", "test_verify.py", "test_claims.py"),
 )
 
 

@@ -145,11 +145,7 @@ READINGS = {
         {"learner": "banditq", "learner_parameters": {"targets": TARGETS, "V": 0, **PRE}},
     ],
     "plug_in": [THOMPSON, {**THOMPSON, "targets": (0,) * 5}],
-    "queue_ucb": [
-        {},
-        {"index": "max_weight", "scale": 1.6},
-        {"index": "max_weight", "V": 0},
-    ],
+    "queue_ucb": [{}, {"index": "max_weight", "scale": 1.6}, {"index": "max_weight", "V": 0}],
     "resampled": [
         THOMPSON,
         {"learner": "fair_learn", "learner_parameters": {**INSIDE, "tolerance": 1}},

@@ -606,7 +606,7 @@ def play_bandit(policy, arms, horizon, reward_at, coin):
     pulls, accrued, history = [0] * arms, [0.0] * arms, []
     for t in range(1, horizon + 1):
         u = coin(t)
-        x = list(policy.x)
+        x = list(getattr(policy, "x", ()))
         arm = policy.choose(u)
         pulls[arm] += 1
         r = reward_at(t, pulls[arm], arm)
@@ -657,14 +657,17 @@ def queue_record(policy):
     return {"queue": list(policy.queues.length), "idle": list(policy.queues.idle)}
 
 
-def run_bandit(policy, means, law, horizon, seed, stream, replicate, **par):
-    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull."""
+def run_bandit(policy, means, law, horizon, seed, stream, replicate, number=unit, **par):
+    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull.
+
+    The policy is given a ``number`` of each round's word.
+    """
 
     def reward_at(_t, n, arm):
         return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, n), **par)
 
     def coin(t):
-        return unit(draw(seed, stream, replicate, "coin", 0, t))
+        return number(draw(seed, stream, replicate, "coin", 0, t))
 
     return play_bandit(policy, len(means), horizon, reward_at, coin)
 

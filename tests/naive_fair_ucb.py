@@ -25,11 +25,6 @@ def exactly(values):
     return [exact(value) for value in values]
 
 
-def coin_word(seed, stream, replicate, t):
-    """Return the word that a policy's randomness of round t is made of."""
-    return naive.draw(seed, stream, replicate, "coin", 0, t)
-
-
 def pick_largest(values, ties, coin):
     """Return an arm of largest value: the lowest one, or the coin's choice among them."""
     best = max(values)
@@ -349,32 +344,9 @@ class TFairLearn(Quotas):
 # --------------------------------------------------------------------------------- a run
 
 
-def play(policy, means, law, horizon, seed, stream, replicate, **par):
-    """Play on the named streams: an arm's n-th pull earns its n-th reward.
-
-    Returns
-    -------
-    history : list of dict
-        t, arm, reward, pulls and accrued (per arm, up to and with the round).
-    """
-    pulls, accrued, history = [0] * len(means), [0.0] * len(means), []
-    for t in range(1, horizon + 1):
-        arm = policy.choose(coin_word(seed, stream, replicate, t))
-        pulls[arm] += 1
-        w = naive.draw(seed, stream, replicate, "reward", arm, pulls[arm])
-        reward = naive.reward(law, means[arm], w, **par)
-        accrued[arm] += reward
-        policy.advance(arm, reward)
-        history.append(
-            {
-                "t": t,
-                "arm": arm,
-                "reward": reward,
-                "pulls": list(pulls),
-                "accrued": list(accrued),
-            }
-        )
-    return history
+def play(policy, *problem, **par):
+    """Play a policy that is given the words themselves, on the named streams (naive.run_bandit)."""
+    return naive.run_bandit(policy, *problem, number=lambda word: word, **par)
 
 
 def fair_ucb_counts(means, quotas, horizon, seed, stream, replicate):

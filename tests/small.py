@@ -192,9 +192,7 @@ def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
         return replace(answer, message="values must have at least 10 entries, got 3")
     also = {"largest inside": 1.0} | ({"printed": 1.0} if "printed" in test.inputs else {})
     against = judged_against(
-        test.procedure,
-        test.settings,
-        Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), also),
+        test.procedure, test.settings, Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), also)
     )
     middle = next(iter(against.values()))
     if kind == 1:

@@ -7,18 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from sizes import (
-    AT_LEAST,
-    CASES,
-    LAWS,
-    LEVEL,
-    MANY,
-    OF_MEANS,
-    VERDICTS,
-    means,
-    rates,
-    written,
-)
+from sizes import AT_LEAST, CASES, LAWS, LEVEL, MANY, OF_MEANS, VERDICTS, means, rates, written
 
 from fairbandits.audit.finding import REPRODUCED
 from fairbandits.audit.multiplicity import combine, within_family

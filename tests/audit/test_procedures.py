@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    decide,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
 from fairbandits.audit.limits import SHARES, STAKES, betting_p_value, mean_test
 from fairbandits.audit.multiplicity import combine, holm, within_family
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
@@ -81,11 +75,7 @@ def test_whole_numbers_stay_exact():
 
 @pytest.mark.parametrize(
     ("value", "verdict", "tags"),
-    [
-        (-1e-12, REPRODUCED, ()),
-        (1e-12, REPRODUCED, ("ROUNDING",)),
-        (1e-5, NOT_REPRODUCED, ()),
-    ],
+    [(-1e-12, REPRODUCED, ()), (1e-12, REPRODUCED, ("ROUNDING",)), (1e-5, NOT_REPRODUCED, ())],
 )
 def test_up_to_rounding(value, verdict, tags):
     found = judge("exact", [value, -1.0], 100.0, tolerance=1e-9)

@@ -548,8 +548,7 @@ def test_released_version_gives_the_plotted_regret(beta, plotted):
     options = {"checkpoints": [100_000, 200_000, horizon], "observe": [InitialPhase()]}
     result = run(policy, Instance(MEANS_9), horizon, 8, seed=SEED, **options)
     pathwise = measures.released_regret(
-        *(result.rounds, result.rewards, result.probes["initial_reward"]),
-        *(MEANS_9, sizes, quotas),
+        *(result.rounds, result.rewards, result.probes["initial_reward"]), *(MEANS_9, sizes, quotas)
     )[:, -1]
     # one run's rewards have a standard deviation of sqrt(T mu (1 - mu)), about 1400
     spread = math.sqrt(horizon * 0.2)

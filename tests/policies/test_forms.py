@@ -12,16 +12,7 @@ import numpy as np
 import pytest
 
 import naive
-from examples import (
-    CASES,
-    EXAMPLES,
-    MEANS,
-    TARGETS,
-    WATCHED,
-    arms_of,
-    instance_of,
-    made,
-)
+from examples import CASES, EXAMPLES, MEANS, TARGETS, WATCHED, arms_of, instance_of, made
 from fairbandits import run
 from fairbandits.engine import laws, streams
 from fairbandits.engine.lanes import block_of, lane_of
@@ -143,10 +134,7 @@ def test_examples_cover_the_registries():
     assert seen == {OBSERVERS[name] for name in OBSERVERS}
 
 
-TAPED = {
-    "bandit": made("banditq", tolerance=1e-5),
-    "full": made("banditq", feedback="full"),
-}
+TAPED = {"bandit": made("banditq", tolerance=1e-5), "full": made("banditq", feedback="full")}
 
 
 @pytest.mark.parametrize("feedback", TAPED)

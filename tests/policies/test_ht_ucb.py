@@ -12,15 +12,7 @@ from scipy.optimize import linprog
 
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
-from drawn import (
-    arms_of,
-    as_texts,
-    assert_same_run,
-    instance_of,
-    one_of,
-    random_quotas,
-    recorded,
-)
+from drawn import arms_of, as_texts, assert_same_run, instance_of, one_of, random_quotas, recorded
 from drawn import settings as ten
 from fairbandits import HTUCB, Instance, Prophet, run
 from fairbandits.engine import protocol

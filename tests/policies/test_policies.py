@@ -79,10 +79,7 @@ ERRORS = [
         lambda: FairXUCB((1, 1), counts="bf_ucb", quotas=(0, 0)),
         ["shadow_means must be given", "bf_ucb", "None"],
     ),
-    (
-        lambda: FairXUCB((1, 1), shadow_means=(0.1, -1)),
-        ["shadow_means", "[0, 1]", "-1", "arm 2"],
-    ),
+    (lambda: FairXUCB((1, 1), shadow_means=(0.1, -1)), ["shadow_means", "[0, 1]", "-1", "arm 2"]),
     (lambda: GroupOracle((1, 1), (0, 0), (0.1, 1.5)), ["means", "[0, 1]", "1.5", "arm 2"]),
     (lambda: PlugIn((-0.1, 0)), ["targets", "-0.1"]),
     (lambda: PlugIn((0.1, 0)).start(3, 10), ["targets", "(3)"]),

@@ -160,8 +160,7 @@ def test_scales_are_files_of_the_configuration(base, launched):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]],
+    "words", [["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]]
 )
 def test_a_variant_needs_a_folder_and_a_change(launched, words):
     failure("replicate", *words, code=2)

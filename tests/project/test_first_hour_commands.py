@@ -108,9 +108,8 @@ class Copy:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        leave = shutil.ignore_patterns("__pycache__")
         for name in COPIED:
-            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+            shutil.copytree(ROOT / name, folder / name)
         shutil.copy(ROOT / "Snakefile", folder)
         settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
         config = build_config(settings, "test")

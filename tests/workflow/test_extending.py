@@ -40,10 +40,7 @@ class Extended:
         self.folder = folder
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-            leave = (
-                {"ignore": shutil.ignore_patterns("__pycache__")} if (ROOT / name).is_dir() else {}
-            )
-            copy(ROOT / name, folder / name, **leave)
+            copy(ROOT / name, folder / name)
         self.written = {}
         for doc in DOCS:
             self.written |= dict(SHOWN.findall(text_of(doc)))

@@ -46,7 +46,10 @@ class Project:
             text=True,
             check=True,
         )
-        for name in listed.stdout.splitlines():
+        names = listed.stdout.splitlines()
+        # its processes need not compile every module again
+        names += [str(file.relative_to(ROOT)) for file in (ROOT / "src").rglob("*.pyc")]
+        for name in names:
             if (ROOT / name).is_file() and not name.startswith(("figures/", "audit/", "tests/")):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
