@@ -27,11 +27,10 @@ CEILING = 10**7
 def weighed(
     test: Test, finding: Finding, control: Finding | None, data: Mapping[str, Any] | None
 ) -> Finding:
-    """Return a finding with the verdict on its control and its grade.
+    """Return a finding with the verdict on its control and its grade (docs/procedures.md).
 
-    `control` is the finding on the control, and `data` what it was made of. What the control passes
-    too is TRIVIAL, and what could not have failed VACUOUS, unless the control fails: both support
-    nothing and are inconclusive.
+    `control` is the finding on the control, and `data` what it was made of. TRIVIAL and VACUOUS
+    findings support nothing and are inconclusive.
     """
     if control is not None:
         finding = replace(finding, control=control.verdict)
@@ -56,10 +55,9 @@ def weighed(
 def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
     """Return whether the claim is not reproduced of its control.
 
-    A control whose replicates cannot decide fails if its interval leaves out what was found, since
-    one without any effect would else fail by chance. Where the interval does not, the control's
-    estimate decides: it is on one side of the margin at a level of one half, also of a claim about
-    a limit. One value in all runs is beyond the bound or not; a difference of 0 is no difference.
+    One that cannot decide fails if its interval leaves out what was found, since one without any
+    effect would else fail by chance; or else by its estimate, at a level of one half. One value in
+    all runs is beyond the bound or not; a difference of 0 is no difference.
     """
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
@@ -93,11 +91,10 @@ def replicates_needed(
 ) -> float | None:
     """Return how many replicates decide a question with this power, if the estimate is the truth.
 
-    It is infinite where the estimate is between the two verdicts, on the margin itself, or has no
-    limit; None where the procedure does not average replicates. A limit is z_level standard errors
-    from the estimate, and the verdict needs the margin to be z_level + z_power of them away; these
-    shrink as 1 / sqrt(n). The allowance for skewness in a limit shrinks faster, so that the number
-    is on the safe side. That of a proportion is exact. Of several points the deciding one counts.
+    None where the procedure does not average replicates; infinite where no number decides
+    (`why_none`). A limit is z_level standard errors from the estimate, the margin must be z_level +
+    z_power of them away, and these shrink as 1 / sqrt(n). The allowance for skewness shrinks
+    faster, so that the number is on the safe side.
     """
     if not 0.5 <= power < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")

@@ -40,11 +40,10 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
     """Return a family's findings after Holm's correction, with adjusted p-values.
 
-    A verdict that does not survive becomes inconclusive, with the tag HOLM; intervals stay those of
-    the single claim. Findings without a p-value are not random, and pass. Where keys are pairs of
-    claim and reading, readings of a claim with the same finding count once. The p-values are
-    one-sided and of the verdict given: of two directions one is always right, so that K claims
-    have K verdicts that could be wrong, not 2 K (J. P. Shaffer, Annals of Statistics 8, 1980).
+    A verdict that does not survive is inconclusive, HOLM; findings without a p-value are not
+    random, and pass. Readings of a claim (keys are pairs) with the same finding count once. The
+    p-values are one-sided and of the verdict given: of two directions one is always right, so that
+    K claims have K verdicts that could be wrong (J. P. Shaffer, Annals of Statistics 8, 1980).
     """
     confidence(level)
     tests: dict[Key, Hashable] = {}
@@ -69,15 +68,11 @@ def combine(
 ) -> Finding:
     """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
 
-    It is the weakest of those that must all agree, the strongest of those of which one is enough,
-    the weakest of the wins that are needed. Its number, limits, n and tags are its own, its p-value
-    is that of the claim.
-
-    With ``all`` a claim is reproduced when all findings say so, and not reproduced when one says
-    not, even after Holm's correction for their number. With ``any`` it is the other way round. With
-    ``universal``, "always", it is reproduced when none is lost and at least `ALWAYS` of them are
-    won, and not reproduced as with ``all``; that at least k of n are won has the p-value
-    (n - k + 1) p_(k) (Y. Benjamini and R. Heller, Biometrics 64, 2008).
+    It is the weakest of those that must agree ("all"), the strongest of those of which one is
+    enough ("any"), or the weakest of the wins that are needed: "universal" is reproduced when none
+    is lost and at least `ALWAYS` are won, with the p-value (n - k + 1) p_(k) (Y. Benjamini and R.
+    Heller, Biometrics 64, 2008). A single one decides against the others after Holm's correction.
+    Number, limits, n and tags are the finding's own, the p-value is the claim's.
     """
     one_of("how", how, ("all", "any", "universal"))
     confidence(level)

@@ -1,8 +1,7 @@
 """The worst of several arms, instances or policies, chosen and tested on different replicates.
 
-A column chosen because its mean is the largest has a mean that is too large: of five equal ones the
-largest is beyond its 99 % limit in 5 % of samples. A bound is tested on all columns at once, with
-all replicates (`fairbandits.audit.means.mean`); a slope takes one column, on replicates held out.
+Chosen because its mean is the largest, a column's mean is too large: of five equal ones it is
+beyond its 99 % limit in 5 % of samples. A bound is tested on all columns at once instead.
 """
 
 from typing import Literal

@@ -73,9 +73,8 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
         cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
-    kept = 3
-    while kept < len(sizes) and sum(sizes[: kept + 1]) + 2 * (kept + 1) <= width:
-        kept += 1
+    fitting = (k for k in range(4, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
+    kept = max(fitting, default=3)
     room = width - sum(sizes[:kept]) - 2 * (kept + 1)
     kept_cells = [row[:kept] for row in cells]
     if kept == len(sizes) and room >= LEAST_STATEMENT:

@@ -140,8 +140,7 @@ def criteria(
 ) -> list[list[str]]:
     """Return a table of rates of success by several criteria, so that no single rule makes one.
 
-    It has a head, then the ledger's own rule. `heads` are the claims' headlines. A criterion is met
-    by a claim that it applies to when all deciding cases meet it; without claims it is left out.
+    A criterion is met by a claim that it applies to when all deciding cases meet it.
     """
     counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
     kinds = {(key, test.name): _kind(test) for key in counted for test in claims[key].tests}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
+from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, judge
 from fairbandits.audit.ledger import with_settings
@@ -13,7 +13,7 @@ from fairbandits.audit.procedures import STATISTICS, parameters_of
 from fairbandits.audit.quantities import quantity
 from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.run import exploratory_words, find
-from fairbandits.audit.tables import claims_of
+from fairbandits.audit.tables import ANEW, claims_of
 from fairbandits.audit.words import aligned, questions
 from fairbandits.data.store import StoreError
 from fairbandits.settings.config import Config
@@ -33,11 +33,10 @@ def answer(
     changes: Iterable[str],
     results: Path | None = None,
 ) -> str:
-    """Return the verdicts on a claim, judged anew, with its own settings and with changed ones.
+    """Return the verdicts on a claim, or on what it is an alias of, as it is and with changes.
 
-    An alias is replaced by the claim that it stands for. A change is ``SETTING=VALUE``, for all
-    deciding tests that have it, or ``TEST.SETTING=VALUE``, with a value in YAML. Raises ConfigError
-    for an unknown setting, and an invalid or unchanged value.
+    A change is ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``,
+    with a value in YAML; ConfigError for an unknown setting, and an invalid or unchanged value.
     """
     claims = claims_of(ledgers)
     if claim not in claims:
@@ -87,12 +86,12 @@ def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str
 
 def _meant(claim: Claim, name: str) -> list[str]:
     """Return the names of the deciding tests with a setting; ConfigError if there are none."""
-
-    def settings(test: Test) -> list[str]:
-        takes = parameters_of(test.procedure)
-        return [f"{test.name}.{one}" for one in (*takes.settings, *takes.optional_settings)]
-
-    allowed = [one for test in claim.tests if test.decides for one in settings(test)]
+    takes = {test.name: parameters_of(test.procedure) for test in claim.tests if test.decides}
+    allowed = [
+        f"{test}.{one}"
+        for test, given in takes.items()
+        for one in (*given.settings, *given.optional_settings)
+    ]
     own = [one.partition(".")[0] for one in allowed if name in (one, one.partition(".")[2])]
     if not own:
         near = meant(name, allowed).partition("; known")[0]
@@ -116,6 +115,11 @@ def _judged(
     others: list[Answer] = []
     if ledger.families[same.family].correction == "holm":
         file = results / "audit" / "findings.parquet"
+        if not file.is_file():
+            raise StoreError(
+                f"{file} does not exist, and {same.id} is judged together with the other claims of "
+                f"its family; {ANEW}"
+            )
         rows = read(file, {paper: of_family}, "findings", anyway=True).rows
         rows = [row for row in rows if of_family.test(row["claim"], row["test"])]
         others = [answer_of(row) for row in rows if row["claim"] != same.id]

@@ -219,10 +219,7 @@ def test_of(row: Row, tested: Claim) -> Test | None:
 
 
 class Section(NamedTuple):
-    """A part of what is said of a claim; its table has its header first, its record is YAML.
-
-    Facts without a text say nothing.
-    """
+    """A part of a text: facts, without those that are empty, a table with its header, and YAML."""
 
     title: str
     facts: Sequence[tuple[str, str]] = ()
