@@ -123,11 +123,6 @@ class Test:
         return any(not one.is_common for one in self._called)
 
     @property
-    def reads_runs(self) -> bool:
-        """Whether recorded columns are read, of cells or of companions."""
-        return any(self.columns(name) for name in ("", *self.companions))
-
-    @property
     def is_given(self) -> bool:
         """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
         return not self.reads_runs and not any("seed" in one.found for one in self._called)
