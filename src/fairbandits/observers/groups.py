@@ -39,16 +39,6 @@ class OptionalState(NamedTuple):
 class GroupDeficits(Observer):
     """The rounds that each group was served, and by how many it was behind at most, exactly.
 
-    Columns
-    -------
-    group_plays : pulls
-        Rounds 1..t in which the arm's group was served. Range: whole number, 0 to t. One value for
-        each replicate, round and group; the same at every arm of the group.
-    group_deficit_sup : pulls
-        Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota.
-        Range: whole number. One value for each replicate, round and group; the same at every arm of
-        the group.
-
     References
     ----------
     As in `fairbandits.policies.BFUCB`, Definition 2, Theorem 2.
@@ -68,14 +58,6 @@ class InitialPhase(Observer):
 
     The policy has an attribute `initial_rounds`, as BF-UCB and its baselines have.
 
-    Columns
-    -------
-    initial_plays : pulls
-        Pulls of the arm in those of rounds 1..t that are initial rounds. Range: whole number, 0 to
-        `plays`.
-    initial_reward : reward
-        Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
-
     References
     ----------
     As in `GroupDeficits`, Algorithm 1.
@@ -94,12 +76,6 @@ class OptionalPulls(Observer):
     """The pulls of each arm after the initial rounds when no group is behind its quota.
 
     A group is behind in round t if beta_g (t-1) - N_g is above 0.
-
-    Columns
-    -------
-    optional : pulls
-        Pulls of the arm after the initial rounds, in rounds when no group was behind its quota.
-        Range: whole number, 0 to `plays`.
 
     References
     ----------
