@@ -1,7 +1,4 @@
-"""Reward laws: how a word of a stream becomes the reward of an arm.
-
-A law has a code and two numbers per arm, so that one compiled loop serves all laws.
-"""
+"""Reward laws: a code and two numbers per arm make a reward of a word, in one loop for all laws."""
 
 import math
 
@@ -87,10 +84,8 @@ def _beta(a, b, w):
 def _gamma(w, j, shape):
     """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
 
-    References
-    ----------
-    G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM
-    Transactions on Mathematical Software 26 (2000), 363-372.
+    The method is that of G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
+    variables", ACM Transactions on Mathematical Software 26 (2000), 363-372.
     """
     boost = 1.0
     if shape < 1.0:

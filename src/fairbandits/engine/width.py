@@ -2,12 +2,10 @@
 
 A function of a policy, an observer or a loop is written once. A replicate's own data are numbers or
 entries of arrays: ``state.mean[k]``, ``state.pulls[arm] += 1``. In a block they are `Vector` or
-entries of `Rows`, and whole numbers are numbers in floating point. Both read alike, and so does
-arithmetic; the functions below replace branches and mathematical functions. With one replicate they
-compile to a plain branch or function.
-
-A condition that can differ between lanes cannot be tested by ``if``: `where` takes its place, and
-``&``, ``|`` and `no` join conditions. `anywhere` skips work that no lane needs.
+entries of `Rows`, and whole numbers are in floating point. With one replicate the functions below
+compile to a plain branch or function. A condition that can differ between lanes cannot be tested by
+``if``: `where` takes its place, ``&``, ``|`` and `no` join conditions, and `anywhere` skips work
+that no lane needs.
 """
 
 import math
@@ -47,9 +45,9 @@ Own = Annotated[int, "own"]
 def compiled_as(
     one: Callable, several: Callable | None = None, options: dict[str, bool] = INLINE
 ) -> Callable:
-    """Say what a function is compiled to: with one replicate, and in a block.
+    """Say what a function is compiled to by its first argument: for one replicate, and in a block.
 
-    What its first argument is decides. Without `several` its instructions are `emitted`.
+    Without `several` its instructions are `emitted`.
     """
 
     def register(function):

@@ -92,7 +92,9 @@ class Comparison:
         return pd.concat(parts, ignore_index=True)
 
     def plot(self, kind: str = "rounds") -> Picture:
-        """Return a figure with a panel for each measure: means by round with 95 % t intervals.
+        """Return a figure of the means by round with 95 % t intervals, a panel for each measure.
+
+        It belongs to no window: save it with ``savefig``; a notebook shows it.
 
         Parameters
         ----------
@@ -100,11 +102,6 @@ class Comparison:
             ``"tradeoff"`` has one panel, what fairness costs: the first measure at the last
             checkpoint against the second where that is above 0, by default regret against what the
             worst arm lacks. A policy below and left of another is better.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            It belongs to no window: save it with ``savefig``; a notebook shows it.
         """
         checks.one_of("kind", kind, ("rounds", "tradeoff"))
         if kind == "tradeoff":
@@ -201,8 +198,8 @@ def compare(
         How many replicates, or which; at least 2, since intervals are over them.
     metrics : sequence of str or callable, or mapping
         Methods of `Result`: regret, violation, r_regret, target_regret, penalised_regret,
-        unfairness, reward; or functions of a `Result` that return an array of shape
-        (n_replicates, n_checkpoints). A mapping gives them other names.
+        unfairness, reward; or functions of a `Result` that return an array of shape (n_replicates,
+        n_checkpoints). A mapping gives them other names.
     quotas, targets : sequence, length n_arms, optional
         Required fractions of pulls, exact, or required reward rates. They only measure.
     penalties : float, sequence of float, or "half_range", optional
@@ -211,10 +208,6 @@ def compare(
         Increasing rounds at which to measure; by default about 150 of them.
     seed, stream, n_jobs, progress
         As in `run`; all policies share the rewards pull by pull.
-
-    Returns
-    -------
-    Comparison
 
     Raises
     ------

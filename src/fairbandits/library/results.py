@@ -144,7 +144,7 @@ class Result:
         return self._measured(penalised.penalised_regret, penalties=penalties)
 
     def plot(self, metric: Any = "regret", **settings: Any) -> Figure:
-        """Return a figure of one measure by round: its mean with a 95 % t interval.
+        """Return a figure of one measure by round, as `Comparison.plot` does.
 
         Parameters
         ----------
@@ -152,11 +152,6 @@ class Result:
             A measure's name or a function of the result, as in `fairbandits.compare`.
         **settings
             ``targets`` or ``penalties`` for a measure that needs them.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            It belongs to no window: save it with ``savefig``; a notebook shows it.
         """
         from fairbandits.library import plots
 

@@ -1,7 +1,6 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-It checks the arguments and adds several processes and a progress line to
-`fairbandits.library.simulation`, which plays the rounds. Recorded runs bypass it.
+It adds checks, several processes and a progress line to `fairbandits.library.simulation`.
 """
 
 import multiprocessing
@@ -75,12 +74,10 @@ def run(
         Number of rounds T, at least the number of arms and at most 2**53.
     replicates : int or sequence of int
         How many replicates, or which (0-based numbers, below 2**31).
-    seed : int
-        Root seed.
+    seed, stream : int, str
+        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
     checkpoints : sequence of int, optional
         Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
-    stream : str
-        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
     quotas : sequence of number or str, optional
         Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
         `Result.deficits`); a policy has its own.
@@ -97,19 +94,11 @@ def run(
     progress : bool
         Whether a line on standard error says how many replicates are done.
 
-    Returns
-    -------
-    Result
-
     Raises
     ------
     TypeError
-        If the policy or an observer lacks a part, or an observer cannot watch this policy.
-
-    Warns
-    -----
-    UserWarning
-        If no policy can meet the policy's targets on the instance.
+        If the policy or an observer lacks a part, or an observer cannot watch this policy. A
+        UserWarning says if no policy can meet the policy's targets on the instance.
 
     Examples
     --------

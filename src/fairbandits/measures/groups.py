@@ -113,9 +113,9 @@ def decomposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
-    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
-    the quotas; the second the cost of the policies within the groups. `probability` has summed
-    probabilities of being drawn, or pulls, which give the second part of one path.
+    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the second the cost of the policies
+    within the groups. `probability` has summed probabilities, or pulls, which give the second part
+    of one path.
     """
     plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)

@@ -37,12 +37,7 @@ class OptionalState(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupDeficits(Observer):
-    """The rounds that each group was served, and by how many it was behind at most, exactly.
-
-    References
-    ----------
-    As in `fairbandits.policies.BFUCB`, Definition 2, Theorem 2.
-    """
+    """Rounds that each group was served, and by how many it was behind at most (BF-UCB, Def. 2)."""
 
     probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")
 
@@ -54,14 +49,7 @@ class GroupDeficits(Observer):
 
 @dataclass(frozen=True)
 class InitialPhase(Observer):
-    """The pulls and the rewards of the initial rounds, which some measures leave out.
-
-    The policy has an attribute `initial_rounds`, as BF-UCB and its baselines have.
-
-    References
-    ----------
-    As in `GroupDeficits`, Algorithm 1.
-    """
+    """The pulls and rewards of the initial rounds of BF-UCB and its baselines (`initial_rounds`)."""
 
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
 
@@ -75,11 +63,7 @@ class InitialPhase(Observer):
 class OptionalPulls(Observer):
     """The pulls of each arm after the initial rounds when no group is behind its quota.
 
-    A group is behind in round t if beta_g (t-1) - N_g is above 0.
-
-    References
-    ----------
-    As in `GroupDeficits`, Algorithm 1.
+    A group is behind in round t if beta_g (t-1) - N_g is above 0 (BF-UCB, Algorithm 1).
     """
 
     probes: ClassVar[tuple[str, ...]] = ("optional",)

@@ -35,14 +35,8 @@ class MeritState(NamedTuple):
 class MeritRegret(Observer):
     """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
 
-    Parameters
-    ----------
-    reference : sequence of float
-        True means, in [0, 1], at least one of each group with a merit above 0.
-
-    References
-    ----------
-    As in `fairbandits.policies.BFUCB`, section 5.
+    `reference` are the true means, in [0, 1], at least one of each group with a merit above 0
+    (section 5 of BF-UCB's paper).
     """
 
     reference: Means

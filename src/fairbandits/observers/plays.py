@@ -31,14 +31,10 @@ class StarvationState(NamedTuple):
 
 @dataclass(frozen=True)
 class PlaysSum(Observer):
-    """The sum over the rounds so far of the plays of each arm up to that round.
+    """The sum over the rounds so far of the plays of each arm up to that round (BanditQ, Prop. 4).
 
     It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
     benchmark of b* a round.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", Prop. 4.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
@@ -52,11 +48,7 @@ class Starvation(Observer):
     """The longest run of rounds so far, the present one included, in which an arm is starved.
 
     Under bandit feedback it is starved in rounds without a pull of it, with full information in
-    those with x_i(t) <= 0.01.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", remark after Eq. 4.
+    those with x_i(t) <= 0.01 (BanditQ, remark after Eq. 4).
     """
 
     probes: ClassVar[tuple[str, ...]] = ("starvation",)

@@ -1,8 +1,7 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
-The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
-taken block by block, and a draw looks for the block first. The order of all additions is fixed,
-since the last bits decide ties in the released program.
+The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros. The
+order of all additions is fixed: the last bits decide ties in the released program.
 """
 
 import math
@@ -154,8 +153,8 @@ def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
     At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), and each term first falls and
-    then rises, so an end of its interval is best: iterating this (Dinkelbach 1967) climbs to the
-    maximum over all vertices. Ties go to the upper end.
+    then rises, so an end of its interval is best, ties going to the upper one: iterating this
+    climbs to the maximum over all vertices (Dinkelbach 1967).
     """
     for k in range(size):
         out[k] = upper[k]
@@ -316,8 +315,8 @@ def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
     The arms go by increasing probability, equal ones by their ranks; the first whose cumulated
-    probability is strictly above the number is drawn. The number 1.000 passes all of them, unless
-    the sum rounds to above 1. `order` has the ranks in the last round's order.
+    probability is strictly above the number is drawn. `order` has the ranks in the last round's
+    order.
     """
     row = group * arms.columns
     while True:

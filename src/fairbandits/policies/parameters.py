@@ -1,8 +1,7 @@
 """What hyper-parameters of policies and observers can be, said once: in the types of their fields.
 
 A field's type has a check of this module, as ``Annotated[str, one_of("hard", "soft")]``; for any
-number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough. The
-check runs where an object is made, by a Python call or from a configuration file.
+number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough.
 """
 
 import dataclasses
