@@ -87,7 +87,8 @@ def checked_horizon(horizon: int, n_arms: int) -> int:
 def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
     """Return evenly spaced rounds joined with log-spaced ones, always with the last round.
 
-    There are `linear` of the former or somewhat more, and at most `log` of the latter.
+    The evenly spaced ones are the multiples of max(1, T // linear); `log` is the number of others,
+    before rounding makes some coincide.
     """
     evenly = np.arange(max(1, horizon // linear), horizon + 1, max(1, horizon // linear))
     logged = np.rint(np.geomspace(1, horizon, log)).astype(np.int64)

@@ -49,7 +49,7 @@ class GroupDeficits(Observer):
 
 @dataclass(frozen=True)
 class InitialPhase(Observer):
-    """The pulls and rewards of the initial rounds of BF-UCB and its baselines (`initial_rounds`)."""
+    """The pulls and the rewards of the initial rounds of BF-UCB and its baselines."""
 
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
 
