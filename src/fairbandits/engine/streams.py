@@ -90,7 +90,6 @@ def position(base, gamma, n):
 
 @compiled_as(_mixed, _mixed)
 def mixed(z):
-    """Return the word at a `position`."""
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D0_49BB_1331_11EB) & MASK
     return z ^ (z >> 31)

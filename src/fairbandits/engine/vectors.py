@@ -69,7 +69,7 @@ class Rows:
 class VectorType(types.Type):
     """Numba's type of a `Vector`; a number is accepted in its place."""
 
-    def unify(self, context, other):  # noqa: D102
+    def unify(self, context, other):
         return self if isinstance(other, _instead_of(self)) else None
 
 

@@ -79,14 +79,12 @@ def anywhere(condition):
 @compiled_as(lambda condition: not condition)
 @emitted((TRUTHS,), TRUTHS, instruction("not_"))
 def no(condition):
-    """Return whether the condition does not hold."""
     return ~condition if isinstance(condition, Vector) else not condition
 
 
 @compiled_as(lambda x: math.sqrt(x))
 @emitted((FLOATS,), FLOATS, intrinsic("sqrt"))
 def sqrt(x):
-    """Return the square root."""
     return np.sqrt(x) if isinstance(x, Vector) else math.sqrt(x)
 
 
@@ -100,7 +98,6 @@ def log(x):
 @compiled_as(lambda x: abs(x))
 @emitted((FLOATS,), FLOATS, intrinsic("fabs"))
 def absolute(x):
-    """Return the value without its sign."""
     return abs(x)
 
 
@@ -140,7 +137,6 @@ def as_float(word):
 @compiled_as(lambda x: np.uint64(x))
 @emitted((FLOATS,), WORDS, convert("fptoui", WORDS))
 def as_word(x):
-    """Return a whole number as a word."""
     return x.astype(np.uint64) if isinstance(x, Vector) else int(x)
 
 
@@ -170,12 +166,10 @@ def lanes_of(rows):
 
 @compiled_as(lambda value, i: value)
 def lane(value, i):
-    """Return the number of replicate i."""
     return value[i] if isinstance(value, Vector) else value
 
 
 def with_lane(value, i, number):
-    """Return a vector with another number in lane i."""
     value = value.copy()
     value[i] = number
     return value
@@ -193,12 +187,10 @@ for kind in (FLOATS, WORDS):
 
 @compiled_as(lambda rows, row, i: rows[row], lambda rows, row, i: entries(rows)[row, i])
 def entry(rows, row, i):
-    """Return the number of replicate i in a row."""
     return rows.array[row, i] if isinstance(rows, Rows) else rows[row]
 
 
 def put_entry(rows, row, i, value):
-    """Write the number of replicate i in a row."""
     if isinstance(rows, Rows):
         rows.array[row, i] = value
     else:
@@ -240,7 +232,6 @@ def ratio(part, whole):
 
 @inlined
 def largest(values):
-    """Return the largest entry."""
     best = values[0]
     for k in range(1, len(values)):
         best = greatest(best, values[k])
@@ -256,6 +247,5 @@ def assign(out, values):
 
 @inlined
 def fill(out, value):
-    """Set every row of `out`."""
     for k in range(len(out)):
         out[k] = value

@@ -54,7 +54,6 @@ def quota_of(spec: RunSpec) -> float:
 
 
 def is_bf_ucb(spec: RunSpec) -> bool:
-    """Return whether a run is BF-UCB's."""
     return spec.policy == "bf_ucb"
 
 
@@ -157,7 +156,6 @@ def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
 
 
 def bf_ucb_at_quota(spec: RunSpec) -> bool:
-    """Return whether a run is BF-UCB's at the quota of Figure 2."""
     return is_bf_ucb(spec) and at_quota(spec)
 
 

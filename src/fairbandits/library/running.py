@@ -9,7 +9,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -35,10 +34,8 @@ from fairbandits.rationals import exact
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
 #: that none waits long for another.
 PIECES, PIECES_EACH = 20, 4
-
 #: Upper limit of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
-
 #: In a worker process: plays some replicates.
 _play: Callable | None = None
 
@@ -115,9 +112,7 @@ def run(
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
         quotas = tuple(quotas)
-    setting = Setting(policy, observe, quotas)
-    settings = {"seed": seed, "stream": stream, "compiled": compiled}
-    settings |= {"checkpoints": _rounds(checkpoints, horizon)}
+    rounds = _rounds(checkpoints, horizon)
     if isinstance(policy, Compiled) and compiled is not False:
         policy.compile(instance, quotas=quotas, observe=observe)
     alone = n_jobs == 1 and not progress
@@ -126,20 +121,22 @@ def run(
         # replicates that share a state would not show in separate pieces
         probes_of(policy, observe)
         started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
-    playing = partial(play, setting, instance, horizon, **settings)
+    how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
+    playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    said = _said(type(policy).__name__, numbers.size) if progress else None
-    parts: dict[int, Played] = {}
+    begin, parts = time.monotonic(), {}
     try:
-        played = (
-            enumerate(map(playing, pieces)) if n_jobs == 1 else _shared(playing, pieces, n_jobs)
-        )
-        for number, part in played:
+        in_turn = enumerate(map(playing, pieces))
+        for number, part in in_turn if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts[number] = part
-            if said:
-                said(sum(one.replicates.size for one in parts.values()))
+            if progress:
+                done = sum(one.replicates.size for one in parts.values())
+                left = (time.monotonic() - begin) * (numbers.size - done) / done
+                words = f"{type(policy).__name__}: {done} of {numbers.size} replicates, "
+                words += f"about {left:.0f} s left"
+                print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
     finally:
-        if said:
+        if progress:
             print(file=sys.stderr)
     found = joined([parts[number] for number in range(some)])
     known = None if quotas is None else exact("quotas", quotas)
@@ -214,7 +211,9 @@ def _shared(
     )
     said = set()
     try:
-        with _forking():
+        with warnings.catch_warnings():
+            # forks beside threads do no harm: the copies only play rounds and hold no lock
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded")
             futures = {pool.submit(_piece, piece): number for number, piece in enumerate(pieces)}
         for future in as_completed(futures):
             part, warned = future.result()
@@ -225,14 +224,6 @@ def _shared(
             yield futures[future], part
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _forking() -> Iterator[None]:
-    """Silence the warning on forks beside threads: the copies only play rounds and hold no lock."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-        yield
 
 
 def _begin(playing: Callable) -> None:
@@ -246,15 +237,3 @@ def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
         part = _play(piece)
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
     return part, warned
-
-
-def _said(name: str, total: int) -> Callable[[int], None]:
-    """Return a function that prints how many replicates are done."""
-    begin = time.monotonic()
-
-    def say(done: int) -> None:
-        left = (time.monotonic() - begin) * (total - done) / done
-        words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
-        print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
-
-    return say

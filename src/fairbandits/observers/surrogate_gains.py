@@ -99,7 +99,6 @@ def _watch_unseen(observer, state, t, x, reward):
 
 @inlined
 def _take(gains, t, x):
-    """Add the surrogate rewards of a round, `gains.last`, to the statistics."""
     windows, past = gains.windows, gains.past
     earned, norm = gains.scalars[EARNED], 0.0
     now = (t - 1) % LAGS

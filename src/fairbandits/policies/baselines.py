@@ -55,8 +55,6 @@ class UCBVState(NamedTuple):
 
 
 class IMEDState(NamedTuple):
-    """The sums."""
-
     arms: Sums
 
 

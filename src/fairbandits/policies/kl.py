@@ -150,7 +150,6 @@ def largest(limits, clock):
 
 @not_inlined
 def _begin(limits, clock):
-    """Begin a block."""
     until = clock + clock // 256 + 4
     limits.marks[UNTIL] = until
     limits.numbers[HIGH] = level(limits, until)
@@ -207,7 +206,6 @@ def first_unpulled(limits):
 
 @inlined
 def learn(limits, arm, reward):
-    """Learn from the reward of a pull."""
     pulls = limits.pulls[arm] + 1
     limits.pulls[arm] = pulls
     limits.marks[UNPULLED] -= 1 if pulls == 1 else 0
@@ -226,8 +224,6 @@ def learn(limits, arm, reward):
 
 
 class KLUCBState(NamedTuple):
-    """The arms' limits."""
-
     limits: Limits
 
 

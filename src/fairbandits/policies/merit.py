@@ -177,7 +177,6 @@ def best_vertex(lower, upper, size, kind, c, out):
 
 @inlined
 def products(v, w):
-    """Return the products of eight values and eight others."""
     (a, b, c, d), (e, f, g, h) = v
     (i, j, k, m), (n, o, p, q) = w
     return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
@@ -185,7 +184,6 @@ def products(v, w):
 
 @inlined
 def tree(values):
-    """Return the sum of eight values."""
     (a, b, c, d), (e, f, g, h) = values
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
@@ -230,7 +228,6 @@ def sum_weights(arms, g):
 
 @inlined
 def blocks_of(arms, g):
-    """Return the number of blocks that hold the arms of group g."""
     return (size_of(arms, g) + BLOCK - 1) // BLOCK
 
 

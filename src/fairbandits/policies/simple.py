@@ -24,20 +24,14 @@ from fairbandits.rationals import rational
 
 
 class UniformState(NamedTuple):
-    """Number of arms."""
-
     n_arms: int
 
 
 class ConstantState(NamedTuple):
-    """The arm, 0-based."""
-
     arm: int
 
 
 class StaticState(NamedTuple):
-    """The distribution."""
-
     x: np.ndarray
 
 

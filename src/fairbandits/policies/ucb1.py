@@ -80,7 +80,6 @@ def no_pulls(n_arms: int) -> Means:
 
 @inlined
 def take(means, arm, reward):
-    """Learn from the reward of a pull."""
     pulls = means.pulls[arm] + 1
     sums = means.sums[arm] + reward
     means.pulls[arm] = pulls
