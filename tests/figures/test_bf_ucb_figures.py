@@ -99,8 +99,8 @@ def test_regret_is_that_of_the_definition(paper):
         data = Dataset(*paper.dataset(experiment.name, columns, rows))
         for run_, drawn in figures.each_run(data, figures.is_bf_ucb):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
-            counted = figures.regret_of(run_, drawn, "plays")
-            between = figures.between_of(run_, drawn)
+            found = figures.regrets_of(run_, drawn)
+            counted, between = found["regret, pulls"], found["regret between groups"]
             plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0]
             sizes = (50, 10) if figure == "fig1a" else (10, 5)
             values, start = [], 0
