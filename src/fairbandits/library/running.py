@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -124,19 +125,16 @@ def run(
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
     playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    begin, parts = time.monotonic(), {}
+    say = _said(type(policy).__name__, numbers.size) if progress else None
+    parts: dict[int, Played] = {}
     try:
         in_turn = enumerate(map(playing, pieces))
         for number, part in in_turn if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts[number] = part
-            if progress:
-                done = sum(one.replicates.size for one in parts.values())
-                left = (time.monotonic() - begin) * (numbers.size - done) / done
-                words = f"{type(policy).__name__}: {done} of {numbers.size} replicates, "
-                words += f"about {left:.0f} s left"
-                print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
+            if say:
+                say(sum(one.replicates.size for one in parts.values()))
     finally:
-        if progress:
+        if say:
             print(file=sys.stderr)
     found = joined([parts[number] for number in range(some)])
     known = None if quotas is None else exact("quotas", quotas)
@@ -211,9 +209,7 @@ def _shared(
     )
     said = set()
     try:
-        with warnings.catch_warnings():
-            # forks beside threads do no harm: the copies only play rounds and hold no lock
-            warnings.filterwarnings("ignore", "This process .* is multi-threaded")
+        with _forking():
             futures = {pool.submit(_piece, piece): number for number, piece in enumerate(pieces)}
         for future in as_completed(futures):
             part, warned = future.result()
@@ -224,6 +220,14 @@ def _shared(
             yield futures[future], part
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _forking() -> Iterator[None]:
+    """Silence the warning on forks beside threads: the copies only play rounds and hold no lock."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        yield
 
 
 def _begin(playing: Callable) -> None:
@@ -237,3 +241,15 @@ def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
         part = _play(piece)
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
     return part, warned
+
+
+def _said(name: str, total: int) -> Callable[[int], None]:
+    """Return a function that prints how many replicates are done."""
+    begin = time.monotonic()
+
+    def say(done: int) -> None:
+        left = (time.monotonic() - begin) * (total - done) / done
+        words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
+        print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
+
+    return say
