@@ -90,14 +90,12 @@ def _penalty(footer: Mapping[str, Any]) -> float:
 
 
 def rates(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the reward accrual rates of the protected arms."""
     drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
     axes[-1].legend(ncols=2)
     return drawing, curves
 
 
 def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
-    """Draw the queue lengths, with the published run where it can be replayed."""
     limits = {"xlim": (0, datasets[0].footer["horizon"]), "ylim": (0, None)}
     # a smoke run is shorter than the published one
     drawing, axes, curves = _by_law(datasets[0], "queues", "queue length", published, **limits)
@@ -106,14 +104,12 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
 
 
 def regret(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the regret."""
     drawing, axes, curves = _by_law(datasets[0], "regret", "regret")
     axes[-1].legend()
     return drawing, curves
 
 
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the cumulative rewards and, below, their difference to the benchmark's."""
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     curves = pd.concat(
@@ -144,17 +140,14 @@ REPLAYED = {
 
 
 def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the reward accrual rates of the protected arms."""
     return _replayed(published, "rates", "reward accrual rate")
 
 
 def replayed_queues(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the queue lengths of the protected arms."""
     return _replayed(published, "queues", "queue length")
 
 
 def replayed_regret(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the regret."""
     return _replayed(published, "regret", "regret")
 
 

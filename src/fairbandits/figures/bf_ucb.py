@@ -36,7 +36,6 @@ ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 
 
 def version_of(spec: RunSpec) -> str:
-    """Return the version of BF-UCB that a run plays."""
     return spec.parameters.get("version", "paper")
 
 
@@ -96,7 +95,6 @@ def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def regret(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the reward regret of BF-UCB for three quotas."""
     curves = pd.concat(
         _curve(run, series, run.rounds, values)
         for dataset in datasets
@@ -143,7 +141,6 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw how far BF-UCB's policy in either group is from the fair one."""
     curves = pd.concat(
         _curve(run, group, rounds, values[:, :, g])
         for dataset in datasets
@@ -194,7 +191,6 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
 
 
 def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the rewards of three policies, and the best fair one's, over UCB's."""
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
         started = np.isfinite(ratio).all(axis=0)
@@ -249,7 +245,6 @@ def _exposures(
 
 
 def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls of either group under four policies."""
     curves = _exposures(
         datasets,
         "group",
@@ -279,7 +274,6 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
 
 
 def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls of each minority arm, with true and with rotated labels."""
     curves = _exposures(
         datasets,
         "arm",

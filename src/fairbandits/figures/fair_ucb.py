@@ -23,7 +23,6 @@ SCALES = {"linear": "linear", "symlog": "logarithmic"}
 
 
 def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw regret and largest violation against the tolerance."""
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
     readings = panels.different(curves, "panel")
@@ -64,7 +63,6 @@ def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
 
 
 def reading_of(footer: dict) -> str:
-    """Return the reading of the gaps of a dataset of Instance 1."""
     spaced = np.diff(gaps(footer["means"]))
     return "gaps 0.01 (i − 1)" if np.allclose(spaced, spaced[0]) else "gaps 0.01 i"
 
@@ -81,7 +79,6 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
 
 
 def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the r-Regret of Fair-UCB and LFG over time."""
     curves = pd.concat(
         _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *given))
         for table, footer in datasets
@@ -104,7 +101,6 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
 
 
 def fairness(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the fairness violation of Fair-UCB and LFG over time."""
     curves = pd.concat(
         _over_time(run, dataset.footer, series, values)
         for dataset in datasets

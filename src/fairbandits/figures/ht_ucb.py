@@ -34,7 +34,6 @@ Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 def pulls(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls of non-critical and of critical arms against inverse gaps."""
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     drawing, axes = panels.grid(2, 3, 6.6)
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
@@ -74,7 +73,6 @@ def inverse_gaps(footer: dict) -> InverseGaps:
 
 
 def fluid_law(footer: dict) -> np.ndarray:
-    """Return the pulls of each arm by the fluid law of HT-UCB, shape (n_arms,)."""
     return fluid_pulls(footer["means"], footer["quotas"], footer["penalties"], footer["horizon"])
 
 
@@ -128,7 +126,6 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
 
 
 def penalised(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the penalised regret against the number of rounds, with controls."""
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
     drawing, axes = panels.grid(4, columns, 10.8, figsize=(11, 10.8))
@@ -170,7 +167,6 @@ def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
-    """Return the penalised regret of a run, shape (n_replicates, n_rounds)."""
     means = run.values["mean"][:, 0]
     rates = penalty_rates(footer["penalties"], means)
     given = run.values["plays"], means, footer["quotas"], rates
@@ -192,7 +188,6 @@ def panel_of(footer: dict) -> str:
 
 
 def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls that each arm lacks against the scale parameter."""
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
     policies, settings, arms = (
         panels.different(curves, one) for one in ("policy", "panel", "series")
@@ -251,7 +246,6 @@ def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray
 
 
 def frontiers(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw reward against unfairness along each policy's sweep."""
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))
     curves = pd.concat(

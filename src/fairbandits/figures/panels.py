@@ -43,7 +43,6 @@ def different(curves: pd.DataFrame, name: str) -> list:
 
 
 def zero_line(axis: Axes) -> None:
-    """Draw the level 0."""
     axis.axhline(0, color="0.6", lw=0.8)
 
 

@@ -185,7 +185,6 @@ class GroupExposure(Contract):
 
     @property
     def _owner(self) -> np.ndarray:
-        """Each arm's group."""
         return np.repeat(np.arange(len(self.groups)), self.groups)
 
     def shortfall(self, seen: Any) -> np.ndarray:
