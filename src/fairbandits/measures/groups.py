@@ -134,8 +134,7 @@ def policy_distance(
 ) -> np.ndarray:
     """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_checkpoints, n_groups) (Fig. 2).
 
-    `policy` has the probabilities within each group, e.g. the probe ``share``: those of the last
-    round that drew from the group by merit; before any such round the distance is 1.
+    `policy` has the probabilities within groups, such as the probe ``share``; without any it is 1.
     """
     policy, means = fitted(policy, means)
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
