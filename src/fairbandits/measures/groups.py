@@ -113,9 +113,9 @@ def decomposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
-    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the second the cost of the policies
-    within the groups. `probability` has summed probabilities, or pulls, which give the second part
-    of one path.
+    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
+    the quotas; the second the cost of the policies within the groups. `probability` has summed
+    probabilities of being drawn, or pulls, which give the second part of one path.
     """
     plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)
@@ -134,7 +134,8 @@ def policy_distance(
 ) -> np.ndarray:
     """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_checkpoints, n_groups) (Fig. 2).
 
-    `policy` has the probabilities within groups, such as the probe ``share``; without any it is 1.
+    `policy` has the probabilities within each group, e.g. the probe ``share``: those of the last
+    round that drew from the group by merit; before any such round the distance is 1.
     """
     policy, means = fitted(policy, means)
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)

@@ -61,8 +61,9 @@ def penalised_regret(
 class RegretParts(NamedTuple):
     """The three sums that the penalised regret is made of, each of shape (..., n_checkpoints).
 
-    They are sum_k Delta_k (N_k - tau_k t)+, sum_k (A_k - Delta_k)+ (tau_k t - N_k)+, and sum_k
-    (Delta_k - A_k)+ min(N_k, tau_k t), of pulls that cost more than their penalty.
+    They are sum_k Delta_k (N_k - tau_k t)+, of pulls beyond the quota, sum_k (A_k - Delta_k)+
+    (tau_k t - N_k)+, of pulls that lack, and sum_k (Delta_k - A_k)+ min(N_k, tau_k t), of pulls
+    that cost more than their penalty.
     """
 
     beyond: np.ndarray

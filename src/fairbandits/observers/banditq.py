@@ -68,9 +68,9 @@ class BanditQInequalities(Observer):
     ``eq12_excess``   R <= 2 sqrt(2 sum_s sum_i Q_i(s)^2) + 2 V sqrt(2 N t)
     ``eq13_excess``   Phi(t) + 2 V sum <r, x* - x> <=
                       2 t + 2 sum_s sum_i Q_i(s-1) (lambda_i - r_i(s) x*_i) + 2 R
-    ``queue_excess``  Q_i(t) <= lambda_i t, of each arm (proof of Prop. 1) ``floor_excess``  -t <=
-    sum_s <x* - x(s), mu> ================
-    ==================================================================
+    ``queue_excess``  Q_i(t) <= lambda_i t, of each arm (proof of Prop. 1)
+    ``floor_excess``  -t <= sum_s <x* - x(s), mu>
+    ================  ==================================================================
 
     What Eq. 6 and the bound of the queue compare with the queue is added up in the order in which
     the queue is: rounding is monotone, so that it cannot break them, although both hold with
