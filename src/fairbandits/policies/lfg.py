@@ -51,8 +51,7 @@ class LFG(Policy):
     fractions : sequence of number or str, length n_arms
         Required fraction of pulls f_i of each arm, exact: 0.05, "1/3".
     eta, eta_exponent : float, optional
-        Weight >= 0 of the reward against the queues, by default 100; or ``horizon **
-        eta_exponent``.
+        Weight >= 0 of the reward against the queues; 100, or ``horizon ** eta_exponent``.
     constant : float
         c in the bound mean + sqrt(c log t / pulls); 3/2 by its authors, 2 elsewhere.
     cap : float, optional
