@@ -18,7 +18,7 @@ from fairbandits.data.dictionary import column_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.figures import PAPERS
-from fairbandits.figures.draw import draw, drawn
+from fairbandits.figures.draw import draw, drawn, function_of
 from fairbandits.library.style import LAW_TITLES
 from fairbandits.measures.summary import summarise
 
@@ -170,7 +170,7 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     replay = read_table(replays[feedback_of(figure)]).to_pandas()
     replay.attrs = read_footer(replays[feedback_of(figure)])
     replay["round"] = replay["round"] + 3_000_000 - replay["round"].max()
-    drawing, curves, _ = drawn("banditq", figure, [], replay)
+    drawing, curves, _ = drawn(function_of("banditq", figure), [], replay)
     (axis,) = drawing.axes
     lines = {line.get_label(): line for line in axis.lines}
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]

@@ -109,9 +109,9 @@ def test_documents_name_files_that_are_there(extended):
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
-    assert len(extended.written) == 10
+    assert len(extended.written) == 9
     figure = text_of("figure")
-    assert [len(pattern.findall(figure)) for pattern in (BECOMES, AT_END)] == [2, 2]
+    assert [len(pattern.findall(figure)) for pattern in (BECOMES, AT_END)] == [2, 1]
 
 
 def test_the_workflow_would_run_them(extended):

@@ -1,4 +1,4 @@
-"""The figures: a rule for each, from what is said of it beside its code (`fairbandits.figures`)."""
+"""The figures: a rule for each, from what is said of it where it is drawn (`fairbandits.figures`)."""
 
 for one in PLAN.drawings():
 
@@ -29,7 +29,6 @@ for one in PLAN.drawings():
             name=[one.paper, one.figure],
             published=published_option,
             caption=one.caption,
-            quantity=one.quantity,
             code=one.code,
         shell:
             "fairbandits figure {params.name} {input.data:q} {params.published}"

@@ -35,7 +35,6 @@ TEMPLATES = tuple(
 #: What makes the pages of papers and claims, with its docstrings, since pages show them.
 PAGE_PARTS = (
     *("arena", "report", "figures", "measures", "theory", "library/style.py"),
-    *(f"figures/{paper}.yaml" for paper in PAPERS),
     *("settings/config.py", "settings/papers.py", "settings/schemas.py", "settings/formulas.py"),
     *("audit", *READING, *TEMPLATES),
 )
@@ -64,7 +63,6 @@ class Drawing(NamedTuple):
     labels: dict[str, str]
     inputs: dict[str, Any]
     caption: str
-    quantity: list[str]  # with its unit
     code: str  # fingerprint of what draws it
 
 
@@ -147,7 +145,7 @@ class Plan:
         if figure not in known:
             raise ConfigError(
                 f"papers/{paper}/experiments.yaml has {figure}, which nothing draws in "
-                f"src/fairbandits/figures/{paper}.yaml{meant(figure, list(known))}"
+                f"src/fairbandits/figures/{paper}.py{meant(figure, list(known))}"
             )
         declared, config = known[figure], self.config
         replays = [one for one in config.replays if one.paper == paper]
@@ -167,7 +165,6 @@ class Plan:
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
             caption=declared.caption([one.facts() for one in alone or shown]),
-            quantity=[declared.quantity, declared.unit],
             code=figure_code(paper),
         )
 

@@ -1,14 +1,14 @@
-"""The papers' figures: of each paper a module that draws, and a file with what is said of them.
+"""The papers' figures: one module per paper, one function with `@figure` for each, or for several.
 
-The workflow, the data dictionary and the pages read the file alone: pandas and Matplotlib, which
-drawing needs, take a second to import.
+What is said of a figure stands at its function, and the workflow, the data dictionary and the pages
+read it from the source: pandas and Matplotlib, which the functions need, take a second to import.
 """
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from fairbandits.settings.schemas import read_yaml
 
 _SPREAD = "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates"
 _VERSIONS = (
@@ -29,11 +29,9 @@ class Declared(NamedTuple):
     function: str  # name of what draws it, in the paper's module
     label: str  # what it shows, in a few words that tell it from the paper's other figures
     template: str  # its caption
-    beside: str  # the replay that is drawn beside its datasets, if any
     quantity: str  # what its curves have the mean of
-    unit: str = ""
-    reads: Sequence[str] = ()  # the recorded columns that it needs
-    rows: str = ""  # name of a function in the module: from a footer to the rows that it needs
+    unit: str
+    beside: str  # the replay that is drawn beside its datasets, if any
 
     def caption(self, shows: Sequence[Mapping[str, Any]]) -> str:
         """Return the caption with the facts of all that is shown, its own experiment's first."""
@@ -49,14 +47,54 @@ class Declared(NamedTuple):
         return " ".join(words.split())
 
 
-def _declared(file: Path) -> dict[str, Declared]:
+def figure(
+    *,
+    reads: Sequence[str] = (),
+    rows: Callable | None = None,
+    beside: Mapping[str, str] | None = None,
+    quantity: str,
+    unit: str = "",
+    **labels: str,
+):
+    """Make a function draw figures; what its docstring says after the first line is their caption.
+
+    It needs the recorded columns `reads`, and of a dataset's rows those that `rows` chooses by the
+    footer. `beside` maps a figure to the replay of the published run that it shows too, `labels`
+    says what each figure shows: ``fig1="regret"``. Its table has the mean of `quantity`.
+    """
+    del beside, quantity, unit, labels  # they are read from the source
+
+    def drawing(function: Callable) -> Callable:
+        function.reads, function.rows = ["run", "round", *reads], rows
+        return function
+
+    return drawing
+
+
+@cache
+def figures_of(paper: str) -> dict[str, Declared]:
+    """Return what is said of a paper's figures, without importing what draws them."""
     found = {}
-    for function, said in read_yaml(file).items():
-        shows, template, beside = said.pop("shows"), said.pop("caption"), said.pop("beside", {})
-        for name, label in shows.items():
-            found[name] = Declared(function, label, template, beside.get(name, ""), **said)
+    for node in ast.parse(Path(__file__).with_name(f"{paper}.py").read_bytes()).body:
+        for call in getattr(node, "decorator_list", ()):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "figure":
+                given = {one.arg: one.value for one in call.keywords}
+                said = {
+                    name: ast.literal_eval(value)
+                    for name, value in given.items()
+                    if name not in ("reads", "rows")
+                }
+                words = said.pop("quantity"), said.pop("unit", "")
+                beside = said.pop("beside", {})
+                _, caption, *_ = [*(ast.get_docstring(node) or "").split("\n\n"), ""]
+                for name, label in said.items():
+                    found[name] = Declared(node.name, label, caption, *words, beside.get(name, ""))
     return found
 
 
-#: Paper -> figure -> what is said of it.
-PAPERS = {file.stem: _declared(file) for file in sorted(Path(__file__).parent.glob("*.yaml"))}
+#: Paper -> figure -> what is said of it. A paper is a module of `fairbandits.figures`.
+PAPERS = {
+    slug: figures
+    for slug in sorted(file.stem for file in Path(__file__).parent.glob("*.py"))
+    if (figures := figures_of(slug))
+}

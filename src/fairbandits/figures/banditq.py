@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import panels
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve, law_panels
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
@@ -89,13 +89,39 @@ def _penalty(footer: Mapping[str, Any]) -> float:
     return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
+@figure(
+    fig1="reward rates, full information",
+    fig4="reward rates, bandit feedback",
+    reads=["reward"],
+    quantity="the arm's reward rate R_k(t) / t",
+    unit="reward per round",
+)
 def rates(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the reward accrual rates of the protected arms.
+
+    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
+    line: one replicate; broken lines: the targets.
+    """
     drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
     axes[-1].legend(ncols=2)
     return drawing, curves
 
 
+@figure(
+    fig2="queue lengths, full information",
+    fig5="queue lengths, bandit feedback",
+    reads=["queue"],
+    beside={"fig5": "replay_5_bandit"},
+    quantity="the arm's queue length Q_k(t)",
+    unit="reward",
+)
 def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
+    """Draw the queue lengths, with the published run where it can be replayed.
+
+    Queue lengths, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin line: one replicate; dotted:
+    the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
+    its own random numbers.{% endif %}
+    """
     limits = {"xlim": (0, datasets[0].footer["horizon"]), "ylim": (0, None)}
     # a smoke run is shorter than the published one
     drawing, axes, curves = _by_law(datasets[0], "queues", "queue length", published, **limits)
@@ -103,13 +129,37 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
     return drawing, curves
 
 
+@figure(
+    fig3="regret, full information",
+    fig6="regret, bandit feedback",
+    reads=["reward"],
+    quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
+    unit="reward",
+)
 def regret(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the regret.
+
+    Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
+    {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
+    """
     drawing, axes, curves = _by_law(datasets[0], "regret", "regret")
     axes[-1].legend()
     return drawing, curves
 
 
+@figure(
+    fig7="cumulative rewards beside oracle LFG",
+    reads=["reward"],
+    quantity="the cumulative reward sum_k R_k(t), less b* t in series that say so",
+    unit="reward",
+)
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the cumulative rewards and, below, their difference to the benchmark's.
+
+    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ mean }};
+    {{ spread }}; thin line: one replicate. The static benchmark played as a policy is a control
+    that the published figure does not have.
+    """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     curves = pd.concat(
@@ -139,15 +189,51 @@ REPLAYED = {
 }
 
 
+@figure(
+    fig8="reward rates, a thousand arms, full information",
+    fig11="reward rates, a thousand arms, bandit feedback",
+    quantity="the arm's reward rate R_k(t) / t",
+    unit="reward per round",
+)
 def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
+    """Draw the reward accrual rates of the protected arms.
+
+    Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
+    with the program's own random numbers; circles: read off the published curves; broken lines: the
+    targets.
+    """
     return _replayed(published, "rates", "reward accrual rate")
 
 
+@figure(
+    fig9="queue lengths, a thousand arms, full information",
+    fig12="queue lengths, a thousand arms, bandit feedback",
+    quantity="the arm's queue length Q_k(t)",
+    unit="reward",
+)
 def replayed_queues(published: pd.DataFrame) -> panels.Drawing:
+    """Draw the queue lengths of the protected arms.
+
+    Queue lengths of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds with the
+    program's own random numbers; circles: read off the published curves; dotted: the fluid
+    equilibrium (our derivation).
+    """
     return _replayed(published, "queues", "queue length")
 
 
+@figure(
+    fig10="regret, a thousand arms, full information",
+    fig13="regret, a thousand arms, bandit feedback",
+    quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
+    unit="reward",
+)
 def replayed_regret(published: pd.DataFrame) -> panels.Drawing:
+    """Draw the regret.
+
+    Regret of the reward received against the static benchmark, {{ what }}. Line: one run of
+    {{ horizon }} rounds with the program's own random numbers; circles: read off the published
+    curve.
+    """
     return _replayed(published, "regret", "regret")
 
 

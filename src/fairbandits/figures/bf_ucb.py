@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairbandits.figures import panels
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
 from fairbandits.measures import groups as measures
 from fairbandits.measures.pulls import pseudo_reward
@@ -54,10 +54,6 @@ def at_quota(spec: RunSpec) -> bool:
     return quota_of(spec) == QUOTA or np.isnan(quota_of(spec))
 
 
-def bf_ucb_at_quota(spec: RunSpec) -> bool:
-    return is_bf_ucb(spec) and at_quota(spec)
-
-
 def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
     """Return a filter of a dataset's rows: selected runs, in all rounds or in their last."""
 
@@ -67,10 +63,6 @@ def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[di
         return runs & (pc.field("round") == footer["horizon"]) if last else runs
 
     return rows
-
-
-BF_UCB, BF_UCB_AT_QUOTA = rows_of(is_bf_ucb), rows_of(bf_ucb_at_quota)
-AT_QUOTA, LAST_AT_QUOTA = rows_of(at_quota), rows_of(at_quota, last=True)
 
 
 def each_run(
@@ -94,7 +86,24 @@ def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+@figure(
+    fig1a="reward regret, high separation",
+    fig1b="reward regret, low separation",
+    reads=["plays", "mean", "probability"],
+    rows=rows_of(is_bf_ucb),
+    quantity="the reward regret up to round t, of probabilities or of pulls, or its part between "
+    "groups",
+    unit="reward",
+)
 def regret(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the reward regret of BF-UCB for three quotas.
+
+    Reward regret of BF-UCB for three quotas, from the probabilities that arms were drawn with, with
+    groups of {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %}, on its
+    own instances, where the first mean of either group is fixed{% endif %}. Thick line: {{ mean }};
+    narrow band: 95 % t interval of the mean; broken lines: 95 % of the replicates. The axes of the
+    two panels differ.
+    """
     curves = pd.concat(
         _curve(run, series, run.rounds, values)
         for dataset in datasets
@@ -131,6 +140,10 @@ def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     return drawing, axes
 
 
+def bf_ucb_at_quota(spec: RunSpec) -> bool:
+    return is_bf_ucb(spec) and at_quota(spec)
+
+
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rounds in which both groups are drawn from by merit, and each one's distance."""
     groups = run.spec.groups
@@ -140,7 +153,21 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return run.rounds[drawn], measures.policy_distance(policy, means, groups)
 
 
+@figure(
+    fig2a="distance to the fair policy, high separation",
+    fig2b="distance to the fair policy, low separation",
+    reads=["mean", "share"],
+    rows=rows_of(bf_ucb_at_quota),
+    quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
+    "0 to 2",
+)
 def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw how far BF-UCB's policy in either group is from the fair one.
+
+    Sum over a group's arms of the distance between the probabilities of BF-UCB and those of the
+    fair policy, in the group's last round, with quotas 0.4 and groups of
+    {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
+    """
     curves = pd.concat(
         _curve(run, group, rounds, values[:, :, g])
         for dataset in datasets
@@ -190,7 +217,20 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
                 yield version, label, name, run, ratio
 
 
+@figure(
+    fig3a="rewards over UCB's",
+    reads=["plays", "mean", "initial_plays"],
+    rows=rows_of(at_quota),
+    quantity="the expected reward after the initial rounds over that of the baseline",
+)
 def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the rewards of three policies, and the best fair one's, over UCB's.
+
+    Expected rewards of the pulls after the initial rounds over those of UCB, run by run, with
+    quotas 0.4. {{ versions }}. Above: as published; middle: on a logarithmic axis; below: BF-UCB
+    beside other readings of a conventional UCB. {{ mean | capitalize }}, over
+    {{ shows[1].replicates }} for the other readings; {{ spread }}.
+    """
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
         started = np.isfinite(ratio).all(axis=0)
@@ -244,7 +284,21 @@ def _exposures(
     return pd.concat(parts)
 
 
+@figure(
+    fig3b="pulls of the groups",
+    reads=["plays"],
+    rows=rows_of(at_quota, last=True),
+    quantity="the group's pulls at the last round",
+    unit="pulls",
+)
 def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the pulls of either group under four policies.
+
+    Pulls of the majority and the minority after {{ horizon }} rounds, with quotas 0.4.
+    {{ versions }}. Above: {{ groups | join(" and ") }} arms, {{ replicates }} replicates; below:
+    {{ shows[1].groups | join(" and ") }} arms, {{ shows[1].replicates }} replicates. Thin bars:
+    standard deviation over replicates; thick bars: 95 % t interval of the mean.
+    """
     curves = _exposures(
         datasets,
         "group",
@@ -273,7 +327,21 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
     axis.errorbar(x, bars["mean"], half, fmt="none", ecolor=".1", lw=2.2)
 
 
+@figure(
+    fig3c="pulls of the minority's arms",
+    reads=["plays"],
+    rows=rows_of(at_quota, last=True),
+    quantity="the arm's pulls at the last round",
+    unit="pulls",
+)
 def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the pulls of each minority arm, with true and with rotated labels.
+
+    Pulls of each arm of the minority after {{ horizon }} rounds, with quotas 0.4. {{ versions }}.
+    Above: true labels; below, as a hypothesis: with the labels that the notebook's cell for this
+    figure writes. Mean over {{ replicates }} replicates; thin bars: standard deviation; thick bars:
+    95 % t interval of the mean.
+    """
     curves = _exposures(
         datasets,
         "arm",

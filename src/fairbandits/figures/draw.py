@@ -2,7 +2,7 @@
 
 import importlib
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,19 @@ from fairbandits.settings.schemas import meant
 CHARACTERS = 12
 
 
-def drawn(
-    paper: str, figure: str, data: Sequence[Path], replayed: Any
-) -> tuple[Figure, Any, list[dict[str, Any]]]:
-    """Return a figure that is still open, its curves, and the footers of its datasets."""
-    declared = PAPERS[paper][figure]
+def function_of(paper: str, figure: str) -> Callable:
+    """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``."""
+    if paper not in PAPERS:
+        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
+    if figure not in PAPERS[paper]:
+        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
     module = importlib.import_module(f"fairbandits.figures.{paper}")
-    function = getattr(module, declared.function)
-    rows = getattr(module, declared.rows) if declared.rows else None
-    reads = ["run", "round", *declared.reads]
-    datasets = [Dataset(*load_dataset(file, reads, rows)) for file in data]
+    return getattr(module, PAPERS[paper][figure].function)
+
+
+def drawn(function: Callable, data: Sequence[Path], replayed: Any) -> tuple[Figure, Any, list]:
+    """Return a figure that is still open, its curves, and the footers of its datasets."""
+    datasets = [Dataset(*load_dataset(file, function.reads, function.rows)) for file in data]
     known = {"datasets": datasets, "published": replayed}
     drawing, curves = function(**{name: known[name] for name in signature(function).parameters})
     return drawing, curves, [one.footer for one in datasets]
@@ -53,10 +56,7 @@ def draw(
     The first dataset is the figure's own experiment; there is none if it shows a replay alone,
     which is `published`.
     """
-    if paper not in PAPERS:
-        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
-    if figure not in PAPERS[paper]:
-        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
+    function = function_of(paper, figure)
     if not data and not published:
         raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
     _check(paper, figure, data)
@@ -67,7 +67,7 @@ def draw(
         replayed = read_table(published).to_pandas()
         replayed.attrs = footer
     style.apply_style()
-    drawing, curves, footers = drawn(paper, figure, data, replayed)
+    drawing, curves, footers = drawn(function, data, replayed)
     words = mark(footers)
     if replayed is not None and not data:
         words = mark_of_replay(int(replayed["round"].max()), replayed.attrs)

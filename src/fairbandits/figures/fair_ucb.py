@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fairbandits.figures import panels
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve, shades
 from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
@@ -22,7 +22,21 @@ LINEAR = 1.0
 SCALES = {"linear": "linear", "symlog": "logarithmic"}
 
 
+@figure(
+    fig2="cost of fairness",
+    reads=["plays", "tolerance", "deficit_sup"],
+    quantity="the regret at the last round (series `regret`), or the largest deficit of any arm in "
+    "any round (`violation`)",
+    unit="reward (`regret`), pulls (`violation`)",
+)
 def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw regret and largest violation against the tolerance.
+
+    Regret at round {{ horizon }} (left) and largest fairness violation in any round (right) of
+    Fair-UCB for each tolerance; above on a linear, below on a logarithmic axis. Solid: {{ what }};
+    broken: the other reading of the gaps; level lines: UCB1 without quotas. Mean over
+    {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
+    """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
     readings = panels.different(curves, "panel")
@@ -78,7 +92,17 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
     )
 
 
+@figure(
+    fig3="r-Regret", reads=["plays", "eta"], quantity="the r-Regret up to round t", unit="reward"
+)
 def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the r-Regret of Fair-UCB and LFG over time.
+
+    r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps; above
+    to {{ horizon }} rounds, below to {{ shows[2].horizon }}. Lines: mean over {{ replicates }}
+    replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line: one replicate.
+    The vertical axis is linear below 1. The instance, the tolerance 0 and eta are reconstructed.
+    """
     curves = pd.concat(
         _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *given))
         for table, footer in datasets
@@ -100,7 +124,23 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
+@figure(
+    fig4="fairness guarantee",
+    reads=["eta", "deficit", "deficit_sup", "floor_deficit", "floor_deficit_sup"],
+    quantity="the largest deficit of any arm: of round t (`now`), of rounds 1..t (`so far`), with "
+    "whole pulls owed (`floored`), or divided by t (`per round`)",
+    unit="pulls",
+)
 def fairness(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the fairness violation of Fair-UCB and LFG over time.
+
+    Fairness violation of Fair-UCB and of LFG with several weights eta: above to {{ horizon }}
+    rounds, of the round (left) and the largest so far (right); below to {{ shows[1].horizon }}
+    rounds, of the round (left; dotted: eta times the largest gap) and divided by the round (right).
+    Lines: mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below;
+    {{ spread }}; thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are
+    reconstructed.
+    """
     curves = pd.concat(
         _over_time(run, dataset.footer, series, values)
         for dataset in datasets

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fairbandits.figures import panels
+from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
 from fairbandits.measures import penalised as measures
 from fairbandits.measures.penalties import penalty_rates
@@ -33,7 +33,21 @@ SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even
 Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
+@figure(
+    fig1="pulls against inverse gaps",
+    reads=["plays"],
+    quantity="the arm's pulls at the last round",
+    unit="pulls",
+)
 def pulls(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the pulls of non-critical and of critical arms against inverse gaps.
+
+    Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
+    non-critical arms (Experiment A, gap less penalty rate), below: critical arms (Experiment B), a
+    column for each case. Large points: mean over {{ replicates }} replicates with Gaussian rewards,
+    bars: 95 % t interval of the mean; crosses: one replicate; small marks: other reward laws. The
+    laws are reconstructed. Level line: quota times rounds. Curve: fluid law of HT-UCB.
+    """
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     drawing, axes = panels.grid(2, 3, 6.6)
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
@@ -125,7 +139,22 @@ def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
     axis.plot(inverse, law, color=COLOURS["HT-UCB"], lw=1.2, label="fluid law")
 
 
+@figure(
+    fig2="penalised regret",
+    reads=["plays", "mean", "horizon", "eta_exponent"],
+    quantity="the penalised regret R(T)",
+    unit="reward",
+)
 def penalised(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the penalised regret against the number of rounds, with controls.
+
+    Penalised regret against the number of rounds for 5 and 20 arms and three sums of quotas. Above:
+    the published curves, up to {{ horizon }} rounds; below: with the controls that the paper lacks,
+    up to {{ shows[6].horizon }} rounds, on logarithmic axes. Mean over {{ replicates }} replicates
+    ({{ published_replicates }} in the paper), beyond {{ horizon }} rounds over
+    {{ shows[6].replicates }}; band: 95 % t interval of the mean. The means of the arms are drawn
+    uniformly for each replicate, which is reconstructed.
+    """
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
     drawing, axes = panels.grid(4, columns, 10.8, figsize=(11, 10.8))
@@ -187,7 +216,19 @@ def panel_of(footer: dict) -> str:
     return f"K = {len(footer['quotas'])}, τ = {float(total):g}"
 
 
+@figure(
+    fig3="unfairness paths",
+    reads=["plays", "penalties", "tolerance", "eta"],
+    quantity="the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
+    unit="pulls",
+)
 def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw the pulls that each arm lacks against the scale parameter.
+
+    Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
+    settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
+    {{ spread }}. The steps of eta are reconstructed.
+    """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
     policies, settings, arms = (
         panels.different(curves, one) for one in ("policy", "panel", "series")
@@ -245,7 +286,22 @@ def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray
     }
 
 
+@figure(
+    fig4="reward against unfairness",
+    reads=["plays", "mean", "penalties", "tolerance", "eta"],
+    quantity="the expected reward sum_k mu_k N_k(T) of the pulls",
+    unit="reward",
+)
 def frontiers(datasets: list[Dataset]) -> panels.Drawing:
+    """Draw reward against unfairness along each policy's sweep.
+
+    Expected reward of all pulls against the sum of the pulls that arms lack after {{ horizon }}
+    rounds, a point for each value of what a policy can vary; 4 instances (rows) and 3 reward laws
+    (columns). Means over {{ replicates }} replicates. Grey: unfairness that all policies reach,
+    where alone they can be compared. LFG's points below the axes are those of small weights; the
+    inset has all of them, and LFG on an even grid of weights. What is varied, the number of rounds
+    and the law of the means are reconstructed.
+    """
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))
     curves = pd.concat(
