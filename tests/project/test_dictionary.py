@@ -1,6 +1,5 @@
 """The data dictionary has every column that there is, and says what it means."""
 
-import csv
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +11,8 @@ import real
 from fairbandits.audit.records import SCHEMAS
 from fairbandits.audit.tables import COMMITTED
 from fairbandits.cli.main import main
-from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, column_of
+from fairbandits.data import dictionary
+from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of
 from fairbandits.data.store import StoreError, read_table, table_hash, write_table
 from fairbandits.report.describing import describe, page
 from fairbandits.settings.schemas import ROOT
@@ -38,10 +38,31 @@ def test_every_recorded_column_is_in_it():
     assert [name for name in sorted(names) if column_of("dataset", name, {}) is None] == []
 
 
-def test_each_column_is_described_once():
-    with (ROOT / "src/fairbandits/data/columns.csv").open(encoding="utf-8", newline="") as file:
-        names = [(row["table"], row["column"]) for row in csv.DictReader(file)]
-    assert len(names) == len(set(names))
+def test_a_column_is_described_where_it_is_written(tmp_path, monkeypatch):
+    section = """
+    Columns
+    -------
+    sum_of_it : pulls, or reward
+        Sum of 1. of it, over
+        rounds 1..t. Range: at least 0. One value for each round. Never falls.
+    other
+        Nothing else.
+
+    References
+    ----------
+    """
+    monkeypatch.setattr(dictionary, "PACKAGE", tmp_path)
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "one.py").write_text(f'class One:\n    """One.\n{section}"""\n')
+    assert dictionary.declared("some") == {
+        "sum_of_it": Column(
+            "Sum of 1. of it, over rounds 1..t", "pulls, or reward", "at least 0", "round", True
+        ),
+        "other": Column("Nothing else"),
+    }
+    (tmp_path / "some" / "two.py").write_text(f'class Two:\n    """Two.\n{section}"""\n')
+    with pytest.raises(ValueError, match="the column sum_of_it is described twice in some"):
+        dictionary.declared("some")
 
 
 def test_every_swept_parameter_is_in_it(config):

@@ -1,14 +1,19 @@
 """The data dictionary: meaning, unit, range and shape of each column of our tables.
 
-It stands in ``columns.csv``. Files carry it as metadata of their columns, `fairbandits describe`
-prints it, and ``docs/data-dictionary.md`` is made from it.
+What policies, observers and figures write is described where they do, in the section ``Columns``
+of a docstring, and read from the source; all else is in ``columns.csv``. Files carry it as metadata
+of their columns, `fairbandits describe` prints it, and ``docs/data-dictionary.md`` is made from it.
 No number depends on it: a better wording makes nothing stale (`fairbandits.data.provenance`).
 """
 
 import csv
-from collections.abc import Mapping
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from fairbandits.data.provenance import PACKAGE
 
 
 class Column(NamedTuple):
@@ -23,6 +28,28 @@ class Column(NamedTuple):
 
 #: Fields of a column that are texts.
 FIELDS = Column._fields[:-1]
+#: The section of a docstring, an entry of it, and what a description can end with.
+SECTION = re.compile(r"^    Columns\n    -------\n((?:    .*\n)+)", re.MULTILINE)
+ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: +.*\n)+)", re.MULTILINE)
+WORDS = re.compile(r"(.+?)\.(?: Range: (.+?)\.)?(?: One value for each (.+?)\.)?( Never falls\.)?")
+
+
+def declared(*folders: str) -> dict[str, Column]:
+    """Return the columns that docstrings in some folders of the package describe."""
+    files = (file for folder in folders for file in sorted((PACKAGE / folder).glob("*.py")))
+    found: dict[str, Column] = {}
+    for name, column in (one for file in files for one in _described(file.read_text("utf-8"))):
+        if name in found:
+            raise ValueError(f"the column {name} is described twice in {' and '.join(folders)}")
+        found[name] = column
+    return found
+
+
+def _described(source: str) -> Iterator[tuple[str, Column]]:
+    for section in SECTION.findall(source):
+        for name, unit, text in ENTRY.findall(textwrap.dedent(section)):
+            meaning, range_of, per, grows = WORDS.fullmatch(" ".join(text.split())).groups("")
+            yield name, Column(meaning, unit, range_of, per, bool(grows))
 
 
 def _tabled(table: str) -> dict[str, Column]:
@@ -36,10 +63,10 @@ def _tabled(table: str) -> dict[str, Column]:
 
 
 #: Columns of datasets and of the chunks that they are joined from.
-RECORDED = _tabled("recorded")
+RECORDED = _tabled("recorded") | declared("policies", "observers")
 SERIES_QUANTITY = "the quantity that the figure shows of the series"
 #: Columns of a figure's table: a row for each drawn point.
-DRAWN = _tabled("drawn")
+DRAWN = _tabled("drawn") | declared("figures")
 #: Columns of a replay of released programs: one run, no replicates.
 REPLAYED = _tabled("replayed")
 #: Columns of findings (a row per question of a test) and verdicts (a row per claim and reading):

@@ -201,6 +201,13 @@ def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
     Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
     with the program's own random numbers; circles: read off the published curves; broken lines: the
     targets.
+
+    Columns
+    -------
+    value : {unit}
+        Value of {quantity} in the authors' own run, replayed.
+    published : {unit}
+        The number read off the published figure; none where none was read off.
     """
     return _replayed(published, "rates", "reward accrual rate")
 

@@ -103,6 +103,15 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     own instances, where the first mean of either group is fixed{% endif %}. Thick line: {{ mean }};
     narrow band: 95 % t interval of the mean; broken lines: 95 % of the replicates. The axes of the
     two panels differ.
+
+    Columns
+    -------
+    version
+        Whether the policies are as the paper prints them (`paper`) or as its authors' program has
+        them (`released`).
+    quota
+        Quota beta of each group, a fraction of the rounds (in a dataset `quota` is a numerator).
+        Range: 0 to 1; none for a policy without.
     """
     curves = pd.concat(
         _curve(run, series, run.rounds, values)
@@ -230,6 +239,11 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     quotas 0.4. {{ versions }}. Above: as published; middle: on a logarithmic axis; below: BF-UCB
     beside other readings of a conventional UCB. {{ mean | capitalize }}, over
     {{ shows[1].replicates }} for the other readings; {{ spread }}.
+
+    Columns
+    -------
+    baseline
+        Label of the UCB that the rewards are divided by.
     """
     parts = []
     for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
@@ -298,6 +312,15 @@ def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
     {{ versions }}. Above: {{ groups | join(" and ") }} arms, {{ replicates }} replicates; below:
     {{ shows[1].groups | join(" and ") }} arms, {{ shows[1].replicates }} replicates. Thin bars:
     standard deviation over replicates; thick bars: 95 % t interval of the mean.
+
+    Columns
+    -------
+    arms
+        Sizes of the groups, in words.
+    group
+        Number g of the group; the minority is the last one. Range: whole number, counted from 1.
+    sd : {unit}
+        Standard deviation of the value over the replicates. Range: at least 0.
     """
     curves = _exposures(
         datasets,
@@ -341,6 +364,11 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     Above: true labels; below, as a hypothesis: with the labels that the notebook's cell for this
     figure writes. Mean over {{ replicates }} replicates; thin bars: standard deviation; thick bars:
     95 % t interval of the mean.
+
+    Columns
+    -------
+    rotated
+        Label that the authors' notebook writes below the bars of this policy.
     """
     curves = _exposures(
         datasets,

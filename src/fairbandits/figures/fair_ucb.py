@@ -36,6 +36,11 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     Fair-UCB for each tolerance; above on a linear, below on a logarithmic axis. Solid: {{ what }};
     broken: the other reading of the gaps; level lines: UCB1 without quotas. Mean over
     {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
+
+    Columns
+    -------
+    tolerance : pulls
+        Tolerance alpha, pulls that an arm may be behind. Range: none for a policy without.
     """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
@@ -102,6 +107,11 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     to {{ horizon }} rounds, below to {{ shows[2].horizon }}. Lines: mean over {{ replicates }}
     replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line: one replicate.
     The vertical axis is linear below 1. The instance, the tolerance 0 and eta are reconstructed.
+
+    Columns
+    -------
+    eta
+        LFG's weight eta of the rewards. Range: at least 0; none for other policies.
     """
     curves = pd.concat(
         _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *given))

@@ -47,6 +47,15 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
     column for each case. Large points: mean over {{ replicates }} replicates with Gaussian rewards,
     bars: 95 % t interval of the mean; crosses: one replicate; small marks: other reward laws. The
     laws are reconstructed. Level line: quota times rounds. Curve: fluid law of HT-UCB.
+
+    Columns
+    -------
+    inverse_gap : rounds squared per reward squared
+        1 / (gap)^2 of the arm, for a non-critical one 1 / (gap - penalty rate)^2. Range: above 0.
+    arm
+        Number of the arm. Range: whole number from 1 to the number of arms, counted from 1.
+    fluid : pulls
+        Pulls of the arm by the fluid law of HT-UCB. Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     drawing, axes = panels.grid(2, 3, 6.6)
@@ -228,6 +237,12 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
     settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
     {{ spread }}. The steps of eta are reconstructed.
+
+    Columns
+    -------
+    parameter
+        Value of the policy's swept parameter: penalty rate (HT-UCB), tolerance (Flearn) or weight
+        eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
     policies, settings, arms = (
@@ -301,6 +316,12 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     where alone they can be compared. LFG's points below the axes are those of small weights; the
     inset has all of them, and LFG on an even grid of weights. What is varied, the number of rounds
     and the law of the means are reconstructed.
+
+    Columns
+    -------
+    unfairness : pulls
+        Mean over the replicates of sum_k (tau_k T - N_k(T))+, the pulls lacking in all. Range: at
+        least 0.
     """
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))

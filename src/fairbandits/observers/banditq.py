@@ -42,7 +42,13 @@ class InequalitiesState(NamedTuple):
 
 @dataclass(frozen=True)
 class QueueSquares(Observer):
-    """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback (Eq. 14)."""
+    """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback (Eq. 14).
+
+    Columns
+    -------
+    squares : reward squared
+        Sum of Q_k(s)^2 over rounds s = 1..t. Range: at least 0. Never falls.
+    """
 
     probes: ClassVar[tuple[str, ...]] = ("squares",)
 
@@ -75,6 +81,29 @@ class BanditQInequalities(Observer):
     What Eq. 6 and the bound of the queue compare with the queue is added up in the order in which
     the queue is: rounding is monotone, so that it cannot break them, although both hold with
     equality until the queue is empty for the first time.
+
+    Columns
+    -------
+    eq6_excess : reward
+        Largest lambda_k s - sum r_k x_k - Q_k(s) in rounds s <= t (after Eq. 6): the inequality
+        holds where it is at most 0. Range: any. Never falls.
+    eq8_excess : reward squared
+        Largest left less right side of Eq. 8 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq11_excess : reward squared
+        Largest left less right side of Eq. 11 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq12_excess : reward squared
+        Largest left less right side of Eq. 12 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    eq13_excess : reward squared
+        Largest left less right side of Eq. 13 so far. Range: any. One value for each replicate and
+        round; the same at every arm. Never falls.
+    queue_excess : reward
+        Largest Q_k(s) - lambda_k s in rounds s <= t. Range: any. Never falls.
+    floor_excess : reward
+        Largest -s less the pseudo-regret at s, rounds s <= t. Range: any. One value for each
+        replicate and round; the same at every arm. Never falls.
     """
 
     means: Means

@@ -43,6 +43,28 @@ class FairLearnDeficits(Observer):
     arms above M_1 are counted with it. V_j is the union of M_1..M_j. All comparisons are of
     integers, numerators over the common denominator of quotas and tolerance; a run whose numbers
     could leave the whole ones that a floating-point number holds exactly is refused.
+
+    Columns
+    -------
+    crowding_k : arms
+        Number of arms in the j highest of k deficit classes minus j, the largest over j and rounds
+        1..t; k is the number of arms. Range: whole number. One value for each replicate and round;
+        the same at every arm.
+    crowding_k_minus_1 : arms
+        `crowding_k` with k - 1 classes. Range: whole number. One value for each replicate and
+        round; the same at every arm.
+    rise_k : classes
+        By how many of k deficit classes the arm rose at most in a round without a pull of it.
+        Range: whole number, at least 0.
+    rise_k_minus_1 : classes
+        `rise_k` with k - 1 classes. Range: whole number, at least 0.
+    pulled_excess : pulls / q
+        Largest q (r_k s - N_k(s) - alpha) at the end of a round s <= t with a pull of the arm; q is
+        the common denominator of quotas and tolerance alpha. Range: whole number; -2**62 before the
+        first pull.
+    first_beyond : rounds
+        First round s <= t with floor(r_k s) - N_k(s) > alpha, the tolerance. Range: whole number, 1
+        to t; 0 if there is none.
     """
 
     probes: ClassVar[tuple[str, ...]] = (

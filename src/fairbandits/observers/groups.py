@@ -37,7 +37,18 @@ class OptionalState(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupDeficits(Observer):
-    """Rounds that each group was served, and by how many it was behind at most (BF-UCB, Def. 2)."""
+    """Rounds that each group was served, and by how many it was behind at most (BF-UCB, Def. 2).
+
+    Columns
+    -------
+    group_plays : pulls
+        Rounds 1..t in which the arm's group was served. Range: whole number, 0 to t. One value for
+        each replicate, round and group; the same at every arm of the group.
+    group_deficit_sup : pulls
+        Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota.
+        Range: whole number. One value for each replicate, round and group; the same at every arm of
+        the group.
+    """
 
     probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")
 
@@ -49,7 +60,16 @@ class GroupDeficits(Observer):
 
 @dataclass(frozen=True)
 class InitialPhase(Observer):
-    """The pulls and the rewards of the initial rounds of BF-UCB and its baselines."""
+    """The pulls and the rewards of the initial rounds of BF-UCB and its baselines.
+
+    Columns
+    -------
+    initial_plays : pulls
+        Pulls of the arm in those of rounds 1..t that are initial rounds. Range: whole number, 0 to
+        `plays`.
+    initial_reward : reward
+        Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
+    """
 
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
 
@@ -64,6 +84,12 @@ class OptionalPulls(Observer):
     """The pulls of each arm after the initial rounds when no group is behind its quota.
 
     A group is behind in round t if beta_g (t-1) - N_g is above 0 (BF-UCB, Algorithm 1).
+
+    Columns
+    -------
+    optional : pulls
+        Pulls of the arm after the initial rounds, in rounds when no group was behind its quota.
+        Range: whole number, 0 to `plays`.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("optional",)

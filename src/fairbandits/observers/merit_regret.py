@@ -37,6 +37,18 @@ class MeritRegret(Observer):
 
     `reference` are the true means, in [0, 1], at least one of each group with a merit above 0
     (section 5 of BF-UCB's paper).
+
+    Columns
+    -------
+    merit_regret
+        Sum of |p_k - p*_k| over those of rounds 1..t that drew from the arm's group by merit: its
+        probability less the one that the true means give it. Range: 0 to t.
+    outside : rounds
+        How many of those rounds had the arm's true mean outside its confidence interval. Range:
+        whole number, 0 to t.
+    expected_root
+        Sum of p_k / sqrt(N_k) over those of rounds 1..t that drew from the arm's group by merit.
+        Range: at least 0.
     """
 
     reference: Means

@@ -35,6 +35,11 @@ class PlaysSum(Observer):
 
     It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
     benchmark of b* a round.
+
+    Columns
+    -------
+    plays_sum : pulls x rounds
+        Sum of N_k(s) over rounds s = 1..t. Range: at least 0. Never falls.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
@@ -49,6 +54,12 @@ class Starvation(Observer):
 
     Under bandit feedback it is starved in rounds without a pull of it, with full information in
     those with x_i(t) <= 0.01 (BanditQ, remark after Eq. 4).
+
+    Columns
+    -------
+    starvation : rounds
+        Longest run of rounds up to t without a pull of the arm; with full information, of rounds in
+        which its probability is at most 0.01. Range: whole number, 0 to t. Never falls.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("starvation",)

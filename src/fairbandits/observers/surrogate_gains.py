@@ -58,6 +58,30 @@ class SurrogateGains(Observer):
     `surrogate_regret` x is the arm drawn inside `OwnReward`. The autocorrelations are C(l) / C(0),
     of g_i(1), ..., g_i(t), with C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m) and m the mean;
     they are 0 where l >= t, or C(0) is, and exact but for rounding.
+
+    Columns
+    -------
+    surrogate_regret : reward squared
+        Largest sum of an arm's surrogate rewards less the sum of those earned, rounds 1..t. Range:
+        any. One value for each replicate and round; the same at every arm.
+    gain_sum : reward squared
+        Sum over rounds 1..t of the arm's surrogate reward g_k = (Q_k + V) r_k. Range: at least 0.
+    gain_squares : reward to the fourth
+        Sum over rounds 1..t of g_k^2. Range: at least 0. Never falls.
+    gain_max : reward squared
+        Largest |g_k| in rounds 1..t. Range: at least 0. Never falls.
+    gain_norm : reward squared
+        Largest Euclidean norm of (g_1, ..., g_K) in rounds 1..t. Range: at least 0. One value for
+        each replicate and round; the same at every arm. Never falls.
+    correlation_10
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 1 to 10. Range:
+        about -1 to 1; 0 while there are fewer rounds.
+    correlation_100
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 11 to 100. Range:
+        about -1 to 1; 0 while there are fewer rounds.
+    correlation_1000
+        Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 101 to 1000.
+        Range: about -1 to 1; 0 while there are fewer rounds.
     """
 
     probes: ClassVar[tuple[str, ...]] = (

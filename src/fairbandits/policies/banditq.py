@@ -106,6 +106,25 @@ class BanditQ(Policy):
     gain : float
         The learner sees all gains times this, not 0; with a negative one they are losses.
 
+    Notes
+    -----
+    Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
+    exceeded, and restart then.
+
+    Columns
+    -------
+    queue : reward (BanditQ, Hedge, queue UCB), pulls (LFG)
+        Length Q_k(t) of the policy's queue for the arm: what it owes the arm and has not made up
+        for. Range: at least 0.
+    idleness : reward
+        What the queue has lost by being cut off at 0, rounds 1..t: lambda_k t - R_k(t) = Q_k(t) -
+        idleness, with lambda_k the arm's target. Range: at least 0. Never falls.
+    queue_max : reward
+        Largest `queue` of the arm in any of the rounds 1..t. Range: at least `queue`. Never falls.
+    probability : pulls
+        Sum over rounds 1..t of the probability that the arm was drawn with; BanditQ with full
+        information has it in `plays`, and 0 here. Range: 0 to t. Never falls.
+
     References
     ----------
     "BanditQ: fair bandits with guaranteed rewards", Algorithm 1 (full information), App. 7.8 and

@@ -91,6 +91,18 @@ class BFUCB(initial.Grouped):
     learner : {"optimistic", "first", "random", "least_owed"}
         Which group is served if none is behind: as above, or without learning.
 
+    Notes
+    -----
+    Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
+    A group that is served while the rounded draw pulls arm 1 counts the round, as in the program.
+
+    Columns
+    -------
+    share
+        Probability of the arm within its group (of FairX-UCB: among all arms) in the last round up
+        to t in which the group drew by merit. Range: 0 to 1; within a group they sum to 1, or are
+        all 0 before the first such round.
+
     References
     ----------
     "Simultaneously achieving group exposure fairness and within-group meritocracy in stochastic
