@@ -33,55 +33,24 @@ def paper(tmp_path_factory):
 # what is configured
 
 
-def setting(key, value):
-    """Return a change of one of an experiment's settings, ``part.key`` of one inside another."""
-    *parts, last = key.split(".")
-
-    def change(block):
-        for part in parts:
-            block = block[part]
-        block[last] = value
-
-    return change
+REFUSED = [
+    ("high", "groups", sourced([50, 9]), "groups must sum to the number of arms (60), got 59"),
+    ("low_released", "fixed", sourced([[16, 0.5]]), "fixed must name arms in 1..15, got 16"),
+    ("low", "groups", None, "groups: the experiment has no groups; give them there"),
+    ("high_variants", "same_instances_as", "hihg", "no experiment 'hihg'; did you mean 'high'?"),
+    ("high_variants", "same_instances_as", "low", "groups must be those of experiments.low"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "words"),
-    [
-        (
-            "high",
-            setting("groups", sourced([50, 9])),
-            "high.groups must sum to the number of arms (60), got 59",
-        ),
-        (
-            "high",
-            setting("drawn_means.high", sourced([1, 0.5])),
-            "drawn_means.low must be below high (0.5), got 0.5",
-        ),
-        (
-            "low_released",
-            setting("drawn_means.fixed", sourced([[16, 0.5]])),
-            "drawn_means.fixed must name arms in 1..15, got 16",
-        ),
-        (
-            "low",
-            lambda block: block.pop("groups"),
-            "groups: the experiment has no groups; give them there",
-        ),
-        (
-            "high_variants",
-            setting("same_instances_as", "hihg"),
-            "same_instances_as: there is no experiment 'hihg'; did you mean 'high'?",
-        ),
-        (
-            "high_variants",
-            setting("same_instances_as", "low"),
-            "same_instances_as: groups must be those of experiments.low",
-        ),
-    ],
-)
-def test_what_is_refused(tmp_path, name, change, words):
-    message = shrunk.refusal_of(tmp_path, "bf_ucb", "experiments", lambda all_: change(all_[name]))
+@pytest.mark.parametrize(("name", "key", "value", "words"), REFUSED)
+def test_what_is_refused(tmp_path, name, key, value, words):
+    def change(experiments):
+        block = experiments[name]["drawn_means"] if key == "fixed" else experiments[name]
+        block[key] = value
+        if value is None:
+            del block[key]
+
+    message = shrunk.refusal_of(tmp_path, "bf_ucb", "experiments", change)
     assert words in message
 
 
@@ -99,8 +68,8 @@ def test_regret_is_that_of_the_definition(paper):
         data = Dataset(*paper.dataset(experiment.name, columns, rows))
         for run_, drawn in figures.each_run(data, figures.is_bf_ucb):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
-            counted = figures.regret_of(run_, drawn, "plays")
-            between = figures.between_of(run_, drawn)
+            found = figures.regrets_of(run_, drawn)
+            counted, between = found["regret, pulls"], found["regret between groups"]
             plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0]
             sizes = (50, 10) if figure == "fig1a" else (10, 5)
             values, start = [], 0

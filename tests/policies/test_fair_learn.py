@@ -228,36 +228,23 @@ def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
 # What is refused, and in which words.
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (
-            lambda: FairLearn(("1/4", "1/4"), learner_parameters={"speed": 1}),
-            ["ucb1", "speed", "scale"],
-        ),
-        (lambda: FairLearn(("1/4", "1/4"), learner="hedge"), ["hedge", "bandit"]),
-        (lambda: run(Constant(3), Instance((0.5, 0.5)), 5, 1, seed=0), ["3", "2"]),
-        (lambda: run(Constant(-3), Instance((0.5, 0.5)), 5, 1, seed=0), ["-3", "2"]),
-        (
-            lambda: run(FairLearn(("1/7",) * 5), Instance((0.5,) * 4), 5, 1, seed=0),
-            ["quotas", "5", "4"],
-        ),
-        (
-            lambda: run(UCB1(), Instance((0.5,) * 4), 5, 1, seed=0, quotas=("1/7",) * 5),
-            ["quotas", "5", "4"],
-        ),
-        (
-            lambda: run(
-                FairLearn(("1/7",) * 4, learner="constant", learner_parameters={"arm": 6}),
-                Instance((0.5,) * 4),
-                5,
-                1,
-                seed=0,
-            ),
-            ["6", "4"],
-        ),
-    ],
-)
+def on_four(policy, **options):
+    return lambda: run(policy, Instance((0.5,) * 4), 5, **options)
+
+
+FIVE, HALVES = ("1/7",) * 5, Instance((0.5, 0.5))
+REFUSED = [
+    (lambda: FairLearn(("1/4",) * 2, learner_parameters={"speed": 1}), ["ucb1", "speed", "scale"]),
+    (lambda: FairLearn(("1/4",) * 2, learner="hedge"), ["hedge", "bandit"]),
+    (lambda: run(Constant(3), HALVES, 5), ["3", "2"]),
+    (lambda: run(Constant(-3), HALVES, 5), ["-3", "2"]),
+    (on_four(FairLearn(FIVE)), ["quotas", "5", "4"]),
+    (on_four(UCB1(), quotas=FIVE), ["quotas", "5", "4"]),
+    (on_four(FairLearn(FIVE[:4], 0, "constant", {"arm": 6})), ["6", "4"]),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), REFUSED)
 def test_refusals_name_the_value_and_what_is_allowed(make, words):
     with pytest.raises(ValueError, match=r"\S") as caught:
         make()

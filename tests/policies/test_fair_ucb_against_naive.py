@@ -123,22 +123,6 @@ def test_fair_ucb_options(setting, rng):
     assert_same_run(policy, twin, instance)
 
 
-OTHER_LEARNERS = {
-    "thompson": ({"prior": (2.0, 0.7)}, lambda arms: twins.Thompson(arms, (2.0, 0.7))),
-    "epsilon_greedy": ({"epsilon": 0.4}, lambda arms: twins.EpsilonGreedy(arms, 0.4)),
-    "constant": ({"arm": -2}, lambda arms: twins.Constant(arms, -2)),
-}
-
-
-@settings
-def test_fair_learn_hands_parameters_on(setting, rng):
-    instance, quotas = problem(setting, rng)
-    name = one_of(rng, *OTHER_LEARNERS)
-    parameters, twin = OTHER_LEARNERS[name]
-    policy = FairLearn(quotas, learner=name, learner_parameters=parameters)
-    assert_same_run(policy, twins.FairLearn(quotas, 0, twin(instance.n_arms)), instance)
-
-
 @settings
 def test_fair_learn_with_lfg(setting, rng):
     """LFG's own queues see the forced pulls."""

@@ -1,4 +1,4 @@
-"""What must hold in every run and for every input, on inputs drawn by Hypothesis."""
+"""What must hold for every input of the kernels on the simplex, on inputs of Hypothesis."""
 
 import math
 from fractions import Fraction
@@ -9,83 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from fairbandits import BanditQ, Instance, run
 from fairbandits.policies.learners import ascend, oga
 from fairbandits.policies.simplex import log_barrier_shift, mass_and_logs, sample
 
-ROUNDS = 80
-EVERY = range(1, ROUNDS + 1)
-
-few = settings(deadline=None, derandomize=True, max_examples=25)
 many = settings(deadline=None, derandomize=True, max_examples=200)
-
-SEEDS = st.integers(0, 10**6)
-
-
-@st.composite
-def instances(draw):
-    law = draw(st.sampled_from(["beta", "bernoulli", "deterministic", "uniform02_clipped"]))
-    low, high = (0.01, 0.99) if law == "beta" else (0.0, 1.0)
-    means = st.floats(low, high) | st.sampled_from([0.5, high])
-    return Instance(draw(st.lists(means, min_size=2, max_size=8)), law)
-
-
-@st.composite
-def problems(draw):
-    """Return an instance and targets, feasible or not, for some of the arms."""
-    instance = draw(instances())
-    target = st.just(0.0) | st.floats(1e-3, 0.5)
-    n_arms = instance.n_arms
-    return instance, tuple(draw(st.lists(target, min_size=n_arms, max_size=n_arms)))
-
-
-FULL = ["oga", "adahedge", "squint"]
-BANDIT = ["ftrl", "exp3p"]
-
-
-@st.composite
-def banditqs(draw, targets, subroutines=(*FULL, *BANDIT)):
-    subroutine = draw(st.sampled_from(subroutines))
-    return BanditQ(
-        targets,
-        "full" if subroutine in FULL else "bandit",
-        subroutine,
-        V=draw(st.sampled_from([None, 0.0, 1.0, 1e3])),
-        surrogate_index=draw(st.sampled_from(["post", "pre"])),
-        gamma_rule=draw(st.sampled_from([1, 2])),
-    )
-
-
-# Whole runs.
-
-
-@few
-@given(st.data(), problems(), SEEDS)
-def test_queues_keep_their_accounts(data, problem, seed):
-    instance, targets = problem
-    policy = data.draw(banditqs(targets))
-    result = run(policy, instance, ROUNDS, seed=seed, checkpoints=EVERY)
-    queue, idleness, highest = (
-        result.probes[name][0] for name in ("queue", "idleness", "queue_max")
-    )
-    owed = np.multiply.outer(EVERY, targets)
-    rewards = result.rewards[0]
-    protected = np.array(targets) > 0
-
-    shortfall = owed - rewards
-    tolerance = 1e-9 * np.maximum(1, owed + rewards)
-    gap = shortfall - (queue - idleness)
-    assert (np.abs(gap) <= tolerance)[:, protected].all()  # the identity E3
-    assert (shortfall <= queue + tolerance)[:, protected].all()
-    assert (queue <= owed + tolerance).all()
-    assert (queue >= 0).all()
-    assert (np.diff(idleness, axis=0) >= 0).all()
-    assert highest.tolist() == np.maximum.accumulate(queue, axis=0).tolist()
-    for values in (queue, idleness, highest):
-        assert not values[:, ~protected].any()
-
-
-# The simplex.
 
 
 class Metered(np.ndarray):

@@ -10,17 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairbandits.arena import standings
 from fairbandits.arena.roles import TOLD, Arena, Role, Terms
 from fairbandits.arena.settings import SLUG
-from fairbandits.arena.standings import (
-    Score,
-    dataset_of,
-    maker_of,
-    recorded,
-    scores_of,
-    standings,
-    values_of,
-)
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
@@ -129,7 +121,7 @@ def enter(
     outcome = Outcome(entrant.label)
     for experiment in experiments:
         said(f"{experiment.instance}: {experiment.title}")
-        runs, footer = recorded(arena, experiment)
+        runs, footer = standings.recorded(arena, experiment)
         rounds, n = runs[0].rounds, len(runs[0].values["plays"])
         last = horizon = int(rounds[-1])
         if not is_fast and (rounds == PLAIN_ROUNDS).any():
@@ -149,14 +141,15 @@ def enter(
             outcome.failures[experiment.instance] = str(error)
             continue
         for one in terms:
-            values = values_of(maker_of(one.name, experiment.runs[0].spec), seen)
-            role = role_of(entrant, one.name)
-            own = Score("yours", entrant.label, "", True, role, seen.rounds, values)
+            make = standings.maker_of(one.name, experiment.runs[0].spec)
+            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), seen.rounds
+            own = standings.Score(*facts, standings.values_of(make, seen))
             stored = [
                 replace(other, values={name: rows[:n] for name, rows in other.values.items()})
-                for other in scores_of(one, runs, footer["labels"])
+                for other in standings.scores_of(one, runs, footer["labels"])
             ]
-            outcome.tables[one.name, experiment.instance] = standings([*stored, own], horizon)
+            rows = standings.standings([*stored, own], horizon)
+            outcome.tables[one.name, experiment.instance] = rows
     return outcome
 
 
@@ -168,12 +161,12 @@ def _experiments(
     for name in instances:
         if name not in known:
             raise ConfigError(f"the arena has no instance {name!r}{meant(name, known)}")
-    judged = [
+    experiments = [
         one
         for suite in dict.fromkeys(terms.suite for terms in chosen)
         for one in arena.config.named(SLUG, suite)
+        if not instances or one.instance in instances
     ]
-    experiments = [one for one in judged if not instances or one.instance in instances]
     if not experiments:
         first = chosen[0].name
         raise ConfigError(
@@ -181,7 +174,7 @@ def _experiments(
             f"{', '.join(one.instance for one in arena.instances(first))}"
         )
     for one in experiments:
-        file = dataset_of(arena, one).resolve()
+        file = standings.dataset_of(arena, one).resolve()
         if not file.exists():
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "
@@ -231,7 +224,7 @@ def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, An
     """Return what a policy can ask for on an instance; with groups it gets quotas of groups."""
     quotas = spec.quotas
     if spec.groups and "groups" in entrant.asks:
-        quotas = maker_of("group_exposure", spec)(means).quotas
+        quotas = standings.maker_of("group_exposure", spec)(means).quotas
     targets = tuple(shares_of(spec.quotas, means.tolist()))
     return {"quotas": quotas, "targets": targets, "groups": spec.groups}
 

@@ -128,22 +128,18 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
         role = terms.roles[run.policy]
         if not role.translation:
             continue
-        first = {name: swept(value) for name, value in run.spec.cells[0].items()}
-        setting = ", ".join(
-            f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items()
-        )
-        values = values_of(maker_of(terms.name, run.spec), seen_of(run))
-        usual = run.cell == first
-        yield Score(run.policy, labels[run.policy], setting, usual, role, run.rounds, values)
+        usual = run.cell == {name: swept(value) for name, value in run.spec.cells[0].items()}
+        settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items())
+        facts = run.policy, labels[run.policy], ", ".join(settings), usual, role, run.rounds
+        yield Score(*facts, values_of(maker_of(terms.name, run.spec), seen_of(run)))
 
 
 def seen_of(run: RunData) -> Seen:
     """Return the columns of a stored run that a contract measures."""
     means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
     deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
-    return Seen(
-        *(run.rounds, run.values["plays"], run.values["reward"], means, deficits, run.spec.quotas)
-    )
+    recorded = run.values["plays"], run.values["reward"]
+    return Seen(run.rounds, *recorded, means, deficits, run.spec.quotas)
 
 
 def interval(values: np.ndarray) -> pd.DataFrame:
@@ -173,24 +169,19 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
     values = {
         name: np.array([one.at(name, horizon) for one in scores], float).T for name in MEASURES
     }
-    for name in MEASURES:
-        _put(rows, name, interval(values[name]))
+    found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
     for name in ("contract_regret", "shortfall"):
         ranks = pd.DataFrame(values[name][:, usual]).rank(axis=1).to_numpy()
-        found = interval(ranks).set_axis(usual).reindex(range(len(rows)))
-        _put(rows, f"{name}_rank", found)
+        found[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
+    for name, limits in found.items():
+        rows[[name, f"{name}_low", f"{name}_high"]] = limits.to_numpy()
     rows["horizon"] = int(scores[0].rounds[-1]) if horizon is None else horizon
     rows["replicates"] = len(values["shortfall"])
     for name, (measure, part) in KEPT.items():
         rows[name] = rows[f"{measure}_high"] <= part * rows["horizon"]
     rows["dominated_by"] = _dominated_by(values["contract_regret"], values["shortfall"], rows)
     return rows
-
-
-def _put(rows: pd.DataFrame, name: str, found: pd.DataFrame) -> None:
-    for column, end in ((name, "mean"), (f"{name}_low", "low"), (f"{name}_high", "high")):
-        rows[column] = found[end].to_numpy()
 
 
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
@@ -218,12 +209,10 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     for name in MEASURES:
         values = np.array([one.at(name) for one in shown], float).T
         differences = values[:, first] - values[:, second]
+        facts = {"policy": [shown[k].label for k in first]}
+        facts |= {"other": [shown[k].label for k in second], "measure": name}
         found = interval(differences).rename(columns={"mean": "difference"})
-        found.insert(0, "measure", name)
-        found.insert(0, "other", [shown[k].label for k in second])
-        found.insert(0, "policy", [shown[k].label for k in first])
-        found["wins"] = (differences < 0).mean(axis=0)
-        parts.append(found)
+        parts.append(pd.DataFrame(facts).join(found).assign(wins=(differences < 0).mean(axis=0)))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -233,11 +222,12 @@ def paths(scores: Sequence[Score]) -> pd.DataFrame:
     parts = []
     for name in MEASURES:
         found = interval(np.concatenate([one.values[name] for one in scores], axis=1).astype(float))
-        found.insert(0, "round", np.tile(rounds, len(scores)))
-        found.insert(0, "measure", name)
-        for key in ("setting", "label"):
-            found.insert(0, key, np.repeat([getattr(one, key) for one in scores], rounds.size))
-        parts.append(found)
+        facts = {
+            key: np.repeat([getattr(one, key) for one in scores], rounds.size)
+            for key in ("label", "setting")
+        }
+        facts |= {"measure": name, "round": np.tile(rounds, len(scores))}
+        parts.append(pd.DataFrame(facts).join(found))
     return pd.concat(parts, ignore_index=True)
 
 

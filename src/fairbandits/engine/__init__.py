@@ -1,7 +1,7 @@
 """Streams, reward laws and the round loops: the compiled core, which knows no paper.
 
-Importing this package sets the folder of Numba's on-disk cache. Numba does not see that a callee in
-another file changed, so the folder's name carries a hash of all the code that can be compiled.
+Importing it sets the folder of Numba's on-disk cache, whose name carries a hash of all the code
+that can be compiled: Numba does not see that a callee in another file changed.
 """
 
 import shutil

@@ -1,8 +1,7 @@
 """Choose which loops are compiled or interpreted; only one process compiles each.
 
 A loop is compiled anew for each kind of policy state, in seconds; interpreted it gives the same
-bits, some hundred times slower. So a kind is interpreted until compiling it has become the cheaper
-choice.
+bits, some hundred times slower. So a kind is interpreted until compiling it has become cheaper.
 """
 
 import fcntl
@@ -38,10 +37,7 @@ def work(rounds: int, arms: int) -> int:
 
 
 def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: bool | None) -> Any:
-    """Return a loop for a state, compiled or interpreted as `force` says, by default the faster.
-
-    `rounds` is the number of rounds to come, all replicates together.
-    """
+    """Return a loop for a state: the faster one for `rounds` to come in all, or as `force` says."""
     interpreted = getattr(loop, "py_func", None)
     if interpreted is None:  # Numba is switched off
         return loop

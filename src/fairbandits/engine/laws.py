@@ -1,7 +1,4 @@
-"""Reward laws: how a word of a stream becomes the reward of an arm.
-
-A law has a code and two numbers per arm, so that one compiled loop serves all laws.
-"""
+"""Reward laws: a code and two numbers per arm make a reward of a word, in one loop for all laws."""
 
 import math
 
@@ -70,7 +67,6 @@ def _beta_of_lanes(a, b, w):
 
 @compiled_as(lambda a, b, w: _beta(a, b, w), _beta_of_lanes, NOT_INLINED)
 def beta_of(a, b, w):
-    """Return the Beta(a, b) deviate that word `w` gives."""
     if not isinstance(w, Vector):
         return _beta(a, b, w)
     return np.array([_beta(*one) for one in zip(a, b, w, strict=True)]).view(Vector)
@@ -87,10 +83,8 @@ def _beta(a, b, w):
 def _gamma(w, j, shape):
     """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
 
-    References
-    ----------
-    G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM
-    Transactions on Mathematical Software 26 (2000), 363-372.
+    The method is that of G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
+    variables", ACM Transactions on Mathematical Software 26 (2000), 363-372.
     """
     boost = 1.0
     if shape < 1.0:

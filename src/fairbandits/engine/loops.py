@@ -1,8 +1,7 @@
-"""The round loops, one per feedback model, with recording at checkpoints.
+"""The round loops, one per feedback model, for one replicate or a block of them.
 
-They play one replicate, or a block of them (`fairbandits.engine.width`). A loop can stop after any
-round and go on with the same arrays, so that long runs are split. Memory does not grow with the
-horizon.
+A loop can stop after any round and go on with the same arrays. Memory does not grow with the
+horizon: sums are recorded at checkpoints.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """The standard normal quantile: routine PPND16, of relative accuracy about 1e-16.
 
-M. J. Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied
-Statistics 37 (1988), 477-484.
+M. J. Wichura, "Algorithm AS 241", Applied Statistics 37 (1988), 477-484.
 """
 
 import math

@@ -2,29 +2,17 @@
 
 A state is a NamedTuple of arrays. Its functions are registered with `implements`; Numba resolves
 the calls while it compiles a loop. An object of any other class is asked for a method of the same
-name, so a policy in plain Python runs through the same loops.
+name, so a policy in plain Python runs through the same loops. The verbs, with ``t`` the 1-based
+round and ``coin`` the round's 64-bit word, are
 
-The verbs, with ``t`` the 1-based round and ``coin`` the round's 64-bit word
-(`fairbandits.engine.streams.unit` makes a uniform number of it):
+- ``choose(state, t, coin)``, bandit feedback: return the arm to pull;
+- ``distribute(state, t, coin, out)``, full information: write the probabilities of the arms;
+- ``learn(state, t, action, reward)``: take the reward of the pulled arm or, under full information,
+  the rewards of all arms, the action being their probabilities;
+- ``probe(state, out)``: write ``out[p, k]``, the p-th probe for arm k, at a checkpoint.
 
-===================================  ===========================================================
-``choose(state, t, coin)``           bandit feedback: the arm to pull
-``distribute(state, t, coin, out)``  full information: write the probabilities of the arms
-``learn(state, t, action, reward)``  take the reward of the pulled arm (float) or, under full
-                                     information, the rewards of all arms (array); the action is
-                                     the arm, or the probabilities
-``probe(state, out)``                write the policy's own report at a checkpoint,
-                                     ``out[p, k]`` for its p-th probe and arm k
-===================================  ===========================================================
-
-An observer's state has two verbs of its own (`fairbandits.engine.watching` asks for them):
-
-=============================================  =================================================
-``watch(observer, state, t, action, reward)``  take note of round `t`, after the policy, whose
-                                               state it is, has learnt from it
-``report(observer, state, out)``               write the observer's columns at a checkpoint, as
-                                               ``probe`` does
-=============================================  =================================================
+An observer has ``watch(observer, state, t, action, reward)``, called after the policy, whose state
+it is, has learnt from round `t`, and ``report(observer, state, out)``, which does as ``probe``.
 """
 
 from collections.abc import Callable
@@ -58,8 +46,8 @@ _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 def implements(name: str, *state_classes: type) -> Callable[[Callable], Callable]:
     """Register a function as a verb of the states of some classes.
 
-    Raise TypeError for a function outside the folders of the fingerprint: its later edits would not
-    change the name of Numba's cache folder, and a stale compiled copy could run.
+    TypeError for one outside the folders of the fingerprint, whose later edits would not change the
+    name of Numba's cache folder: a stale compiled copy could run.
     """
 
     def register(function: Callable) -> Callable:

@@ -1,13 +1,8 @@
 """Sources of a round loop's rewards and coins: addressable streams, or a drawn tape.
 
-The verbs of a source:
-
-=========================  =====================================================================
-``rewind(source, taken)``  move to the rewards of each arm after those already taken
-``coin_at(source, t)``     the policy's coin of round `t`, a 64-bit word
-``pull(source, t, arm)``   the reward of the next pull of `arm`, made in round `t`
-``observe(source, t, x)``  write the rewards of all arms in round `t`
-=========================  =====================================================================
+Their verbs: ``rewind(source, taken)`` moves to the rewards of each arm after those already taken;
+``coin_at(source, t)`` is the policy's coin of round `t`; ``pull(source, t, arm)`` the next reward
+of `arm`; ``observe(source, t, x)`` writes the rewards of all arms in round `t`.
 """
 
 from typing import NamedTuple
@@ -36,10 +31,10 @@ class StreamSource(NamedTuple):
 
 
 class TapeSource(NamedTuple):
-    """Numbers drawn beforehand for consecutive rounds, for replays of other programs.
+    """Numbers drawn beforehand for the rounds after ``start``, for replays of other programs.
 
-    ``uniforms[s, k]`` gives arm k's reward ``scale[k] * uniforms[s, k]`` in the (s+1)-th round
-    after ``start``; ``coins[s]`` is that round's coin.
+    Arm k's reward is ``scale[k] * uniforms[s, k]`` in the (s+1)-th of them; ``coins[s]`` is its
+    coin.
     """
 
     start: int

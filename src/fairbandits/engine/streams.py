@@ -2,13 +2,9 @@
 
 The address is (root seed, stream name, replicate, kind, index, n). BLAKE2b of the first five gives
 a key, and the n-th number of the key is the n-th output of SplitMix64 started there, computed
-directly. Nothing is stored and nothing advances, so no number depends on chunking, on order, on
-the number of cores or on what another policy asked for.
-
-References
-----------
-G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA
-2014 (SplitMix64 with a gamma of its own for each stream; the finaliser is D. Stafford's Mix13).
+directly: no number depends on chunking, on order, on the number of cores or on another policy.
+SplitMix64 is that of G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014, with a gamma of its own for each stream and D. Stafford's Mix13.
 """
 
 import hashlib
@@ -37,8 +33,7 @@ RULE = "fairbandits-1"
 def stream_key(seed: int, stream: str, replicate: int, kind: str, index: int) -> tuple[int, int]:
     """Return the key (base, gamma) of one stream: 64-bit unsigned, gamma odd.
 
-    `kind` is the purpose of the numbers, "reward", "coin" or "instance"; `index` is the 0-based arm
-    for rewards.
+    `kind` is "reward", "coin" or the like; `index` is the 0-based arm for rewards.
     """
     text = f"{RULE}/{seed}/{stream}/{replicate}/{kind}/{index}"
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
@@ -95,7 +90,6 @@ def position(base, gamma, n):
 
 @compiled_as(_mixed, _mixed)
 def mixed(z):
-    """Return the word at a `position`."""
     z = ((z ^ (z >> 30)) * 0xBF58_476D_1CE4_E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D0_49BB_1331_11EB) & MASK
     return z ^ (z >> 31)

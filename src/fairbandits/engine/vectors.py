@@ -1,11 +1,8 @@
 """Eight numbers as one value, and arrays of them: the arithmetic of blocks of replicates.
 
 Compiled, a `Vector` is a vector of the processor, whose operations are those of IEEE 754, entry by
-entry: no order of operations changes, so no bit does. Interpreted, it is a NumPy array of shape
-(LANES,). `Rows` are arrays of vectors.
-
-Without them the compiler would have to prove, for each short loop over eight replicates, that the
-arrays it reads and writes are not the same.
+entry, so that no bit changes. Interpreted, it is a NumPy array of shape (LANES,). Without vectors
+the compiler would have to prove that the arrays that a loop reads and writes are not the same.
 """
 
 import itertools
@@ -34,10 +31,7 @@ LANES = 8
 
 
 class Vector(np.ndarray):
-    """Numbers, words or truth values, one for each lane, in the interpreter.
-
-    Like a number it never changes: ``x += y`` makes a new one.
-    """
+    """Numbers, words or truth values, one for each lane; ``x += y`` makes a new one."""
 
     __numba_array_subtype_dispatch__ = True
 
@@ -51,9 +45,8 @@ class Vector(np.ndarray):
 class Rows:
     """Vectors in an array whose last axis is the lanes.
 
-    ``rows[k]`` is the row k of all lanes, a vector if the array has two axes, else `Rows`; and
-    ``rows[a]``, a vector of row numbers in floating point, the entry that each lane has in its own
-    row. Either can be assigned to.
+    ``rows[k]`` is the row k of all lanes, a vector if the array has two axes, else `Rows`; for a
+    vector of row numbers, ``rows[a]`` is the entry that each lane has in its own row.
     """
 
     def __init__(self, array: np.ndarray):
@@ -76,7 +69,7 @@ class Rows:
 class VectorType(types.Type):
     """Numba's type of a `Vector`; a number is accepted in its place."""
 
-    def unify(self, context, other):  # noqa: D102
+    def unify(self, context, other):
         return self if isinstance(other, _instead_of(self)) else None
 
 
@@ -158,8 +151,8 @@ _ALIGNMENT = 8
 def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
     """Give a function or an operator of vectors a compiled form, which `emit` writes.
 
-    `kinds` are the types of its arguments; where they are vectors, some, not all, can be one
-    number instead. `emit(builder, *values)` writes the instructions.
+    Where its arguments, of the types `kinds`, are vectors, some, not all, can be one number
+    instead.
     """
     choices = [(kind, *_instead_of(kind)) for kind in kinds]
     fitting = [some for some in itertools.product(*choices) if any(one in _OF for one in some)]

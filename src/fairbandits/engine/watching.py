@@ -1,7 +1,4 @@
-"""A policy played unchanged, with observers.
-
-Without observers the policy's own state is played, so that watching costs nothing when unused.
-"""
+"""A policy played unchanged, with observers; without any its own state is played."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

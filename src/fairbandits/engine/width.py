@@ -2,12 +2,10 @@
 
 A function of a policy, an observer or a loop is written once. A replicate's own data are numbers or
 entries of arrays: ``state.mean[k]``, ``state.pulls[arm] += 1``. In a block they are `Vector` or
-entries of `Rows`, and whole numbers are numbers in floating point. Both read alike, and so does
-arithmetic; the functions below replace branches and mathematical functions. With one replicate they
-compile to a plain branch or function.
-
-A condition that can differ between lanes cannot be tested by ``if``: `where` takes its place, and
-``&``, ``|`` and `no` join conditions. `anywhere` skips work that no lane needs.
+entries of `Rows`, and whole numbers are in floating point. With one replicate the functions below
+compile to a plain branch or function. A condition that can differ between lanes cannot be tested by
+``if``: `where` takes its place, ``&``, ``|`` and `no` join conditions, and `anywhere` skips work
+that no lane needs.
 """
 
 import math
@@ -47,9 +45,9 @@ Own = Annotated[int, "own"]
 def compiled_as(
     one: Callable, several: Callable | None = None, options: dict[str, bool] = INLINE
 ) -> Callable:
-    """Say what a function is compiled to: with one replicate, and in a block.
+    """Say what a function is compiled to by its first argument: for one replicate, and in a block.
 
-    What its first argument is decides. Without `several` its instructions are `emitted`.
+    Without `several` its instructions are `emitted`.
     """
 
     def register(function):
@@ -81,14 +79,12 @@ def anywhere(condition):
 @compiled_as(lambda condition: not condition)
 @emitted((TRUTHS,), TRUTHS, instruction("not_"))
 def no(condition):
-    """Return whether the condition does not hold."""
     return ~condition if isinstance(condition, Vector) else not condition
 
 
 @compiled_as(lambda x: math.sqrt(x))
 @emitted((FLOATS,), FLOATS, intrinsic("sqrt"))
 def sqrt(x):
-    """Return the square root."""
     return np.sqrt(x) if isinstance(x, Vector) else math.sqrt(x)
 
 
@@ -102,7 +98,6 @@ def log(x):
 @compiled_as(lambda x: abs(x))
 @emitted((FLOATS,), FLOATS, intrinsic("fabs"))
 def absolute(x):
-    """Return the value without its sign."""
     return abs(x)
 
 
@@ -142,7 +137,6 @@ def as_float(word):
 @compiled_as(lambda x: np.uint64(x))
 @emitted((FLOATS,), WORDS, convert("fptoui", WORDS))
 def as_word(x):
-    """Return a whole number as a word."""
     return x.astype(np.uint64) if isinstance(x, Vector) else int(x)
 
 
@@ -172,12 +166,10 @@ def lanes_of(rows):
 
 @compiled_as(lambda value, i: value)
 def lane(value, i):
-    """Return the number of replicate i."""
     return value[i] if isinstance(value, Vector) else value
 
 
 def with_lane(value, i, number):
-    """Return a vector with another number in lane i."""
     value = value.copy()
     value[i] = number
     return value
@@ -195,12 +187,10 @@ for kind in (FLOATS, WORDS):
 
 @compiled_as(lambda rows, row, i: rows[row], lambda rows, row, i: entries(rows)[row, i])
 def entry(rows, row, i):
-    """Return the number of replicate i in a row."""
     return rows.array[row, i] if isinstance(rows, Rows) else rows[row]
 
 
 def put_entry(rows, row, i, value):
-    """Write the number of replicate i in a row."""
     if isinstance(rows, Rows):
         rows.array[row, i] = value
     else:
@@ -242,7 +232,6 @@ def ratio(part, whole):
 
 @inlined
 def largest(values):
-    """Return the largest entry."""
     best = values[0]
     for k in range(1, len(values)):
         best = greatest(best, values[k])
@@ -258,6 +247,5 @@ def assign(out, values):
 
 @inlined
 def fill(out, value):
-    """Set every row of `out`."""
     for k in range(len(out)):
         out[k] = value

@@ -4,7 +4,7 @@ Figures 1-6 are of five arms, 8-13 of a thousand: there the released program is 
 own random numbers, one run beside numbers read off the published curves. Figure 7 is oracle LFG's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from fairbandits.theory.static import static_benchmark
 
 #: The protected arms, 0-based, and how their targets are drawn.
 PROTECTED = {0: ":", 1: "--"}
+EQUILIBRIUM = "fluid equilibrium"
 
 
 def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str, np.ndarray]:
@@ -38,22 +39,54 @@ def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str
 
 
 def _by_law(
-    dataset: Dataset, quantity: str
-) -> tuple[Figure, list[tuple[Axes, str, pd.DataFrame]], pd.DataFrame]:
-    """Return a figure, each panel with a series and its curve there, and all curves."""
+    dataset: Dataset,
+    quantity: str,
+    label: str,
+    replay: pd.DataFrame | None = None,
+    **limits: tuple[float | None, float | None],
+) -> tuple[Figure, np.ndarray, pd.DataFrame]:
+    """Draw a quantity by reward law; return the figure, its panels and all curves."""
     curves = pd.concat(
         summarise(run.law, series, run.rounds, values)
         for run in runs_of(*dataset)
         for series, values in measured(run, dataset.footer, quantity).items()
     )
-    laws, names = panels.different(curves, "law"), panels.different(curves, "series")
-    drawing, axes = law_panels(laws, sharey=True)
-    shown = [
-        (axis, name, panels.of(curves, law=law, series=name))
-        for axis, law in zip(axes[0], laws, strict=True)
-        for name in names
-    ]
-    return drawing, shown, curves
+    laws = panels.different(curves, "law")
+    drawing, (axes,) = law_panels(laws, sharey=True)
+    for axis, law in zip(axes, laws, strict=True):
+        for series in panels.different(curves, "series"):
+            draw_curve(axis, panels.of(curves, law=law, series=series), series)
+            _levels(axis, dataset.footer, quantity, series)
+        if replay is not None and axis is axes[0]:
+            for name, words in (("queue_1", "the published run, replayed"), ("queue_2", None)):
+                axis.plot(replay["round"], replay[name], color="black", lw=0.7, label=words)
+        axis.set(**limits)
+    axes[0].set_ylabel(label)
+    return drawing, axes, curves
+
+
+def _levels(axis: Axes, footer: Mapping[str, Any], quantity: str, series: str) -> None:
+    """Draw an arm's target, or the level where its queue or the regret settles."""
+    given = footer["means"], footer["targets"], _penalty(footer)
+    if quantity == "regret":
+        panels.zero_line(axis)
+        axis.axhline(equilibrium_regret(*given), label=EQUILIBRIUM, **panels.LEVEL_LINE)
+        return
+    k = int(series[-1]) - 1
+    if quantity == "queues":
+        label = EQUILIBRIUM if k == 0 else None
+        axis.axhline(equilibrium_queues(*given)[k], label=label, **panels.LEVEL_LINE)
+    else:
+        look = {"color": COLOURS[series], "lw": 1.2, "ls": PROTECTED[k]}
+        axis.axhline(footer["targets"][k], label=f"target of {series}", **look)
+
+
+def _penalty(footer: Mapping[str, Any]) -> float:
+    """Return BanditQ's V, which variants change."""
+    runs = footer.get("runs")
+    given = next(iter(runs.values()))["parameters"] if runs else {}  # all runs have the same
+    penalty = given.get("V")
+    return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
 @figure(
@@ -69,20 +102,9 @@ def rates(datasets: list[Dataset]) -> panels.Drawing:
     Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
     line: one replicate; broken lines: the targets.
     """
-    drawing, shown, curves = _by_law(datasets[0], "rates")
-    for axis, arm, curve in shown:
-        draw_curve(axis, curve, arm)
-        _target(axis, datasets[0].footer, arm)
-        axis.set_ylim(0, 0.25)
-    shown[0][0].set_ylabel("reward accrual rate")
-    shown[-1][0].legend(ncols=2)
+    drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
+    axes[-1].legend(ncols=2)
     return drawing, curves
-
-
-def _target(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
-    k = int(arm[-1]) - 1
-    target, label = footer["targets"][k], f"target of {arm}"
-    axis.axhline(target, color=COLOURS[arm], lw=1.2, ls=PROTECTED[k], label=label)
 
 
 @figure(
@@ -100,37 +122,11 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
     the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
     its own random numbers.{% endif %}
     """
-    footer = datasets[0].footer
-    drawing, shown, curves = _by_law(datasets[0], "queues")
-    first = shown[0][0]
-    for axis, arm, curve in shown:
-        draw_curve(axis, curve, arm)
-        _level(axis, footer, arm)
-        if arm == "arm 1":
-            continue
-        if published is not None and axis is first:
-            for name, label in (("queue_1", "the published run, replayed"), ("queue_2", None)):
-                axis.plot(published["round"], published[name], color="black", lw=0.7, label=label)
-        axis.set_xlim(0, footer["horizon"])  # a smoke run is shorter than the published one
-        axis.set_ylim(bottom=0)
-    first.set_ylabel("queue length")
-    first.legend(ncols=2)
+    limits = {"xlim": (0, datasets[0].footer["horizon"]), "ylim": (0, None)}
+    # a smoke run is shorter than the published one
+    drawing, axes, curves = _by_law(datasets[0], "queues", "queue length", published, **limits)
+    axes[0].legend(ncols=2)
     return drawing, curves
-
-
-def _level(axis: Axes, footer: Mapping[str, Any], arm: str) -> None:
-    """Draw the length at which an arm's queue settles."""
-    k = int(arm[-1]) - 1
-    levels = equilibrium_queues(footer["means"], footer["targets"], _penalty(footer))
-    axis.axhline(levels[k], label="fluid equilibrium" if k == 0 else None, **panels.LEVEL_LINE)
-
-
-def _penalty(footer: Mapping[str, Any]) -> float:
-    """Return BanditQ's V, which variants change."""
-    runs = footer.get("runs")
-    given = next(iter(runs.values()))["parameters"] if runs else {}  # all runs have the same
-    penalty = given.get("V")
-    return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
 @figure(
@@ -146,15 +142,8 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
     {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
     """
-    footer = datasets[0].footer
-    level = equilibrium_regret(footer["means"], footer["targets"], _penalty(footer))
-    drawing, shown, curves = _by_law(datasets[0], "regret")
-    for axis, name, curve in shown:
-        draw_curve(axis, curve, name)
-        panels.zero_line(axis)
-        axis.axhline(level, label="fluid equilibrium", **panels.LEVEL_LINE)
-    shown[0][0].set_ylabel("regret")
-    shown[-1][0].legend()
+    drawing, axes, curves = _by_law(datasets[0], "regret", "regret")
+    axes[-1].legend()
     return drawing, curves
 
 
@@ -173,13 +162,12 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
-    parts = []
-    for run in runs_of(table, footer):
-        for label, total in measured(run, footer, "rewards").items():
-            ahead = total - benchmark * run.rounds
-            parts.append(summarise(run.law, label, run.rounds, total))
-            parts.append(summarise(run.law, f"{label}, less benchmark", run.rounds, ahead))
-    curves = pd.concat(parts)
+    curves = pd.concat(
+        summarise(run.law, series, run.rounds, total - less * run.rounds)
+        for run in runs_of(table, footer)
+        for label, total in measured(run, footer, "rewards").items()
+        for series, less in ((label, 0), (f"{label}, less benchmark", benchmark))
+    )
     laws = panels.different(curves, "law")
     drawing, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
     for column, law in zip(axes.T, laws, strict=True):
@@ -193,8 +181,12 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-#: Quantity -> the figures of it, with full information and with bandit feedback.
-REPLAYED = {"rate": ("fig8", "fig11"), "queue": ("fig9", "fig12"), "regret": ("fig10", "fig13")}
+#: Quantity -> its columns in a replay, and the figures of it by feedback.
+REPLAYED = {
+    "rates": ("rate", {"full": "fig8", "bandit": "fig11"}),
+    "queues": ("queue", {"full": "fig9", "bandit": "fig12"}),
+    "regret": ("regret", {"full": "fig10", "bandit": "fig13"}),
+}
 
 
 @figure(
@@ -217,11 +209,7 @@ def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
     published : {unit}
         The number read off the published figure; none where none was read off.
     """
-    drawing, axis, curves = _replayed(published, "rate", "reward accrual rate")
-    for series in panels.different(curves, "series"):
-        _target(axis, published.attrs, series)
-    axis.set_ylim(0, 1.1 * max(curves["value"].max(), *published.attrs["targets"]))
-    return _finished(drawing, axis, curves)
+    return _replayed(published, "rates", "reward accrual rate")
 
 
 @figure(
@@ -237,11 +225,7 @@ def replayed_queues(published: pd.DataFrame) -> panels.Drawing:
     program's own random numbers; circles: read off the published curves; dotted: the fluid
     equilibrium (our derivation).
     """
-    drawing, axis, curves = _replayed(published, "queue", "queue length")
-    for series in panels.different(curves, "series"):
-        _level(axis, published.attrs, series)
-    axis.set_ylim(bottom=0)
-    return _finished(drawing, axis, curves)
+    return _replayed(published, "queues", "queue length")
 
 
 @figure(
@@ -257,48 +241,49 @@ def replayed_regret(published: pd.DataFrame) -> panels.Drawing:
     {{ horizon }} rounds with the program's own random numbers; circles: read off the published
     curve.
     """
-    drawing, axis, curves = _replayed(published, "regret", "regret")
-    panels.zero_line(axis)
-    return _finished(drawing, axis, curves)
+    return _replayed(published, "regret", "regret")
 
 
-def _replayed(replay: pd.DataFrame, kind: str, label: str) -> tuple[Figure, Axes, pd.DataFrame]:
-    """Draw a replay as lines; return with it the numbers read off the published figure."""
-    name = REPLAYED[kind][replay.attrs["feedback"] == "bandit"]
-    entry = read_yaml(paper_file("banditq", "published"))["figures"][name]
+def _replayed(replay: pd.DataFrame, quantity: str, label: str) -> panels.Drawing:
+    """Draw a replay as lines, and the numbers read off the published figure as circles."""
+    kind, figures = REPLAYED[quantity]
+    entry = read_yaml(paper_file("banditq", "published"))["figures"]
+    read_off = entry[figures[replay.attrs["feedback"]]]["values"]
     arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
     columns = {"regret": "regret"} if kind == "regret" else arms
-    curves = replayed_beside(replay, entry, columns)
+    curves = replayed_beside(replay, read_off, columns)
     drawing, ((axis,),) = panels.grid(1, 1, 3.7, figsize=(7.2, 3.7))
     for series in columns:
         part, words = panels.of(curves, series=series), f"{series}, replayed"
         axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=words)
     panels.rounds_axis(axis, curves)
     axis.set_ylabel(label)
-    return drawing, axis, curves
+    if kind == "regret":
+        panels.zero_line(axis)
+    else:
+        for series in columns:
+            _levels(axis, replay.attrs, quantity, series)
+        most = 1.1 * max(curves["value"].max(), *replay.attrs["targets"])
+        axis.set_ylim(0, most if kind == "rate" else None)
+    read = curves.dropna(subset="published")
+    circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
+    circles |= {"clip_on": False, "zorder": 3, "label": "published curve"}
+    axis.plot(read["round"], read["published"], **circles)
+    drawing.legend(loc="outside right center")
+    return drawing, curves
 
 
 def replayed_beside(
-    replay: pd.DataFrame, entry: Mapping[str, Any], columns: Mapping[str, str]
+    replay: pd.DataFrame, read_off: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return the replayed columns by series, with what was read off the ``published`` curves."""
     parts = []
     for series, column in columns.items():
         read = {
             one["round"]: one["value"]
-            for one in entry["values"]
+            for one in read_off
             if (one["series"], one["quantity"]) == (series, "value")
         }
         part = pd.DataFrame({"series": series, "round": replay["round"], "value": replay[column]})
         parts.append(part.assign(published=replay["round"].map(read).astype(float)))
     return pd.concat(parts, ignore_index=True)
-
-
-def _finished(drawing: Figure, axis: Axes, curves: pd.DataFrame) -> panels.Drawing:
-    """Draw the numbers read off as circles, and the legend."""
-    read = curves.dropna(subset="published")
-    circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
-    label = "published curve"
-    axis.plot(read["round"], read["published"], clip_on=False, zorder=3, label=label, **circles)
-    drawing.legend(loc="outside right center")
-    return drawing, curves

@@ -15,14 +15,7 @@ from matplotlib.figure import Figure
 
 from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
-from fairbandits.measures.groups import (
-    decomposition,
-    fair_optimum,
-    group_regret,
-    normalised_reward,
-    per_group,
-    policy_distance,
-)
+from fairbandits.measures import groups as measures
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
@@ -43,7 +36,6 @@ ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
 
 
 def version_of(spec: RunSpec) -> str:
-    """Return the version of BF-UCB that a run plays."""
     return spec.parameters.get("version", "paper")
 
 
@@ -54,7 +46,6 @@ def quota_of(spec: RunSpec) -> float:
 
 
 def is_bf_ucb(spec: RunSpec) -> bool:
-    """Return whether a run is BF-UCB's."""
     return spec.policy == "bf_ucb"
 
 
@@ -84,18 +75,15 @@ def each_run(
         yield run, np.tile(footer["means"], (footer["replicates"], 1)) if drawn is None else drawn
 
 
-def regret_of(run: RunData, means: np.ndarray, played: str = "probability") -> np.ndarray:
-    """Return the reward regret of probabilities or ``plays``, shape (n_replicates, n_rounds)."""
-    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
-    return group_regret(run.rounds, run.values[played], means, groups, quotas)
-
-
-def between_of(run: RunData, means: np.ndarray) -> np.ndarray:
-    """Return the part of the regret due to pulls of worse groups beyond their quotas."""
-    groups, quotas = run.spec.groups, run.spec.parameters["quotas"]
-    played = run.values["plays"], run.values["probability"]
-    between, _ = decomposition(run.rounds, *played, means, groups, quotas)
-    return between
+def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the regrets of probabilities and pulls, and the part of groups beyond their quotas."""
+    plays, probability = run.values["plays"], run.values["probability"]
+    given = means, run.spec.groups, run.spec.parameters["quotas"]
+    return {
+        "regret": measures.group_regret(run.rounds, probability, *given),
+        "regret, pulls": measures.group_regret(run.rounds, plays, *given),
+        "regret between groups": measures.decomposition(run.rounds, plays, probability, *given)[0],
+    }
 
 
 @figure(
@@ -129,17 +117,13 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         _curve(run, series, run.rounds, values)
         for dataset in datasets
         for run, means in each_run(dataset, is_bf_ucb)
-        for series, values in {
-            "regret": regret_of(run, means),
-            "regret, pulls": regret_of(run, means, "plays"),
-            "regret between groups": between_of(run, means),
-        }.items()
+        for series, values in regrets_of(run, means).items()
     )
     drawing, axes = _two_versions()
     quotas = sorted(curves["quota"].unique())
     colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
-    for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = panels.of(curves, version=version, series="regret")
+    regrets = panels.of(curves, series="regret")
+    for axis, part in panels.each(axes[0], regrets, version=VERSIONS):
         for quota, curve in part.groupby("quota"):
             name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
             draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
@@ -166,17 +150,16 @@ def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
 
 
 def bf_ucb_at_quota(spec: RunSpec) -> bool:
-    """Return whether a run is BF-UCB's at the quota of Figure 2."""
     return is_bf_ucb(spec) and at_quota(spec)
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rounds in which both groups are drawn from by merit, and each one's distance."""
     groups = run.spec.groups
-    drawn = (per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
+    drawn = (measures.per_group(run.values["share"], groups) > 0.5).all(axis=(0, 2))
     drawn[-1] = True  # a very short run has initial rounds only
     policy = run.values["share"][:, drawn]
-    return run.rounds[drawn], policy_distance(policy, means, groups)
+    return run.rounds[drawn], measures.policy_distance(policy, means, groups)
 
 
 @figure(
@@ -202,8 +185,7 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
         for g, group in enumerate(GROUPS)
     )
     drawing, axes = _two_versions(sharey=True)
-    for axis, version in zip(axes[0], VERSIONS, strict=True):
-        part = panels.of(curves, version=version)
+    for axis, part in panels.each(axes[0], curves, version=VERSIONS):
         for group, colour in GROUP_COLOURS.items():
             draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
         panels.rounds_axis(axis, part)
@@ -229,17 +211,18 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
                 rewards[version_of(run.spec), label] = run, earned
                 if label == "BF-UCB":
                     given = means, run.spec.groups, run.spec.parameters["quotas"]
-                    best = played.sum(axis=-1) * fair_optimum(run.rounds, *given) / run.rounds
+                    optimum = measures.fair_optimum(run.rounds, *given)
+                    best = played.sum(axis=-1) * optimum / run.rounds
                     rewards[version_of(run.spec), OPTIMUM] = run, best
             elif label.startswith("UCB"):
                 others[label] = earned
     for (version, label), (run, earned) in rewards.items():
         if label != "UCB":
-            ratio = normalised_reward(earned, rewards[version, "UCB"][1])
+            ratio = measures.normalised_reward(earned, rewards[version, "UCB"][1])
             yield version, label, "UCB", run, ratio
         if label == "BF-UCB":
             for name, baseline in others.items():
-                ratio = normalised_reward(earned[: len(baseline)], baseline)
+                ratio = measures.normalised_reward(earned[: len(baseline)], baseline)
                 yield version, label, name, run, ratio
 
 
@@ -342,20 +325,19 @@ def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
     curves = _exposures(
         datasets,
         "group",
-        per_group,
+        measures.per_group,
         lambda label, groups: {"arms": " and ".join(map(str, groups)) + " arms"},
     )
     sizes = panels.different(curves, "arms")
     drawing, axes = _two_versions(len(sizes), sharey=True)
+    places = np.arange(len(POLICIES))
+    for axis, part in panels.each(axes, curves, arms=sizes, version=VERSIONS):
+        for g, (group, colour) in enumerate(GROUP_COLOURS.items()):
+            bars = panels.of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
+            _bars(axis, places + 0.4 * g - 0.2, bars, 0.38, colour, group)
+        axis.set_xticks(places, POLICIES)
+        panels.thousands(axis.yaxis)
     for row, words in zip(axes, sizes, strict=True):
-        for axis, version in zip(row, VERSIONS, strict=True):
-            part = panels.of(curves, version=version, arms=words)
-            for g, group in enumerate(GROUPS):
-                bars = panels.of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
-                x = np.arange(len(POLICIES)) + 0.4 * g - 0.2
-                _bars(axis, x, bars, 0.38, GROUP_COLOURS[group], group)
-            axis.set_xticks(np.arange(len(POLICIES)), POLICIES)
-            panels.thousands(axis.yaxis)
         row[0].set_ylabel(f"pulls of the group\n({words})")
     axes[0, 0].legend(loc="upper left")
     return drawing, curves
@@ -397,8 +379,7 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     for row, (column, labels) in zip(axes, words.items(), strict=True):
-        for axis, version in zip(row, VERSIONS, strict=True):
-            part = panels.of(curves, version=version)
+        for axis, part in panels.each(row, curves, version=VERSIONS):
             for place, label in enumerate(POLICIES):
                 bars = panels.of(part, **{column: label})
                 x = bars["arm"].to_numpy() + 0.2 * place - 0.3

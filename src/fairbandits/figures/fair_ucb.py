@@ -46,18 +46,16 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
     readings = panels.different(curves, "panel")
     for row, scale in zip(axes, SCALES, strict=True):
-        for axis, series in zip(row, ("regret", "violation"), strict=True):
+        for axis, part in panels.each(row, curves, series=("regret", "violation")):
             for reading, dash in zip(readings, ("-", "--"), strict=True):
-                _cost_curves(axis, panels.of(curves, panel=reading, series=series), reading, dash)
+                _cost_curves(axis, panels.of(part, panel=reading), reading, dash)
             if scale == "symlog":
                 axis.set_xscale(scale, linthresh=LINEAR)
             else:
                 panels.thousands(axis.xaxis)
             panels.thousands(axis.yaxis)
-            axis.set_xlabel(f"tolerance α ({SCALES[scale]} axis)")
-            axis.set_xlim(left=0)
-            axis.set_ylim(bottom=0)
-    for row in axes:
+            words = f"tolerance α ({SCALES[scale]} axis)"
+            axis.set(xlabel=words, xlim=(0, None), ylim=(0, None))
         row[0].set_ylabel("regret R(T)")
         row[1].set_ylabel("largest fairness violation so far")
     axes[0, 0].legend()
@@ -67,25 +65,23 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
 def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
     """Yield Fair-UCB at the end at every tolerance, and policies without tolerance at NaN."""
     footer = dataset.footer
-    found: dict[str, dict[str, list[tuple[float, np.ndarray]]]] = {"regret": {}, "violation": {}}
+    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
     for run in runs_of(*dataset):
         lost = regret(run.values["plays"], footer["means"])
         missed = run.values["deficit_sup"].max(axis=-1)
         tolerance = run.cell.get("tolerance", np.nan)
-        for points, values in zip(found.values(), (lost, missed), strict=True):
-            label = footer["labels"][run.policy]
-            points.setdefault(label, []).append((tolerance, values[:, -1]))
+        for series, values in (("regret", lost), ("violation", missed)):
+            points = found.setdefault((series, footer["labels"][run.policy]), [])
+            points.append((tolerance, values[:, -1]))
     (law,) = {spec.law for spec in specs_of(footer).values()}
-    for series, labels in found.items():
-        for label, points in labels.items():
-            tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
-            at = np.array(tolerances), np.stack(values, axis=1)
-            curve = summarise(law, series, *at, "tolerance")
-            yield curve.assign(policy=label, panel=reading_of(footer))
+    for (series, label), points in sorted(found.items(), key=lambda one: one[0][0]):
+        tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
+        at = np.array(tolerances), np.stack(values, axis=1)
+        curve = summarise(law, series, *at, "tolerance")
+        yield curve.assign(policy=label, panel=reading_of(footer))
 
 
 def reading_of(footer: dict) -> str:
-    """Return the reading of the gaps of a dataset of Instance 1."""
     spaced = np.diff(gaps(footer["means"]))
     return "gaps 0.01 (i − 1)" if np.allclose(spaced, spaced[0]) else "gaps 0.01 i"
 
@@ -133,8 +129,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         axis.set_yscale("symlog", linthresh=LINEAR)
         panels.zero_line(axis)
         _time_axis(axis, part, log=name.startswith("r_regret_long"))
-    for row in axes:
-        row[0].set_ylabel("r-Regret (logarithmic above 1)")
+    panels.label_rows(axes, "r-Regret (logarithmic above 1)")
     panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 

@@ -13,12 +13,7 @@ from matplotlib.axes import Axes
 
 from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
-from fairbandits.measures.penalised import (
-    mean_reward,
-    penalised_regret,
-    unfairness,
-    unfairness_levels,
-)
+from fairbandits.measures import penalised as measures
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
@@ -71,11 +66,10 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
         _fluid_curve(axis, footer, case)
         axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
         axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
-        axis.set_xlabel("1 / (Δ − A)²" if case.raised else "1 / Δ²")
-        axis.set_xlim(left=0)
-        axis.set_ylim(bottom=0 if case.raised else 0.9 * _level(footer))
-    for row in axes:
-        row[0].set_ylabel(f"pulls in {datasets[0].footer['horizon']} rounds")
+        lowest = 0 if case.raised else 0.9 * _level(footer)
+        axis.set(xlabel="1 / (Δ − A)²" if case.raised else "1 / Δ²")
+        axis.set(xlim=(0, None), ylim=(lowest, None))
+    panels.label_rows(axes, f"pulls in {datasets[0].footer['horizon']} rounds")
     panels.legend_below(drawing, axes[0, 0], 6)
     return drawing, curves
 
@@ -90,7 +84,6 @@ class InverseGaps(NamedTuple):
 
 
 def inverse_gaps(footer: dict) -> InverseGaps:
-    """Return the arms shown in a case of Experiment A or B."""
     raised = footer["experiment"].startswith("non_critical")
     sets = arm_sets(footer["means"], footer["penalties"])
     kind, chosen = ("non-critical", sets.non_critical) if raised else ("critical", sets.critical)
@@ -103,7 +96,6 @@ def inverse_gaps(footer: dict) -> InverseGaps:
 
 
 def fluid_law(footer: dict) -> np.ndarray:
-    """Return the pulls of each arm by the fluid law of HT-UCB, shape (n_arms,)."""
     return fluid_pulls(footer["means"], footer["quotas"], footer["penalties"], footer["horizon"])
 
 
@@ -192,15 +184,13 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
                 curve = curve.sort_values("round", kind="stable")
                 draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
             axis.set_title(panel, fontsize="medium")
-        above.set_xlim(left=0)
-        above.set_ylim(bottom=0)
+        above.set(xlim=(0, None), ylim=(0, None))
         panels.thousands(above.xaxis)
         below.set_xscale("log")
         below.set_yscale("symlog", linthresh=10, linscale=0.3)
-        below.set_ylim(bottom=0)
-        below.set_xlabel("number of rounds T")
-    for row in range(4):
-        axes[row, 0].set_ylabel("penalised regret R(T)" + "\n(log axes)" * (row >= 2))
+        below.set(ylim=(0, None), xlabel="number of rounds T")
+    panels.label_rows(axes[:2], "penalised regret R(T)")
+    panels.label_rows(axes[2:], "penalised regret R(T)\n(log axes)")
     panels.legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
@@ -215,10 +205,10 @@ def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
-    """Return the penalised regret of a run, shape (n_replicates, n_rounds)."""
     means = run.values["mean"][:, 0]
     rates = penalty_rates(footer["penalties"], means)
-    return penalised_regret(run.rounds, run.values["plays"], means, footer["quotas"], rates)
+    given = run.values["plays"], means, footer["quotas"], rates
+    return measures.penalised_regret(run.rounds, *given)
 
 
 def name_of(run: RunData, footer: dict) -> str:
@@ -260,15 +250,13 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     )
     drawing, axes = panels.grid(len(settings), len(policies), 6.8, sharey="row", sharex=True)
     colours = dict(zip(arms, viridis(len(arms)), strict=True))
-    for row, setting in zip(axes, settings, strict=True):
-        for axis, policy in zip(row, policies, strict=True):
-            part = panels.of(curves, panel=setting, policy=policy)
-            for arm, curve in part.groupby("series", sort=False):
-                draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
-            axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
-            axis.set_xlim(0, 1)
-            axis.set_ylim(bottom=0)
-        row[0].set_ylabel("pulls that the arm lacks")
+    for axis, part in panels.each(axes, curves, panel=settings, policy=policies):
+        for arm, curve in part.groupby("series", sort=False):
+            draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
+        setting, policy = part["panel"].iloc[0], part["policy"].iloc[0]
+        axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
+        axis.set(xlim=(0, 1), ylim=(0, None))
+    panels.label_rows(axes, "pulls that the arm lacks")
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
@@ -280,7 +268,8 @@ def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
 
     def levels(run: RunData, footer: dict) -> np.ndarray:
-        return unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
+        plays = run.values["plays"]
+        return measures.unfairness_levels(run.rounds, plays, footer["quotas"])[:, -1]
 
     for (policy, law), (parameters, values) in along_sweeps(dataset, levels).items():
         etas = scale_of(policy, parameters)
@@ -343,21 +332,20 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         for policy in dict.fromkeys(name for name, _ in found)
     )
     drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
-    for row, dataset, found in zip(axes, datasets, points, strict=True):
-        panel = panel_of(dataset.footer)
-        for axis, law in zip(row, laws, strict=True):
-            part = panels.of(curves, law=law, panel=panel)
-            for policy, curve in part.groupby("policy", sort=False):
-                if policy != "LFG, even grid":
-                    _frontier(axis, curve, policy)
-            _near(axis, part)
-            if axis is axes[0, 0]:
-                _even_grid(axis, part)
-            low, high = shared_range(found, law)
-            axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
-            axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
-            panels.thousands(axis.yaxis)
-        row[0].set_ylabel("expected reward")
+    shown = [panel_of(dataset.footer) for dataset in datasets]
+    for axis, part in panels.each(axes, curves, panel=shown, law=laws):
+        panel, law = part["panel"].iloc[0], part["law"].iloc[0]
+        for policy, curve in part.groupby("policy", sort=False):
+            if policy != "LFG, even grid":
+                _frontier(axis, curve, policy)
+        _near(axis, part)
+        if axis is axes[0, 0]:
+            _even_grid(axis, part)
+        low, high = shared_range(points[shown.index(panel)], law)
+        axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
+        axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
+        panels.thousands(axis.yaxis)
+    panels.label_rows(axes, "expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
     inset = axes[0, 0].child_axes
@@ -386,8 +374,8 @@ def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
 def balance_of(run: RunData, footer: dict) -> np.ndarray:
     """Return unfairness and expected reward at the last round, shape (n_replicates, 2)."""
     plays, means = run.values["plays"], run.values["mean"][:, 0]
-    both = unfairness(run.rounds, plays, footer["quotas"]), mean_reward(plays, means)
-    return np.stack([one[:, -1] for one in both], axis=1)
+    lacking = measures.unfairness(run.rounds, plays, footer["quotas"])
+    return np.stack([lacking[:, -1], measures.mean_reward(plays, means)[:, -1]], axis=1)
 
 
 def frontier_curve(

@@ -1,5 +1,7 @@
 """What drawings share: panels, the rows of a curve, the legend below."""
 
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,14 +30,26 @@ def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:
     return curves
 
 
+def each(axes: np.ndarray, curves: pd.DataFrame, **columns: Iterable) -> Iterator[tuple]:
+    """Yield each panel, and the curves with its values: one column of values for each axis."""
+    values = itertools.product(*columns.values())
+    for axis, chosen in zip(axes.flat, values, strict=True):
+        yield axis, of(curves, **dict(zip(columns, chosen, strict=True)))
+
+
 def different(curves: pd.DataFrame, name: str) -> list:
     """Return the values of a column, in their order."""
     return list(dict.fromkeys(curves[name]))
 
 
 def zero_line(axis: Axes) -> None:
-    """Draw the level 0."""
     axis.axhline(0, color="0.6", lw=0.8)
+
+
+def label_rows(axes: np.ndarray, words: str) -> None:
+    """Label the vertical axis of the first panel in each row."""
+    for row in axes:
+        row[0].set_ylabel(words)
 
 
 def thousands(*axes: Any) -> None:

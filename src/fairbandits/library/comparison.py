@@ -13,32 +13,14 @@ import numpy as np
 import pandas as pd
 
 from fairbandits import checks
+from fairbandits.library import plots
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.plots import (
-    Picture,
-    curves_of,
-    interval_of,
-    metrics_of,
-    picture_of,
-    tradeoff_of,
-)
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
 from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
 from fairbandits.measures.summary import summarise
-
-#: Columns of a summary -> those of `Comparison.frame`.
-COLUMNS = {
-    "series": "policy",
-    "metric": "metric",
-    "round": "round",
-    "mean": "mean",
-    "mean_low": "low",
-    "mean_high": "high",
-    "n_replicates": "n",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,25 +56,29 @@ class Comparison:
         first, *_ = self.results
         rows = []
         for (metric, policy), curve in self.curves.items():
-            mean, low, high = interval_of(curve[:, -1])
             paired = curve[:, -1] - self.curves[metric, first][:, -1]
-            difference = (np.nan,) * 3 if policy == first else interval_of(paired)
-            rows.append((policy, metric, mean, low, high, *difference, len(curve)))
-        columns = ["policy", "metric", "mean", "low", "high"]
-        columns += ["difference", "difference_low", "difference_high", "n"]
+            difference = (np.nan,) * 3 if policy == first else plots.interval_of(paired)
+            interval = plots.interval_of(curve[:, -1])
+            rows.append((policy, metric, *interval, *difference, len(curve)))
+        differences = ["difference", "difference_low", "difference_high"]
+        columns = ["policy", "metric", "mean", "low", "high", *differences, "n"]
         return pd.DataFrame(rows, columns=columns)
 
     @property
     def frame(self) -> pd.DataFrame:
         """The measures at every checkpoint: policy, metric, round, mean, low, high, n."""
-        parts = []
-        for (metric, policy), curve in self.curves.items():
-            summary = summarise("", policy, self.rounds, curve).assign(metric=metric)
-            parts.append(summary.rename(columns=COLUMNS)[[*COLUMNS.values()]])
-        return pd.concat(parts, ignore_index=True)
+        parts = (
+            summarise(metric, policy, self.rounds, curve)
+            for (metric, policy), curve in self.curves.items()
+        )
+        names = {"series": "policy", "law": "metric", "round": "round", "mean": "mean"}
+        names |= {"mean_low": "low", "mean_high": "high", "n_replicates": "n"}
+        return pd.concat(parts, ignore_index=True)[[*names]].rename(columns=names)
 
-    def plot(self, kind: str = "rounds") -> Picture:
-        """Return a figure with a panel for each measure: means by round with 95 % t intervals.
+    def plot(self, kind: str = "rounds") -> plots.Picture:
+        """Return a figure of the means by round with 95 % t intervals, a panel for each measure.
+
+        It belongs to no window: save it with ``savefig``; a notebook shows it.
 
         Parameters
         ----------
@@ -100,16 +86,11 @@ class Comparison:
             ``"tradeoff"`` has one panel, what fairness costs: the first measure at the last
             checkpoint against the second where that is above 0, by default regret against what the
             worst arm lacks. A policy below and left of another is better.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            It belongs to no window: save it with ``savefig``; a notebook shows it.
         """
         checks.one_of("kind", kind, ("rounds", "tradeoff"))
         if kind == "tradeoff":
-            return tradeoff_of(self.curves, self.titles)
-        return picture_of(self.rounds, self.curves, self.titles)
+            return plots.tradeoff_of(self.curves, self.titles)
+        return plots.picture_of(self.rounds, self.curves, self.titles)
 
     @property
     def caption(self) -> str:
@@ -123,11 +104,10 @@ class Comparison:
                 where += ", means drawn for each replicate"
             elif not callable(arms.means):
                 where += f", means {arms.means}"
-        n = one.replicates.size
+        difference = f"; difference to {first}, on the same rewards" * (len(self.results) > 1)
         return (
-            f"{where}\nAt round T = {one.horizon}, n = {n} replicates; low to high is the 95 % t "
-            f"interval of the mean"
-            + (f"; difference to {first}, on the same rewards" if len(self.results) > 1 else "")
+            f"{where}\nAt round T = {one.horizon}, n = {one.replicates.size} replicates; "
+            f"low to high is the 95 % t interval of the mean{difference}"
         )
 
     def __repr__(self) -> str:
@@ -201,8 +181,8 @@ def compare(
         How many replicates, or which; at least 2, since intervals are over them.
     metrics : sequence of str or callable, or mapping
         Methods of `Result`: regret, violation, r_regret, target_regret, penalised_regret,
-        unfairness, reward; or functions of a `Result` that return an array of shape
-        (n_replicates, n_checkpoints). A mapping gives them other names.
+        unfairness, reward; or functions of a `Result` that return an array of shape (n_replicates,
+        n_checkpoints). A mapping gives them other names.
     quotas, targets : sequence, length n_arms, optional
         Required fractions of pulls, exact, or required reward rates. They only measure.
     penalties : float, sequence of float, or "half_range", optional
@@ -211,10 +191,6 @@ def compare(
         Increasing rounds at which to measure; by default about 150 of them.
     seed, stream, n_jobs, progress
         As in `run`; all policies share the rewards pull by pull.
-
-    Returns
-    -------
-    Comparison
 
     Raises
     ------
@@ -249,10 +225,10 @@ def compare(
         )
     if penalties is None:
         penalties = getattr(instance, "penalties", None)
-    given = {"quotas": quotas, "targets": targets, "penalties": penalties}
-    wanted = metrics_of(metrics, given)
+    inputs = {"targets": targets, "penalties": penalties}
+    wanted = plots.metrics_of(metrics, inputs | {"quotas": quotas})
     if targets is not None:
-        _check_targets(targets, instance, seed, stream, numbers)
+        _check_targets(targets, instance, (seed, stream), numbers.tolist())
     for label, policy in labelled.items():
         # misfits between policy and instance are reported before anything runs
         feedback_of(policy)
@@ -262,27 +238,16 @@ def compare(
             raise ValueError(f"policy {label}: {error}") from error
         if isinstance(policy, Compiled):
             policy.compile(instance, quotas=quotas)
+    rounds = checkpoint_grid(horizon, 100, 50) if checkpoints is None else checkpoints
+    how = {"seed": seed, "stream": stream, "checkpoints": rounds, "quotas": quotas}
+    how |= {"n_jobs": n_jobs, "progress": progress}
     results = {
-        label: run(
-            policy,
-            instance,
-            horizon,
-            numbers,
-            seed=seed,
-            checkpoints=checkpoint_grid(horizon, 100, 50) if checkpoints is None else checkpoints,
-            stream=stream,
-            quotas=quotas,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        for label, policy in labelled.items()
+        label: run(policy, instance, horizon, numbers, **how) for label, policy in labelled.items()
     }
-    curves = curves_of(results, wanted, targets=targets, penalties=penalties)
-    return Comparison(results, *curves)
+    return Comparison(results, *plots.curves_of(results, wanted, inputs))
 
 
 def _labelled(policies: Any) -> dict[str, Any]:
-    """Return policies by their labels."""
     if isinstance(policies, Mapping):
         labelled = dict(policies)
         for label in labelled:
@@ -308,20 +273,13 @@ def _labelled(policies: Any) -> dict[str, Any]:
     return labelled
 
 
-def _check_targets(
-    targets: Sequence[float],
-    instance: Instance | RandomInstance,
-    seed: int,
-    stream: str,
-    replicates: np.ndarray,
-) -> None:
-    """Raise ValueError unless targets fit the instance and can be met."""
+def _check_targets(targets: Sequence[float], instance: Any, address: tuple, numbers: list) -> None:
+    """Raise ValueError unless targets fit the instance and can be met in all replicates."""
     checks.length("targets", targets, instance.n_arms)
     checks.non_negative("targets", targets)
+    drawn = {"": instance}
     if isinstance(instance, RandomInstance):
-        drawn = {f" in replicate {r}": instance.draw(seed, stream, r) for r in replicates.tolist()}
-    else:
-        drawn = {"": instance}
+        drawn = {f" in replicate {r}": instance.draw(*address, r) for r in numbers}
     for where, one in drawn.items():
         needed = checks.load(one.true_means, targets)
         if not np.isfinite(needed):

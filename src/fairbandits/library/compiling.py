@@ -1,9 +1,8 @@
 """Compile a policy that is written in plain Python, outside this package: `fairbandits.compiled`.
 
 The round loops are compiled for a policy's state, and kept on the disk for the policies of this
-package alone, whose code is part of the folder's name there. What comes from elsewhere can change
-without that name, so it is compiled anew in each process. It may allocate, and it cannot reach
-beyond an array: the loops are compiled for it with other options than for our own policies.
+package alone, whose code is part of the folder's name there. What comes from elsewhere is compiled
+anew in each process, with other options: it may allocate, and cannot reach beyond an array.
 """
 
 import dis
@@ -148,23 +147,21 @@ class Compiled:
 def compiled(policy: Any) -> Compiled:
     """Return a policy in plain Python as one whose methods are compiled, with the same numbers.
 
+    Compiling takes some seconds in each process; nothing is kept on the disk. A division by zero
+    gives inf or nan, as in NumPy.
+
     Parameters
     ----------
     policy : object
-        A policy as in `run`, with attributes that are numbers and NumPy arrays of numbers, and
-        with methods that Numba can compile. ``self`` is then a tuple of these attributes: what is
-        in an array can change, a number cannot.
+        A policy as in `run`, with attributes that are numbers and NumPy arrays of numbers, and with
+        methods that Numba can compile. ``self`` is then a tuple of these attributes: what is in an
+        array can change, a number cannot.
 
     Raises
     ------
     TypeError
         If it is no policy. From a run, before the first round, if an attribute or a method cannot
         be compiled, with its line.
-
-    Notes
-    -----
-    Compiling takes some seconds in each process; nothing is kept on the disk. A division by zero
-    gives inf or nan, as in NumPy.
 
     Examples
     --------

@@ -36,9 +36,8 @@ class Optimum(NamedTuple):
 class Contract:
     """What all contracts have in common."""
 
-    #: The name in tables and on the command line, and the unit of a shortfall.
-    name: ClassVar[str]
-    unit: ClassVar[str]
+    name: ClassVar[str]  # in tables and on the command line
+    unit: ClassVar[str]  # of a shortfall
 
     def optimum(self, means: Sequence[float]) -> Optimum:
         """Return the best fixed distribution that keeps the contract; ValueError if none does."""
@@ -48,14 +47,8 @@ class Contract:
         self.check(means.size)
         rows, least = self._at_least(means)  # constraints, and their lower bounds
         equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
-        found = linprog(
-            -means,
-            A_ub=-rows,
-            b_ub=-np.array(least, float),
-            A_eq=equal,
-            b_eq=np.append(1.0, np.zeros(len(equal) - 1)),
-            bounds=(0, 1),
-        )
+        sums = np.append(1.0, np.zeros(len(equal) - 1))
+        found = linprog(-means, -rows, -np.array(least, float), equal, sums, bounds=(0, 1))
         if not found.success:
             raise ValueError(
                 f"contract {self.name} cannot be kept on means {tuple(means.tolist())}: "
@@ -97,7 +90,6 @@ class Contract:
 
     def _reason(self, means: np.ndarray) -> str:
         """Return why nobody can keep the contract."""
-        del means
         return "quotas must sum to at most 1"
 
 
@@ -117,23 +109,19 @@ class MinimumPulls(Contract):
         self.quotas.check(below=1)
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return the whole pulls that the worst arm lacks, as in `Contract.shortfall`."""
         owed = pulls.floors(seen.rounds, *self.quotas.over(np.max(seen.rounds)))
         return np.maximum((owed - seen.plays).max(axis=-1), 0)
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
-        """Return the same of the worst round so far, as in `Contract.worst_shortfall`."""
         recorded = Quotas(seen.quotas).fractions if "floor_deficit_sup" in seen.deficits else None
         if recorded == self.quotas.fractions:
             return np.maximum(seen.deficits["floor_deficit_sup"].max(axis=-1), 0)
         return super().worst_shortfall(seen)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return `fairbandits.metrics.r_regret`."""
         return pulls.r_regret(seen.rounds, seen.plays, seen.true_means, self.quotas)
 
     def check(self, n_arms: int) -> None:
-        """Raise ValueError unless there is one quota per arm."""
         checks.length("quotas", self.quotas, n_arms)
 
     def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
@@ -158,15 +146,12 @@ class MinimumReward(Contract):
             raise ValueError("targets must be above 0 for one arm at least, got none")
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return the reward that the worst protected arm lacks, as in `Contract.shortfall`."""
         return np.maximum(rates.target_violation(seen.rounds, seen.rewards, self.targets), 0.0)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return `fairbandits.metrics.target_regret`."""
         return rates.target_regret(seen.rounds, seen.plays, seen.true_means, self.targets)
 
     def check(self, n_arms: int) -> None:
-        """Raise ValueError unless there is one target per arm."""
         checks.length("targets", self.targets, n_arms)
 
     def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
@@ -184,7 +169,7 @@ class GroupExposure(Contract):
     """Group g is owed floor(beta_g t) of the first t pulls of any arms (BF-UCB, Definition 2).
 
     `groups` are their sizes, in the order of the arms, `quotas` the beta_g, exact, at most 1 in
-    sum.
+    sum. Its regret is what exceeds that of each group's quota on its best arm.
     """
 
     groups: tuple
@@ -200,23 +185,19 @@ class GroupExposure(Contract):
 
     @property
     def _owner(self) -> np.ndarray:
-        """Each arm's group."""
         return np.repeat(np.arange(len(self.groups)), self.groups)
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return the whole pulls that the worst group lacks, as in `Contract.shortfall`."""
         lacking = of_groups.group_deficits(seen.rounds, seen.plays, self.groups, self.quotas)
         return np.maximum(lacking.max(axis=-1), 0)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return the regret beyond that of each group's quota on its best arm."""
         first = np.cumsum([0, *self.groups[:-1]])
         least = np.minimum.reduceat(pulls.gaps(seen.true_means), first, axis=-1)
         owed = of_groups.owed(seen.rounds, self.quotas)
         return pulls.regret(seen.plays, seen.true_means) - least @ owed.T
 
     def check(self, n_arms: int) -> None:
-        """Raise ValueError unless the groups have so many arms."""
         if sum(self.groups) != n_arms:
             raise ValueError(
                 f"groups must sum to the number of arms ({n_arms}), got {sum(self.groups)}"
@@ -231,7 +212,8 @@ class GroupExposure(Contract):
 class GroupMerit(GroupExposure):
     """Group exposure, and pulls within groups in proportion to merit f(mu_i) (BF-UCB, 3.2).
 
-    f is mu**c for the `merit` "power", exp(c mu) for "exponential".
+    f is mu**c for the `merit` "power", exp(c mu) for "exponential". Lacking are the pulls of a
+    group, or misplaced in one: 1/2 sum_i |N_i - pi_i N_g| pulls of its arms were due to others.
     """
 
     merit: str = "power"
@@ -239,18 +221,12 @@ class GroupMerit(GroupExposure):
     name: ClassVar[str] = "group_merit"
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return the larger of two: whole pulls that a group lacks, pulls of a group misplaced.
-
-        What is misplaced is 1/2 sum_i |N_i - pi_i N_g|: as many pulls of group g are one of its
-        arms' that another one was due. See `Contract.shortfall`.
-        """
         plays, fair = pulls.fitted(seen.plays, self._fair(seen.true_means))
         served = np.repeat(of_groups.per_group(plays, self.groups), self.groups, axis=-1)
         misplaced = of_groups.per_group(np.abs(plays - fair * served), self.groups) / 2
         return np.maximum(misplaced.max(axis=-1), super().shortfall(seen))
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return `fairbandits.metrics.group_regret`."""
         groups = self.groups, self.quotas, self.merit, self.c
         return of_groups.group_regret(seen.rounds, seen.plays, seen.true_means, *groups)
 

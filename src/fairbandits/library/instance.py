@@ -77,6 +77,10 @@ class Instance:
 class RandomInstance:
     """An instance whose means are drawn anew for each replicate, independent and uniform.
 
+    Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
+    replicate's stream ``instance`` (see `fairbandits.engine.streams`), whatever the law. A fixed
+    arm leaves the others as they are.
+
     Parameters
     ----------
     n_arms : int
@@ -89,12 +93,6 @@ class RandomInstance:
         Round the means to so many decimals.
     fixed : sequence of (int, float)
         Arms (from 1) that have the same mean in every replicate, and that mean.
-
-    Notes
-    -----
-    Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
-    replicate's stream ``instance`` (see `fairbandits.engine.streams`), whatever the law. A fixed
-    arm leaves the others as they are.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""User code: its import by its file, the place where it failed, and its only source of chance.
-
-Random numbers other than the coin's are refused, so that runs of user policies can be repeated.
-"""
+"""User code: its import by its file, the place where it failed, and its only source of chance."""
 
 import dis
 import random

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -25,23 +25,15 @@ class Picture(Figure):
         return image.getvalue()
 
 
-class Metric(NamedTuple):
-    """A measure: its title on an axis, the inputs that it needs, and a function or a method."""
-
-    title: str
-    needs: tuple[str, ...] = ()
-    of: Callable | str = ""
-
-
-#: Measures by name: methods of `Result`.
+#: Methods of `Result` that are measures: their titles on an axis, and the inputs that they need.
 METRICS = {
-    "regret": Metric("regret"),
-    "violation": Metric("violation", ("quotas or targets",)),
-    "r_regret": Metric("regret beyond the quotas", ("quotas",)),
-    "target_regret": Metric("regret beyond the targets", ("targets",)),
-    "penalised_regret": Metric("penalised regret", ("quotas", "penalties")),
-    "unfairness": Metric("unfairness", ("quotas",)),
-    "reward": Metric("reward"),
+    "regret": ("regret",),
+    "violation": ("violation", "quotas or targets"),
+    "r_regret": ("regret beyond the quotas", "quotas"),
+    "target_regret": ("regret beyond the targets", "targets"),
+    "penalised_regret": ("penalised regret", "quotas", "penalties"),
+    "unfairness": ("unfairness", "quotas"),
+    "reward": ("reward",),
 }
 #: How to provide each input that a measure needs.
 EXAMPLES = {
@@ -50,8 +42,6 @@ EXAMPLES = {
     "penalties": "penalties=0.5",
     "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
 }
-
-
 STYLE = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
@@ -62,19 +52,14 @@ def plot_of(
 ) -> Picture:
     """Return a figure of measures of existing results, as `Comparison.plot` does."""
     first = next(iter(results.values()))
-    given = {
-        "quotas": first.quotas,
-        "targets": getattr(first.policy, "targets", None) if targets is None else targets,
-        "penalties": penalties,
-    }
-    wanted = metrics_of(metrics, given)
-    return picture_of(
-        first.rounds, *curves_of(results, wanted, targets=targets, penalties=penalties)
-    )
+    inputs = {"targets": targets, "penalties": penalties}
+    known = getattr(first.policy, "targets", None) if targets is None else targets
+    wanted = metrics_of(metrics, inputs | {"targets": known, "quotas": first.quotas})
+    return picture_of(first.rounds, *curves_of(results, wanted, inputs))
 
 
-def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return measures by their names in the table."""
+def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return measures, methods of `Result` or functions, by their names in the table, checked."""
     if isinstance(metrics, Mapping):
         named = dict(metrics)
     else:
@@ -87,42 +72,33 @@ def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Metric]:
             named[name] = metric
     if not named:
         raise ValueError(f"metrics must name at least one of {', '.join(METRICS)}, got none")
-    return {name: _metric(name, metric, given) for name, metric in named.items()}
-
-
-def _metric(name: str, metric: Any, given: Mapping[str, Any]) -> Metric:
-    if callable(metric):
-        return Metric(name, of=metric)
-    if not isinstance(metric, str) or metric not in METRICS:
-        meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
-        raise ValueError(f"metric {metric!r} is unknown{meant}")
-    found = METRICS[metric]
-    for need in found.needs:
-        if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
-            others = ", ".join(repr(one) for one in METRICS if not METRICS[one].needs)
-            raise ValueError(
-                f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics that "
-                f"need nothing, such as {others}"
-            )
-    return found._replace(of=metric, title=found.title if name == metric else name)
-
-
-def _values(metric: Metric, result: Any, given: Mapping[str, Any]) -> np.ndarray:
-    if callable(metric.of):
-        return np.asarray(metric.of(result), float)
-    method = getattr(result, metric.of)
-    takes = inspect.signature(method).parameters
-    return method(**{name: given[name] for name in given if name in takes}).astype(float)
+    for metric in (one for one in named.values() if not callable(one)):
+        if not isinstance(metric, str) or metric not in METRICS:
+            meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
+            raise ValueError(f"metric {metric!r} is unknown{meant}")
+        for need in METRICS[metric][1:]:
+            if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
+                others = ", ".join(repr(name) for name, (_, *needs) in METRICS.items() if not needs)
+                raise ValueError(
+                    f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics "
+                    f"that need nothing, such as {others}"
+                )
+    return named
 
 
 def curves_of(
-    results: Mapping[str, Any], metrics: Mapping[str, Metric], **given: Any
+    results: Mapping[str, Any], metrics: Mapping[str, Any], inputs: Mapping[str, Any]
 ) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, str]]:
-    """Return each measure of each policy, and titles; `given` are targets and penalties."""
+    """Return each measure of each policy, and titles; `inputs` are targets and penalties."""
     curves = {}
     for name, metric in metrics.items():
         for label, result in results.items():
-            values = _values(metric, result, given)
+            if callable(metric):
+                values = np.asarray(metric(result), float)
+            else:
+                method = getattr(result, metric)
+                takes = inspect.signature(method).parameters.keys() & inputs.keys()
+                values = method(**{one: inputs[one] for one in takes}).astype(float)
             wanted = (result.replicates.size, result.rounds.size)
             if values.shape != wanted:
                 raise ValueError(
@@ -130,7 +106,9 @@ def curves_of(
                     f"here {wanted}, got {values.shape}; average or sum over arms, not replicates"
                 )
             curves[name, label] = values
-    return curves, {name: metric.title for name, metric in metrics.items()}
+    return curves, {
+        name: METRICS[name][0] if name == metric else name for name, metric in metrics.items()
+    }
 
 
 def tradeoff_of(curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]) -> Picture:
@@ -140,11 +118,10 @@ def tradeoff_of(curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[st
             "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"
         )
     cost, lack = list(titles)[:2]
-    colours, _ = _looks(curves)
     with mpl.rc_context(STYLE):
         figure = Picture(figsize=(5.6, 4.2), layout="constrained")
         axis = figure.subplots()
-        for label, colour in colours.items():
+        for label, (colour, _) in _looks(curves).items():
             ends = np.maximum(curves[lack, label][:, -1], 0), curves[cost, label][:, -1]
             (x, a, b), (y, c, d) = map(interval_of, ends)
             bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
@@ -162,21 +139,19 @@ def interval_of(values: np.ndarray) -> tuple[float, float, float]:
     return row.mean, row.mean_low, row.mean_high
 
 
-def _looks(curves: Mapping[tuple[str, str], Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _looks(curves: Mapping[tuple[str, str], Any]) -> dict[str, tuple[Any, Any]]:
     """Return each policy's colour and its line."""
     from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of
 
     labels = list(dict.fromkeys(label for _, label in curves))
     known = {one: SHOWN.get(one, one) for one in labels if SHOWN.get(one, one) in COLOURS}
-    taken = [COLOURS[name] for name in known.values()]
+    looks = {one: (COLOURS[name], dash_of(name)) for one, name in known.items()}
+    taken = [colour for colour, _ in looks.values()]
     free = [one for one in PALETTE if one not in taken] or PALETTE
-    others = [one for one in labels if one not in known]
-    colours = {one: COLOURS[name] for one, name in known.items()}
-    colours |= {one: free[k % len(free)] for k, one in enumerate(others)}
-    dashes = {one: dash_of(name) for one, name in known.items()}
-    repeats = (k // len(free) % len(OTHER_DASHES) for k in range(len(others)))
-    dashes |= {one: OTHER_DASHES[again] for one, again in zip(others, repeats, strict=True)}
-    return {one: colours[one] for one in labels}, dashes
+    for k, label in enumerate(one for one in labels if one not in known):
+        again, place = divmod(k, len(free))
+        looks[label] = free[place], OTHER_DASHES[again % len(OTHER_DASHES)]
+    return {one: looks[one] for one in labels}
 
 
 def picture_of(
@@ -185,21 +160,20 @@ def picture_of(
     """Return a figure with a panel for each measure, as `Comparison.plot` does."""
     from fairbandits.library.style import draw_curve
 
-    colours, dashes = _looks(curves)
+    looks = _looks(curves)
     n = len(next(iter(curves.values())))
     with mpl.rc_context(STYLE):
         figure = Picture(figsize=(5.2 * len(titles), 3.7), layout="constrained")
         axes = figure.subplots(1, len(titles), squeeze=False)[0]
         for axis, (name, title) in zip(axes, titles.items(), strict=True):
-            for label in colours:
+            for label, (colour, dash) in looks.items():
                 curve = curves[name, label]
                 if n == 1:
-                    look = {"color": colours[label], "ls": dashes[label], "label": label}
-                    axis.plot(rounds, curve[0], **look)
+                    axis.plot(rounds, curve[0], color=colour, ls=dash, label=label)
                     continue
-                look = {"colour": colours[label], "dash": dashes[label]}
+                bands = {"one_run": False, "spread": False}
                 summary = summarise("", label, rounds, curve)
-                draw_curve(axis, summary, label, one_run=False, spread=False, **look)
+                draw_curve(axis, summary, label, colour=colour, dash=dash, **bands)
             axis.set_xlabel("number of rounds")
             axis.set_ylabel(title)
             axis.xaxis.set_major_formatter(EngFormatter(sep=""))

@@ -81,10 +81,7 @@ class Result:
         return self.instance.true_means if self.means is None else self.means
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the tidy columns, one row per replicate, round and arm (arms from 1).
-
-        A random instance adds the column ``mean``, the arm's true mean in that replicate.
-        """
+        """Return the tidy columns, one row per replicate, round and arm, with drawn means."""
         return columns_of(self)
 
     def to_frame(self) -> pd.DataFrame:
@@ -144,7 +141,7 @@ class Result:
         return self._measured(penalised.penalised_regret, penalties=penalties)
 
     def plot(self, metric: Any = "regret", **settings: Any) -> Figure:
-        """Return a figure of one measure by round: its mean with a 95 % t interval.
+        """Return a figure of one measure by round, as `Comparison.plot` does.
 
         Parameters
         ----------
@@ -152,11 +149,6 @@ class Result:
             A measure's name or a function of the result, as in `fairbandits.compare`.
         **settings
             ``targets`` or ``penalties`` for a measure that needs them.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            It belongs to no window: save it with ``savefig``; a notebook shows it.
         """
         from fairbandits.library import plots
 
@@ -169,21 +161,18 @@ class Result:
         if "quotas" in takes and self.quotas is None:
             raise ValueError(f'{name} needs quotas; run(..., quotas=("1/5", "3/10", ...))')
         if "targets" in takes:
-            given["targets"] = self._targets(name, given["targets"])
+            if given["targets"] is None:
+                given["targets"] = getattr(self.policy, "targets", ())
+            if not np.size(given["targets"]):
+                raise ValueError(f"{name} needs targets; {name}(targets=(0.1, 0.2, ...))")
+            checks.length("targets", given["targets"], self.plays.shape[-1])
+            checks.non_negative("targets", given["targets"])
         if "penalties" in takes:
             given["penalties"] = penalty_rates(given["penalties"], self.true_means)
         known = {"means": self.true_means} | {
             one: getattr(self, one) for one in ("rounds", "plays", "rewards", "quotas")
         }
         return measure(**{one: known[one] for one in takes if one in known}, **given)
-
-    def _targets(self, name: str, targets: Sequence[float] | None) -> Sequence[float]:
-        found = getattr(self.policy, "targets", ()) if targets is None else targets
-        if not np.size(found):
-            raise ValueError(f"{name} needs targets; {name}(targets=(0.1, 0.2, ...))")
-        checks.length("targets", found, self.plays.shape[-1])
-        checks.non_negative("targets", found)
-        return found
 
 
 def join(results: Iterable[Result]) -> Result:
@@ -203,11 +192,10 @@ def join(results: Iterable[Result]) -> Result:
     results = list(results)
     if not results:
         raise ValueError("results must hold at least one, got none")
-    for one in results:
-        if not isinstance(one, Result):
-            raise TypeError(f"results must be those of fairbandits.run, got {one!r}")
     first = results[0]
-    for other in results[1:]:
+    for other in results:
+        if not isinstance(other, Result):
+            raise TypeError(f"results must be those of fairbandits.run, got {other!r}")
         for name in OF_RUN:
             mine, its = getattr(first, name), getattr(other, name)
             if mine != its:
@@ -247,11 +235,9 @@ def joined(parts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _same_policy(one: Any, other: Any) -> bool:
-    if one is other:
-        return True
     if type(one) is not type(other):
         return False
     if type(one).__eq__ is not object.__eq__:
-        return bool(one == other)
+        return one is other or bool(one == other)
     # classes without an own __eq__ are compared by their attributes
     return repr(getattr(one, "__dict__", None)) == repr(getattr(other, "__dict__", None))

@@ -1,7 +1,6 @@
 """Run one policy on one instance: `fairbandits.run`.
 
-It checks the arguments and adds several processes and a progress line to
-`fairbandits.library.simulation`, which plays the rounds. Recorded runs bypass it.
+It adds checks, several processes and a progress line to `fairbandits.library.simulation`.
 """
 
 import multiprocessing
@@ -36,10 +35,8 @@ from fairbandits.rationals import exact
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
 #: that none waits long for another.
 PIECES, PIECES_EACH = 20, 4
-
 #: Upper limit of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
-
 #: In a worker process: plays some replicates.
 _play: Callable | None = None
 
@@ -75,12 +72,10 @@ def run(
         Number of rounds T, at least the number of arms and at most 2**53.
     replicates : int or sequence of int
         How many replicates, or which (0-based numbers, below 2**31).
-    seed : int
-        Root seed.
+    seed, stream : int, str
+        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
     checkpoints : sequence of int, optional
         Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
-    stream : str
-        Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
     quotas : sequence of number or str, optional
         Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
         `Result.deficits`); a policy has its own.
@@ -97,19 +92,11 @@ def run(
     progress : bool
         Whether a line on standard error says how many replicates are done.
 
-    Returns
-    -------
-    Result
-
     Raises
     ------
     TypeError
-        If the policy or an observer lacks a part, or an observer cannot watch this policy.
-
-    Warns
-    -----
-    UserWarning
-        If no policy can meet the policy's targets on the instance.
+        If the policy or an observer lacks a part, or an observer cannot watch this policy. A
+        UserWarning says if no policy can meet the policy's targets on the instance.
 
     Examples
     --------
@@ -126,9 +113,7 @@ def run(
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
         quotas = tuple(quotas)
-    setting = Setting(policy, observe, quotas)
-    settings = {"seed": seed, "stream": stream, "compiled": compiled}
-    settings |= {"checkpoints": _rounds(checkpoints, horizon)}
+    rounds = _rounds(checkpoints, horizon)
     if isinstance(policy, Compiled) and compiled is not False:
         policy.compile(instance, quotas=quotas, observe=observe)
     alone = n_jobs == 1 and not progress
@@ -137,20 +122,19 @@ def run(
         # replicates that share a state would not show in separate pieces
         probes_of(policy, observe)
         started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
-    playing = partial(play, setting, instance, horizon, **settings)
+    how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
+    playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    said = _said(type(policy).__name__, numbers.size) if progress else None
+    say = _said(type(policy).__name__, numbers.size) if progress else None
     parts: dict[int, Played] = {}
     try:
-        played = (
-            enumerate(map(playing, pieces)) if n_jobs == 1 else _shared(playing, pieces, n_jobs)
-        )
-        for number, part in played:
+        in_turn = enumerate(map(playing, pieces))
+        for number, part in in_turn if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts[number] = part
-            if said:
-                said(sum(one.replicates.size for one in parts.values()))
+            if say:
+                say(sum(one.replicates.size for one in parts.values()))
     finally:
-        if said:
+        if say:
             print(file=sys.stderr)
     found = joined([parts[number] for number in range(some)])
     known = None if quotas is None else exact("quotas", quotas)

@@ -1,7 +1,6 @@
 """Play a policy on an instance: the round loops, and what they record.
 
-Users call `fairbandits.run` (`fairbandits.library.running`), which checks its arguments; recorded
-runs call `play`.
+Recorded runs call `play`, users `fairbandits.run`, which checks its arguments.
 """
 
 from __future__ import annotations

@@ -55,7 +55,6 @@ THEME = {
 
 
 def _lit(colour: Any, lightness: float) -> tuple[float, float, float]:
-    """Return a colour with another lightness."""
     hue, _, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
     return colorsys.hls_to_rgb(hue, lightness, saturation)
 

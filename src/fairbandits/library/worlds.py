@@ -189,16 +189,13 @@ class _Source:
         """Begin anew; a replicate is played from its first round."""
 
     def coin_at(self, t: int) -> int:
-        """Return the policy's coin of a round."""
         return word(*self._coin, t)
 
     def pull(self, t: int, arm: int) -> float:
-        """Return the reward of a pull."""
         self._taken[arm] += 1
         return self._paid(arm, t if self._world.by == "round" else self._taken[arm])
 
     def observe(self, t: int, out: np.ndarray) -> None:
-        """Write the rewards of all arms."""
         for arm in range(out.size):
             out[arm] = self._paid(arm, t)
 

@@ -1,7 +1,4 @@
-"""Penalty rates of the arms: the cost of a missing pull.
-
-Apart from `fairbandits.library.instance`, so that figures can ask for them without starting Numba.
-"""
+"""Penalty rates of the arms, apart from instances, so that figures need no Numba for them."""
 
 from collections.abc import Sequence
 

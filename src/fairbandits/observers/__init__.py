@@ -1,7 +1,4 @@
-"""The observers, and the one place where they are registered.
-
-An observer's file is imported on first use, so that the names are known without Numba.
-"""
+"""The observers, and the one place where they are registered; a file is imported on first use."""
 
 from typing import Any
 

@@ -42,16 +42,12 @@ class InequalitiesState(NamedTuple):
 
 @dataclass(frozen=True)
 class QueueSquares(Observer):
-    """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback.
+    """The sum over the rounds so far of Q_i(t)^2, of BanditQ with either feedback (Eq. 14).
 
     Columns
     -------
     squares : reward squared
         Sum of Q_k(s)^2 over rounds s = 1..t. Range: at least 0. Never falls.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", Eq. 14.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("squares",)
@@ -66,16 +62,10 @@ class QueueSquares(Observer):
 class BanditQInequalities(Observer):
     """The inequalities in the proofs of BanditQ with full information and gradient ascent.
 
-    Parameters
-    ----------
-    means : sequence of float, length n_arms
-        True means in [0, 1]; they give the benchmark x*. ValueError if the targets cannot be met.
-
-    Notes
-    -----
-    Each column is the largest over the rounds so far of left minus right side, so that the
-    inequality holds where it is at most 0. With S the sum of the squared norms of the gains g that
-    the learner has seen, and R = max_i sum g_i - sum <x, g> its regret:
+    `means` are the true means in [0, 1], of the benchmark x*; the targets must be met by it. Each
+    column is the largest over the rounds so far of left minus right side. With S the sum of the
+    squared norms of the gains g that the learner has seen, and R = max_i sum g_i - sum <x, g> its
+    regret:
 
     ================  ==================================================================
     ``eq6_excess``    lambda_i t - sum r_i x_i <= Q_i(t), of each arm
@@ -84,7 +74,7 @@ class BanditQInequalities(Observer):
     ``eq12_excess``   R <= 2 sqrt(2 sum_s sum_i Q_i(s)^2) + 2 V sqrt(2 N t)
     ``eq13_excess``   Phi(t) + 2 V sum <r, x* - x> <=
                       2 t + 2 sum_s sum_i Q_i(s-1) (lambda_i - r_i(s) x*_i) + 2 R
-    ``queue_excess``  Q_i(t) <= lambda_i t, of each arm
+    ``queue_excess``  Q_i(t) <= lambda_i t, of each arm (proof of Prop. 1)
     ``floor_excess``  -t <= sum_s <x* - x(s), mu>
     ================  ==================================================================
 
@@ -114,10 +104,6 @@ class BanditQInequalities(Observer):
     floor_excess : reward
         Largest -s less the pseudo-regret at s, rounds s <= t. Range: any. One value for each
         replicate and round; the same at every arm. Never falls.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", Eqs 6 to 13, Theorem 1, proof of Prop. 1.
     """
 
     means: Means

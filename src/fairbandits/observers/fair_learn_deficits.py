@@ -36,17 +36,13 @@ class DeficitsState(NamedTuple):
 
 @dataclass(frozen=True)
 class FairLearnDeficits(Observer):
-    """A record of Fair-Learn's deficits in every round.
+    """Fair-Learn's deficits in every round (Lemma 1, Observations 2 and 3 of its paper).
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
     M_j, j = 1..m, if alpha + (m - j)/m <= d_i < alpha + (m - j + 1)/m, and in none if d_i < alpha;
-    arms above M_1 are counted with it. V_j is the union of M_1..M_j.
-
-    Notes
-    -----
-    All comparisons are of integers, numerators over the common denominator q of quotas and
-    tolerance; a run whose numbers could leave the whole ones that a floating-point number holds
-    exactly is refused.
+    arms above M_1 are counted with it. V_j is the union of M_1..M_j. All comparisons are of
+    integers, numerators over the common denominator of quotas and tolerance; a run whose numbers
+    could leave the whole ones that a floating-point number holds exactly is refused.
 
     Columns
     -------
@@ -69,11 +65,6 @@ class FairLearnDeficits(Observer):
     first_beyond : rounds
         First round s <= t with floor(r_k s) - N_k(s) > alpha, the tolerance. Range: whole number, 1
         to t; 0 if there is none.
-
-    References
-    ----------
-    V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
-    bandit problem", Lemma 1, Observations 2 and 3.
     """
 
     probes: ClassVar[tuple[str, ...]] = (

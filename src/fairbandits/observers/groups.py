@@ -37,7 +37,7 @@ class OptionalState(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupDeficits(Observer):
-    """The rounds that each group was served, and by how many it was behind at most, exactly.
+    """Rounds that each group was served, and by how many it was behind at most (BF-UCB, Def. 2).
 
     Columns
     -------
@@ -48,10 +48,6 @@ class GroupDeficits(Observer):
         Largest floor(beta_g s) - N_g(s) of the arm's group in rounds s <= t, beta_g its quota.
         Range: whole number. One value for each replicate, round and group; the same at every arm of
         the group.
-
-    References
-    ----------
-    As in `fairbandits.policies.BFUCB`, Definition 2, Theorem 2.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("group_plays", "group_deficit_sup")
@@ -64,9 +60,7 @@ class GroupDeficits(Observer):
 
 @dataclass(frozen=True)
 class InitialPhase(Observer):
-    """The pulls and the rewards of the initial rounds, which some measures leave out.
-
-    The policy has an attribute `initial_rounds`, as BF-UCB and its baselines have.
+    """The pulls and the rewards of the initial rounds of BF-UCB and its baselines.
 
     Columns
     -------
@@ -75,10 +69,6 @@ class InitialPhase(Observer):
         `plays`.
     initial_reward : reward
         Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
-
-    References
-    ----------
-    As in `GroupDeficits`, Algorithm 1.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")
@@ -93,17 +83,13 @@ class InitialPhase(Observer):
 class OptionalPulls(Observer):
     """The pulls of each arm after the initial rounds when no group is behind its quota.
 
-    A group is behind in round t if beta_g (t-1) - N_g is above 0.
+    A group is behind in round t if beta_g (t-1) - N_g is above 0 (BF-UCB, Algorithm 1).
 
     Columns
     -------
     optional : pulls
         Pulls of the arm after the initial rounds, in rounds when no group was behind its quota.
         Range: whole number, 0 to `plays`.
-
-    References
-    ----------
-    As in `GroupDeficits`, Algorithm 1.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("optional",)

@@ -35,10 +35,8 @@ class MeritState(NamedTuple):
 class MeritRegret(Observer):
     """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
 
-    Parameters
-    ----------
-    reference : sequence of float
-        True means, in [0, 1], at least one of each group with a merit above 0.
+    `reference` are the true means, in [0, 1], at least one of each group with a merit above 0
+    (section 5 of BF-UCB's paper).
 
     Columns
     -------
@@ -51,10 +49,6 @@ class MeritRegret(Observer):
     expected_root
         Sum of p_k / sqrt(N_k) over those of rounds 1..t that drew from the arm's group by merit.
         Range: at least 0.
-
-    References
-    ----------
-    As in `fairbandits.policies.BFUCB`, section 5.
     """
 
     reference: Means

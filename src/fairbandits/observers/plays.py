@@ -31,7 +31,7 @@ class StarvationState(NamedTuple):
 
 @dataclass(frozen=True)
 class PlaysSum(Observer):
-    """The sum over the rounds so far of the plays of each arm up to that round.
+    """The sum over the rounds so far of the plays of each arm up to that round (BanditQ, Prop. 4).
 
     It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
     benchmark of b* a round.
@@ -40,10 +40,6 @@ class PlaysSum(Observer):
     -------
     plays_sum : pulls x rounds
         Sum of N_k(s) over rounds s = 1..t. Range: at least 0. Never falls.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", Prop. 4.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("plays_sum",)
@@ -57,17 +53,13 @@ class Starvation(Observer):
     """The longest run of rounds so far, the present one included, in which an arm is starved.
 
     Under bandit feedback it is starved in rounds without a pull of it, with full information in
-    those with x_i(t) <= 0.01.
+    those with x_i(t) <= 0.01 (BanditQ, remark after Eq. 4).
 
     Columns
     -------
     starvation : rounds
         Longest run of rounds up to t without a pull of the arm; with full information, of rounds in
         which its probability is at most 0.01. Range: whole number, 0 to t. Never falls.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", remark after Eq. 4.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("starvation",)

@@ -53,16 +53,11 @@ class UnseenState(NamedTuple):
 class SurrogateGains(Observer):
     """The surrogate rewards of all arms of BanditQ, with full information or inside `OwnReward`.
 
-    Notes
-    -----
     The surrogate reward of arm i is g_i(t) = (Q_i + V) r_i(t), Q_i before the round's update or
-    after it as BanditQ's `surrogate_index` says.
-    In `surrogate_regret` x is the arm drawn inside `OwnReward`. The autocorrelations are those
-    of g_i(1), ..., g_i(t) with the usual estimate
-
-        C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m),  m the mean,  C(l) / C(0),
-
-    which is 0 where l >= t, or C(0) is; they are exact but for rounding.
+    after it as BanditQ's `surrogate_index` says (Eqs 9, 16 and 18, Theorem 2). In
+    `surrogate_regret` x is the arm drawn inside `OwnReward`. The autocorrelations are C(l) / C(0),
+    of g_i(1), ..., g_i(t), with C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m) and m the mean;
+    they are 0 where l >= t, or C(0) is, and exact but for rounding.
 
     Columns
     -------
@@ -87,10 +82,6 @@ class SurrogateGains(Observer):
     correlation_1000
         Mean autocorrelation of the arm's surrogate reward g_k up to round t, lags 101 to 1000.
         Range: about -1 to 1; 0 while there are fewer rounds.
-
-    References
-    ----------
-    "BanditQ: fair bandits with guaranteed rewards", Eqs 9, 16 and 18, Theorem 2.
     """
 
     probes: ClassVar[tuple[str, ...]] = (
@@ -132,7 +123,6 @@ def _watch_unseen(observer, state, t, x, reward):
 
 @inlined
 def _take(gains, t, x):
-    """Add the surrogate rewards of a round, `gains.last`, to the statistics."""
     windows, past = gains.windows, gains.past
     earned, norm = gains.scalars[EARNED], 0.0
     now = (t - 1) % LAGS

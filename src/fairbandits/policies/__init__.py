@@ -1,8 +1,4 @@
-"""The policies, and the one place where they are registered.
-
-A policy's file is imported on first use, so that the names are known without Numba. Each class
-raises ValueError for a hyper-parameter out of its range, and says which it is.
-"""
+"""The policies, and the one place where they are registered; a file is imported on first use."""
 
 import dataclasses
 import importlib
@@ -87,10 +83,7 @@ def __getattr__(name: str) -> type:
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
-    """Return a registered policy, or a user's ``module:Class`` whose file has the hash `source`.
-
-    A ValueError starts with `where`, the place in the configuration.
-    """
+    """Return a registered policy, or a user's with the hash `source`; errors begin with `where`."""
     place = f"{where}: " if where else ""
     if own.is_own(name):
         try:

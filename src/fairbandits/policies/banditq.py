@@ -77,6 +77,9 @@ class BanditState(NamedTuple):
 class BanditQ(Policy):
     """Reward-rate targets by queues; the learner sees the surrogate gains (Q_i + V) r_i.
 
+    Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
+    exceeded, and restart then. The data dictionary describes the probes.
+
     Parameters
     ----------
     targets : sequence of float, length n_arms
@@ -86,10 +89,9 @@ class BanditQ(Policy):
     subroutine : {"oga", "adahedge", "squint"} or {"ftrl", "exp3p"}
         The learner: the first three for full information (default ``oga``), the others for bandit
         feedback (default ``ftrl``).
-    V : float, optional
-        Weight of the reward against the queues, >= 0. Default: ``horizon ** V_exponent``.
-    V_exponent : float
-        See `V`; default 1/2, the published sqrt(T).
+    V, V_exponent : float
+        Weight V >= 0 of the reward against the queues; without it ``horizon ** V_exponent``, where
+        1/2, the default, is the published sqrt(T).
     surrogate_index : {"post", "pre"}
         Whether the surrogate uses the queue after the round's update, as the algorithms do, or
         before it, as Eqs 9 and 18 do.
@@ -172,12 +174,8 @@ class BanditQ(Policy):
 class Hedge(Policy):
     """Exponential weights on the rewards themselves, tuned as AdaHedge tunes them.
 
-    It is BanditQ with that learner, no targets and V = 1, by the same code.
-
-    References
-    ----------
-    S. de Rooij, T. van Erven, P. Grunwald and W. Koolen, "Follow the leader if you can, hedge if
-    you must", JMLR 15 (2014).
+    It is BanditQ with that learner, no targets and V = 1. See S. de Rooij, T. van Erven, P.
+    Grunwald and W. Koolen, "Follow the leader if you can, hedge if you must", JMLR 15 (2014).
     """
 
     feedback: ClassVar[str] = "full"
@@ -270,28 +268,21 @@ class QueueUCBState(NamedTuple):
 class QueueUCB(Policy):
     """BanditQ's queues, and the arm of the largest upper confidence bound.
 
+    Arms never pulled go first, the lowest first; ties go to the lowest index. Surrogate rewards
+    have no known range: the bound is mean + L sqrt(2 log t / n) with the largest seen so far, L.
+    The queue in r'(t) is the one after the round's update, as in the printed algorithms. Section 3
+    of BanditQ's paper says that neither index will do; ``max_weight`` is max-weight scheduling
+    (Tassiulas and Ephremides 1992).
+
     Parameters
     ----------
-    targets : sequence of float, length n_arms
-        Target reward rate lambda_i of each arm, 0 for the unprotected.
+    targets, V, V_exponent
+        As in `BanditQ`.
     index : {"surrogate", "max_weight"}
         Of what: UCB1 on the surrogate rewards r'(t) = (Q_i + V) r_i(t), as if they were i.i.d.; or
         the weight Q_i(t-1) + V times UCB1's bound of the reward itself.
-    V, V_exponent
-        As in `BanditQ`.
     scale : float
         With ``max_weight``, the range of the rewards: the bound is mean + scale sqrt(2 log t / n).
-
-    Notes
-    -----
-    Arms never pulled go first, the lowest first; ties go to the lowest index. Surrogate rewards
-    have no known range: the bound is mean + L sqrt(2 log t / n) with the largest seen so far, L.
-    The queue in r'(t) is the one after the round's update, as in the printed algorithms.
-
-    References
-    ----------
-    As in `BanditQ`, section 3, which says that neither will do; ``max_weight`` is max-weight
-    scheduling (Tassiulas and Ephremides 1992).
     """
 
     targets: Targets

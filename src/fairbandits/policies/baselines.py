@@ -55,8 +55,6 @@ class UCBVState(NamedTuple):
 
 
 class IMEDState(NamedTuple):
-    """The sums."""
-
     arms: Sums
 
 
@@ -68,14 +66,12 @@ def _nothing(n_arms: int) -> Sums:
 class EpsilonGreedy(Policy):
     """Pull the arm with the largest mean, or with probability epsilon one drawn uniformly.
 
+    Arms never pulled go first where the policy is greedy; ties go to the lowest index.
+
     Parameters
     ----------
     epsilon : float
         In [0, 1].
-
-    Notes
-    -----
-    Arms never pulled go first where the policy is greedy; ties go to the lowest index.
     """
 
     epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
@@ -117,8 +113,6 @@ class EXP3(Policy):
 class MOSS(Policy):
     """Pull the arm of the largest mean + sqrt(max(0, log(T / (K N))) / N), after each arm once.
 
-    Notes
-    -----
     T is the horizon, K the number of arms and N the arm's pulls. Ties go to the lowest arm.
 
     References
@@ -135,17 +129,15 @@ class MOSS(Policy):
 class UCBV(Policy):
     """Pull the arm of the largest mean + sqrt(2 V E / N) + 3 c E / N, after each arm once.
 
+    V is the variance of the arm's N rewards, which should lie in [0, 1], and t the round. Ties go
+    to the lowest arm.
+
     Parameters
     ----------
     exploration : float
         zeta in E = zeta log t, above 0; its authors ask for more than 1.
     constant : float
         c, above 0.
-
-    Notes
-    -----
-    V is the variance of the arm's N rewards, which should lie in [0, 1], and t the round. Ties go
-    to the lowest arm.
 
     References
     ----------
@@ -164,8 +156,6 @@ class UCBV(Policy):
 class IMED(Policy):
     """Pull the arm of the least N kl(mean, largest mean) + log N, after each arm once.
 
-    Notes
-    -----
     kl is the divergence between Bernoulli laws and N the arm's pulls. A mean outside [0, 1] is
     taken for the nearer end. Ties go to the lowest arm.
 
@@ -307,15 +297,13 @@ class ThompsonState(NamedTuple):
 class Thompson(Policy):
     """Draw a mean from each arm's posterior and pull the arm of the largest.
 
+    A reward in [0, 1] adds itself to the first parameter and the rest of 1 to the second; a reward
+    outside is taken for the nearer end.
+
     Parameters
     ----------
     prior : (float, float)
         Parameters of the beta prior of every arm, at least 0.05.
-
-    Notes
-    -----
-    A reward in [0, 1] adds itself to the first parameter and the rest of 1 to the second; a reward
-    outside is taken for the nearer end.
 
     References
     ----------

@@ -54,9 +54,12 @@ class BFUCB(initial.Grouped):
     """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
 
     In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, exactly;
-    else the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being the optimistic means
-    of its arms, u_i = min(1, mean_i + w_g / sqrt(N_i)) with w_g = sqrt(2 log(4 N_g k_g / delta)).
-    Within the group arm i is drawn with probability f(u_i) / sum f(u_j).
+    else the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being the optimistic means of
+    its arms, u_i = min(1, mean_i + w_g / sqrt(N_i)) with w_g = sqrt(2 log(4 N_g k_g / delta)).
+    Within the group arm i is drawn with probability f(u_i) / sum f(u_j). Rewards are in [0, 1].
+    Ties go to the lowest group; N_g and N_i are those before the round. A group that is served
+    while the rounded draw pulls arm 1 counts the round, as in the program. The data dictionary
+    describes the probes.
 
     Parameters
     ----------
@@ -83,10 +86,8 @@ class BFUCB(initial.Grouped):
         largest Phi; or the upper corner without the cut, as the paper prints it.
     policy_from : {"maximiser", "mean"}
         Means in the merits: the optimistic ones; or the empirical ones, as Subroutine 2 prints.
-    merit : {"power", "exponential"}
-        f(x) = x**c or exp(c x).
-    merit_parameter : float
-        c >= 0; 1 is the paper's f(x) = x, and 0 gives a uniform draw.
+    merit, merit_parameter : {"power", "exponential"}, float
+        f(x) = x**c or exp(c x), and c >= 0; 1 is the paper's f(x) = x, and 0 gives a uniform draw.
     learner : {"optimistic", "first", "random", "least_owed"}
         Which group is served if none is behind: as above, or without learning.
 

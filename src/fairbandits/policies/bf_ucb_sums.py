@@ -1,11 +1,10 @@
 """BF-UCB as printed, where nothing cuts the optimistic means: sums over arms follow from moments.
 
-A pull changes the mean and 1 / sqrt(pulls), r, of one arm, and with them the sums of mean, r,
-mean**2, mean * r and r**2 over one block of eight arms, its ``moments``. The sum of the optimistic
-means mean + width * r and of their squares follow from these for any width. Probabilities are added
-up when an arm is pulled: ``given_shares`` and ``given_widths`` hold each group's sums of 1 / total
-and width / total over the rounds, ``taken_shares`` and ``taken_widths`` their parts that are
-already in ``probability``.
+A pull changes the mean and r = 1 / sqrt(pulls) of one arm, and with them the sums of mean, r,
+mean**2, mean * r and r**2 over one block of eight arms, its ``moments``, from which those of the
+optimistic means mean + width * r and their squares follow for any width. Probabilities are added up
+when an arm is pulled: ``given_shares`` and ``given_widths`` hold each group's sums of 1 / total and
+width / total over the rounds, ``taken_shares`` and ``taken_widths`` what is in ``probability``.
 """
 
 from typing import Any, NamedTuple

@@ -45,26 +45,23 @@ class FairLearn(HasLearner):
     """Pull the arm furthest behind its quota if it is behind by more than the tolerance.
 
     Otherwise the learner chooses, having learnt from all pulls. With UCB1 as the learner this is
-    Fair-UCB; with quotas of 0 it is the learner itself.
+    Fair-UCB; with quotas of 0 it is the learner itself. In round t the deficit is r_i (t-1) -
+    N_i(t-1), compared strictly; ties go to the lowest index. All of it is integer arithmetic, since
+    0.09 * 5 in floating point is not 9 * 5 / 100. Theorem 1 says floor(r_i t) - N_i(t) <= tolerance
+    for every tolerance. That is false for those that are no integers; what holds is the tolerance
+    rounded up.
 
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
-        Required fraction of pulls r_i >= 0 of each arm, exact: 0.05, "1/3". They sum to less
-        than 1. The paper's model has r_i < 1/k (see `in_stated_range`).
+        Required fraction of pulls r_i >= 0 of each arm, exact: 0.05, "1/3". They sum to less than
+        1. The paper's model has r_i < 1/k (see `in_stated_range`).
     tolerance : number or str
         Allowed deficit alpha >= 0, exact.
     learner, learner_parameters : str, mapping of str
         Name and hyper-parameters of any registered policy with bandit feedback.
     first_rounds : {"learner", "round_robin"}
         Who fills the rounds 1..k: the rule above, or every arm once in order.
-
-    Notes
-    -----
-    In round t the deficit is r_i (t-1) - N_i(t-1), compared strictly; ties go to the lowest index.
-    All of it is integer arithmetic, since 0.09 * 5 in floating point is not 9 * 5 / 100.
-    Theorem 1 says floor(r_i t) - N_i(t) <= tolerance for every tolerance. That is false for those
-    that are no integers; what holds is the tolerance rounded up.
 
     References
     ----------
@@ -111,16 +108,12 @@ class FairLearn(HasLearner):
 
 @dataclass(frozen=True)
 class FairUCB(FairLearn):
-    """Fair-UCB: Fair-Learn with UCB1 as the learner.
+    """Fair-UCB: Fair-Learn with UCB1 as the learner (section 4 of its paper).
 
     Parameters
     ----------
     quotas, tolerance, first_rounds
         As in `FairLearn`, which is the policy in configuration files.
-
-    References
-    ----------
-    As in `FairLearn`, section 4.
     """
 
     learner: str = field(default="ucb1", init=False, repr=False)
@@ -165,24 +158,15 @@ class TFairLearnState(NamedTuple):
 class TFairLearn(HasLearner):
     """Pull every arm ceil(r_i T) times, then leave the rest to the learner.
 
-    With UCB1 as the learner this is T-Fair-UCB.
+    With UCB1 as the learner this is T-Fair-UCB (App. C of Fair-Learn's paper, Algorithm 2). The
+    paper leaves the order open. The learner learns from all pulls and sees the global round.
 
     Parameters
     ----------
-    quotas : sequence of number or str, length n_arms
-        Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
-    learner, learner_parameters : str, mapping of str
-        Name and hyper-parameters of any registered policy with bandit feedback.
+    quotas, learner, learner_parameters
+        As in `FairLearn`.
     order : {"round_robin", "sequential"}
         Of the first phase: the arm pulled least of those owed, or one arm after the other.
-
-    Notes
-    -----
-    The paper leaves the order open. The learner learns from all pulls and sees the global round.
-
-    References
-    ----------
-    As in `FairLearn`, App. C, Algorithm 2.
     """
 
     quotas: ArmQuotas

@@ -75,11 +75,6 @@ class FairXUCB(initial.Grouped):
     ----------
     L. Wang, Y. Bai, W. Sun and T. Joachims, "Fairness of exposure in stochastic bandits", ICML
     2021; as in `BFUCB`, section 6.1.2.
-
-    Examples
-    --------
-    >>> FairXUCB((3, 2)).counts
-    'own'
     """
 
     groups: GroupSizes

@@ -58,8 +58,9 @@ class GroupUCBState(NamedTuple):
 class GroupUCB(initial.Grouped):
     """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
 
-    With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB. Both
-    begin with BF-UCB's initial rounds, pull for pull.
+    With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB
+    (sections 6.1.1 and 6.1.3 of its paper). Both begin with BF-UCB's initial rounds, pull for pull.
+    The pulled arm's group is credited, in every round.
 
     Parameters
     ----------
@@ -80,14 +81,6 @@ class GroupUCB(initial.Grouped):
         the paper's version.
     box : {"upper", "uncut"}
         Whether the optimistic means of the draws in the initial rounds are cut at 1.
-
-    Notes
-    -----
-    The pulled arm's group is credited, in every round.
-
-    References
-    ----------
-    As in `BFUCB`, sections 6.1.1 and 6.1.3.
 
     Examples
     --------
@@ -197,6 +190,10 @@ class GroupOracleState(NamedTuple):
 class GroupOracle(Policy):
     """Serve the group furthest behind its quota, else the best one; draw from a fixed distribution.
 
+    The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within
+    (Observation 1 and Eq. 1 of BF-UCB's paper). Ties go to the lowest group; there are no initial
+    rounds.
+
     Parameters
     ----------
     groups, quotas, merit, merit_parameter
@@ -209,15 +206,6 @@ class GroupOracle(Policy):
     schedule : {"deficit", "floor"}
         A group is behind if beta_g (t-1) - N_g > 0, as for the policies that learn; or only if
         floor(beta_g t) > N_g.
-
-    Notes
-    -----
-    The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within.
-    Ties go to the lowest group; there are no initial rounds.
-
-    References
-    ----------
-    As in `BFUCB`, Observation 1 and Eq. 1.
 
     Examples
     --------

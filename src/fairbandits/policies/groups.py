@@ -51,7 +51,6 @@ def starts(sizes: Sequence[int]) -> np.ndarray:
 
 
 def check_layout(sizes: Sequence[int], n_arms: int) -> None:
-    """Raise ValueError unless the sizes of the groups add up to the number of arms."""
     if sum(sizes) != n_arms:
         raise ValueError(
             f"groups must sum to the number of arms ({n_arms}), got {'+'.join(map(str, sizes))}"
@@ -59,14 +58,12 @@ def check_layout(sizes: Sequence[int], n_arms: int) -> None:
 
 
 def check_quotas(quotas: Quotas, groups: Sequence[int]) -> None:
-    """Raise ValueError unless there is one quota per group."""
     if len(quotas) != len(groups):
         raise ValueError(f"quotas must have one entry per group ({len(groups)}), got {len(quotas)}")
 
 
 @inlined
 def size_of(groups, g):
-    """Return the number of arms of group g."""
     return groups.start[g + 1] - groups.start[g]
 
 

@@ -1,8 +1,4 @@
-"""Guaranteed reward rates: by estimates of the means or by what is owed, and KL-UCB with the rest.
-
-All are of D. Baudry, N. Merlis, M. Molina, H. Richard and V. Perchet, "Multi-armed bandits with
-guaranteed revenue per arm", AISTATS 2024, and its published program.
-"""
+"""Guaranteed reward rates: by estimates of the means or what is owed, and KL-UCB with the rest."""
 
 import math
 from dataclasses import dataclass
@@ -87,21 +83,16 @@ class GuaranteeAnytimeState(NamedTuple):
 class GuaranteeBaseline(Guaranteed):
     """Pull the arm furthest below its guarantee; if none is below, that of KL-UCB.
 
+    After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
+    to the lowest arm. The limit of an arm never pulled is 1, and no limit is below lambda_i. The
+    policy is in the history of the published program alone.
+
     Parameters
     ----------
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
     constant : float
         c in the limits N kl(mean, q) = c log t; the program that had this policy had 2.
-
-    Notes
-    -----
-    After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
-    to the lowest arm. The limit of an arm never pulled is 1, and no limit is below lambda_i.
-
-    References
-    ----------
-    As in `GuaranteeKLUCB`; the policy is in the program's history alone.
     """
 
     targets: Guarantees
@@ -114,6 +105,9 @@ class GuaranteeBaseline(Guaranteed):
 @dataclass(frozen=True)
 class GuaranteeKLUCB(Guaranteed):
     """Give each guaranteed arm the probability lambda / estimate, and the rest to KL-UCB.
+
+    The arms have one pull each first. KL-UCB's arm is the lowest of the largest upper limits, which
+    are not below lambda_i. t is the rounds played so far.
 
     Parameters
     ----------
@@ -128,11 +122,6 @@ class GuaranteeKLUCB(Guaranteed):
         Where the probabilities sum to 1 or more they are divided by their sum: with ``normalise``
         at once; with ``upper`` only if those of the upper limits do not sum to less, which are
         taken otherwise.
-
-    Notes
-    -----
-    The arms have one pull each first. KL-UCB's arm is the lowest of the largest upper limits, which
-    are not below lambda_i. t is the rounds played so far.
 
     References
     ----------
@@ -159,21 +148,16 @@ class GuaranteeKLUCB(Guaranteed):
 class GuaranteeAnytime(Guaranteed):
     """Draw an arm by its guarantee, by what its estimate adds to that, or take that of KL-UCB.
 
+    It is the anytime version of `GuaranteeETC`, in three parts: arm i has probability lambda_i;
+    then lambda_i / m_i - lambda_i; what is left is KL-UCB's, which learns from all pulls. m_i is
+    the mean of the pulls in the second part alone, between lambda_i and 1, and lambda_i before the
+    first of them. Where lambda_i / m_i sum to more than 1, the second part is scaled to what the
+    first one leaves. Ties go to the lowest arm.
+
     Parameters
     ----------
     targets, constant
         As in `GuaranteeKLUCB`; the targets sum to at most 1.
-
-    Notes
-    -----
-    The three parts: arm i has probability lambda_i; then lambda_i / m_i - lambda_i; what is left is
-    KL-UCB's, which learns from all pulls. m_i is the mean of the pulls in the second part alone,
-    between lambda_i and 1, and lambda_i before the first of them. Where lambda_i / m_i sum to more
-    than 1, the second part is scaled to what the first one leaves. Ties go to the lowest arm.
-
-    References
-    ----------
-    As in `GuaranteeKLUCB`; it is the anytime version of `GuaranteeETC`.
     """
 
     targets: Guarantees

@@ -40,23 +40,17 @@ class GuaranteeETCState(NamedTuple):
 class GuaranteeETC(Guaranteed):
     """Estimate each guaranteed arm's mean in two phases, add the missing pulls, then play KL-UCB.
 
+    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
+    min(lambda / (6 m), lambda / 2) T pulls a second one, m', of these pulls alone; then come lambda
+    T / m' less both quotas. Estimates lie between lambda and 1. Where lambda / m' sum to more than
+    1, m' is the upper limit of the second phase's pulls; as long as the sum is more than 1 even so,
+    the arm of the largest is pulled, which is 1 for arms without a guarantee. The rounds left go to
+    KL-UCB with all pulls, arms never pulled first; ties go to the lowest arm.
+
     Parameters
     ----------
     targets, constant
         As in `GuaranteeKLUCB`.
-
-    Notes
-    -----
-    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
-    min(lambda / (6 m), lambda / 2) T pulls a second one, m', of these pulls alone; then come
-    lambda T / m' less both quotas. Estimates lie between lambda and 1. Where lambda / m' sum to
-    more than 1, m' is the upper limit of the second phase's pulls; as long as the sum is more than
-    1 even so, the arm of the largest is pulled, which is 1 for arms without a guarantee. The rounds
-    left go to KL-UCB with all pulls, arms never pulled first; ties go to the lowest arm.
-
-    References
-    ----------
-    As in `GuaranteeKLUCB`.
     """
 
     targets: Guarantees
@@ -209,23 +203,21 @@ class GuaranteeKnapsackState(NamedTuple):
 class GuaranteeKnapsack(Policy):
     """Play a learner of arms against a learner of prices, on the Lagrangian of the guarantees.
 
-    Parameters
-    ----------
-    targets : sequence of float, length n_arms
-        As in `GuaranteeKLUCB`.
-
-    Notes
-    -----
     With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
     are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
     sqrt(log N / T) has prices q_i of them. The arms' learner is EXP3.P with delta = 1 / T and the
     gain (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))),
     with the prices after their step.
 
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `GuaranteeKLUCB`.
+
     References
     ----------
-    As in `GuaranteeKLUCB`, where it is called Lagrangian bandits with knapsacks, after
-    N. Immorlica, K. A. Sankararaman, R. Schapire and A. Slivkins, "Adversarial bandits with
+    As in `GuaranteeKLUCB`, where it is called Lagrangian bandits with knapsacks, after N.
+    Immorlica, K. A. Sankararaman, R. Schapire and A. Slivkins, "Adversarial bandits with
     knapsacks", FOCS 2019. EXP3.P: P. Auer, N. Cesa-Bianchi, Y. Freund and R. Schapire, "The
     nonstochastic multiarmed bandit problem", SIAM Journal on Computing 32 (2002), section 6.
     """
@@ -309,20 +301,18 @@ class RewardFairUCBState(NamedTuple):
 class RewardFairUCB(Policy):
     """Pull the arms in turn, then solve the fair linear programme with upper limits each round.
 
-    Parameters
-    ----------
-    targets : sequence of float, length n_arms, optional
-        Guaranteed reward rate lambda_i of each arm, in [0, 1]; none by default.
-
-    Notes
-    -----
-    The published policy is for several agents, each with a reward of their own. With the horizon
-    T, which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the upper
+    The published policy is for several agents, each with a reward of their own. With the horizon T,
+    which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the upper
     limits are U = mean + sqrt(log(2 n k (T + 1)) / N), cut to [0, 1]. With one agent, which is this
     policy without targets, it pulls the arm of the largest. The form with targets is ours: each arm
     has an agent of its own and the probability lambda_i / U_i, and the arm of the largest U_i what
     is left. Where those probabilities sum to more than 1, they are divided by their sum. Ties go to
     the lowest arm; U_i is never below lambda_i.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms, optional
+        As in `GuaranteeKLUCB`; none by default.
 
     References
     ----------

@@ -35,31 +35,29 @@ class HTUCBState(NamedTuple):
 class HTUCB(Policy):
     """Pull the arm with the largest mean + A_k [N_k < tau_k n] + sqrt(2 log n / N_k).
 
+    Arms never pulled go first, the lowest first. N_k counts the rounds before n, and the threshold
+    is strict, decided in integers.
+
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
-        Required fraction of pulls tau_k >= 0 of each arm, exact: 0.05, "1/3". They sum to less
-        than 1.
+        Required fraction of pulls tau_k >= 0 of each arm, exact: 0.05, "1/3". They sum to less than
+        1.
     penalties : float or sequence of float, length n_arms
         Penalty rate A_k >= 0 of each arm, the cost of a missing pull; one number is for all arms.
         With 0 this is `UCB1`.
     clock : {"round", "previous"}
         What n is under the logarithm: the round being played, or the one before it.
     threshold : {"hard", "soft"}
-        Whether the whole penalty rate counts as soon as the arm is short, or only the missing
-        share of its quota, A_k (tau_k n - N_k)+ / (tau_k n).
+        Whether the whole penalty rate counts as soon as the arm is short, or only the missing share
+        of its quota, A_k (tau_k n - N_k)+ / (tau_k n).
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
-    Notes
-    -----
-    Arms never pulled go first, the lowest first. N_k counts the rounds before n, and the threshold
-    is strict, decided in integers.
-
     References
     ----------
-    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022,
-    Eq. 12 (clock "round"), Algorithm 1 (clock "previous") and Section 5 (soft threshold).
+    "A new look at fairness in stochastic multi-armed bandit problems", submission to ICLR 2022, Eq.
+    12 (clock "round"), Algorithm 1 (clock "previous") and Section 5 (soft threshold).
 
     Examples
     --------

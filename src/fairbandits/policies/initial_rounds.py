@@ -137,11 +137,9 @@ def _learn(state, t, arm, reward):
 
 @not_inlined
 def choose_early(first, t, coin):
-    """Return the arm of one of the initial rounds."""
     return choose(first, t, coin)
 
 
 @not_inlined
 def learn_early(first, t, arm, reward):
-    """Learn from the reward of one of the initial rounds."""
     learn(first, t, arm, reward)

@@ -97,11 +97,7 @@ def log_gap(p, entropy, divergence, guess):
 
 @inlined
 def _near(p, entropy, divergence):
-    """Return a number near the root.
-
-    It comes from the first two terms of q - p in powers of the root of the divergence, and is not
-    below the number that kl(p, q) without -p log q gives, a lower bound.
-    """
+    """Return a number near the root, from a series of q - p, but not below a bound of q."""
     x = (entropy - divergence) / (1.0 - p)
     first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
     second = (2.0 - 4.0 * p) * divergence / 3.0
@@ -154,7 +150,6 @@ def largest(limits, clock):
 
 @not_inlined
 def _begin(limits, clock):
-    """Begin a block."""
     until = clock + clock // 256 + 4
     limits.marks[UNTIL] = until
     limits.numbers[HIGH] = level(limits, until)
@@ -211,7 +206,6 @@ def first_unpulled(limits):
 
 @inlined
 def learn(limits, arm, reward):
-    """Learn from the reward of a pull."""
     pulls = limits.pulls[arm] + 1
     limits.pulls[arm] = pulls
     limits.marks[UNPULLED] -= 1 if pulls == 1 else 0
@@ -230,8 +224,6 @@ def learn(limits, arm, reward):
 
 
 class KLUCBState(NamedTuple):
-    """The arms' limits."""
-
     limits: Limits
 
 
@@ -239,15 +231,13 @@ class KLUCBState(NamedTuple):
 class KLUCB(Policy):
     """Pull the arm of the largest q with N kl(mean, q) = c log t, after each arm once.
 
+    kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
+    Ties go to the lowest arm. A mean outside [0, 1] is taken for the nearer end.
+
     Parameters
     ----------
     constant : float
         c, above 0; 1 is what its authors recommend in practice.
-
-    Notes
-    -----
-    kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
-    Ties go to the lowest arm. A mean outside [0, 1] is taken for the nearer end.
 
     References
     ----------

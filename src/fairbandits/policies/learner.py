@@ -14,7 +14,6 @@ class HasLearner(Policy):
         self.make_learner()
 
     def make_learner(self) -> Any:
-        """Return the learner."""
         return make_learner(self.learner, self.learner_parameters)
 
 

@@ -1,8 +1,8 @@
 """Adversarial learners: the black boxes inside BanditQ.
 
-A learner's state has a field ``x``, the distribution it plays next, and one verb that moves it:
-``ascend(learner, g)`` takes the gains of all arms (full information), and
-``absorb(learner, t, arm, g)`` that of the arm pulled in round `t`. Gains have no a-priori bound.
+A learner's state has a field ``x``, the distribution it plays next. ``ascend(learner, g)`` moves it
+by the gains of all arms, ``absorb(learner, t, arm, g)`` by that of the arm pulled in round `t`.
+Gains have no a-priori bound.
 """
 
 import math

@@ -43,14 +43,15 @@ class LFGState(NamedTuple):
 class LFG(Policy):
     """Pull the arm with the largest queue + eta w_i u_i, u_i an upper confidence bound.
 
+    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly; Q_i(1) is 0, or f_i with
+    arrivals before the choice. An arm never pulled has u_i = 1.
+
     Parameters
     ----------
     fractions : sequence of number or str, length n_arms
         Required fraction of pulls f_i of each arm, exact: 0.05, "1/3".
-    eta : float, optional
-        Weight of the reward against the queues, >= 0; default 100, or as `eta_exponent` says.
-    eta_exponent : float, optional
-        Gives ``eta = horizon ** eta_exponent`` in place of `eta`.
+    eta, eta_exponent : float, optional
+        Weight >= 0 of the reward against the queues; 100, or ``horizon ** eta_exponent``.
     constant : float
         c in the bound mean + sqrt(c log t / pulls); 3/2 by its authors, 2 elsewhere.
     cap : float, optional
@@ -61,11 +62,6 @@ class LFG(Policy):
         Whether the required fraction joins the queue after a round's choice, or before it.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
-
-    Notes
-    -----
-    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly; Q_i(1) is 0, or f_i with
-    arrivals before the choice. An arm never pulled has u_i = 1.
 
     References
     ----------

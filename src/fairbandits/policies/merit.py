@@ -1,8 +1,7 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
-The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros: sums are
-taken block by block, and a draw looks for the block first. The order of all additions is fixed,
-since the last bits decide ties in the released program.
+The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros. The
+order of all additions is fixed: the last bits decide ties in the released program.
 """
 
 import math
@@ -154,8 +153,8 @@ def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
     At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), and each term first falls and
-    then rises, so an end of its interval is best: iterating this (Dinkelbach 1967) climbs to the
-    maximum over all vertices. Ties go to the upper end.
+    then rises, so an end of its interval is best, ties going to the upper one: iterating this
+    climbs to the maximum over all vertices (Dinkelbach 1967).
     """
     for k in range(size):
         out[k] = upper[k]
@@ -178,7 +177,6 @@ def best_vertex(lower, upper, size, kind, c, out):
 
 @inlined
 def products(v, w):
-    """Return the products of eight values and eight others."""
     (a, b, c, d), (e, f, g, h) = v
     (i, j, k, m), (n, o, p, q) = w
     return (a * i, b * j, c * k, d * m), (e * n, f * o, g * p, h * q)
@@ -186,7 +184,6 @@ def products(v, w):
 
 @inlined
 def tree(values):
-    """Return the sum of eight values."""
     (a, b, c, d), (e, f, g, h) = values
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
@@ -231,7 +228,6 @@ def sum_weights(arms, g):
 
 @inlined
 def blocks_of(arms, g):
-    """Return the number of blocks that hold the arms of group g."""
     return (size_of(arms, g) + BLOCK - 1) // BLOCK
 
 
@@ -316,8 +312,8 @@ def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
     The arms go by increasing probability, equal ones by their ranks; the first whose cumulated
-    probability is strictly above the number is drawn. The number 1.000 passes all of them, unless
-    the sum rounds to above 1. `order` has the ranks in the last round's order.
+    probability is strictly above the number is drawn. `order` has the ranks in the last round's
+    order.
     """
     row = group * arms.columns
     while True:

@@ -1,7 +1,4 @@
-"""Users' policies outside the package, which configuration files name as ``module:Class``.
-
-Neither Numba nor NumPy is imported here, though a policy's module may do so.
-"""
+"""Users' policies outside the package, ``module:Class``; neither Numba nor NumPy is imported."""
 
 import hashlib
 import importlib
@@ -31,10 +28,7 @@ def source_hash(name: str) -> str:
 
 
 def find(name: str) -> Any:
-    """Return the class, or another callable, named by ``module:Class``; ValueError if missing.
-
-    The module is looked for in the current folder first.
-    """
+    """Return what ``module:Class`` names, in the current folder first; ValueError if missing."""
     module, found = _parts(name)
     file = _file(name)
     try:

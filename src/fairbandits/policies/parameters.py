@@ -1,8 +1,7 @@
 """What hyper-parameters of policies and observers can be, said once: in the types of their fields.
 
 A field's type has a check of this module, as ``Annotated[str, one_of("hard", "soft")]``; for any
-number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough. The
-check runs where an object is made, by a Python call or from a configuration file.
+number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough.
 """
 
 import dataclasses
@@ -110,7 +109,6 @@ def number(
 
 
 def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
-    """Return the check of a whole number."""
     allowed = "a whole number" + ("" if at_least is None else f" of at least {at_least}")
     allowed += "" if at_most is None else f" and at most {at_most}"
 
@@ -150,8 +148,6 @@ def exact(*, at_least: float | None = None) -> Check:
 
 
 def one_of(*values: Any) -> Check:
-    """Return the check of a choice."""
-
     def check(name: str, value: Any, of: str) -> Any:
         if value not in values or isinstance(value, bool) != isinstance(values[0], bool):
             hint = nearest(value, values) if isinstance(value, str) else ""
@@ -163,8 +159,6 @@ def one_of(*values: Any) -> Check:
 
 
 def a(kind: type, words: str) -> Check:
-    """Return the check of a type."""
-
     def check(name: str, value: Any, of: str) -> Any:
         if not isinstance(value, kind):
             raise ValueError(f"{name} must be {words}, got {value!r}{of}")
@@ -196,7 +190,6 @@ def several(
 
 
 def per_arm(entry: Check) -> Check:
-    """Return the check of a sequence of numbers with one entry per arm."""
     return several(entry, "arm")
 
 

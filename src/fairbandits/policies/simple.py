@@ -24,20 +24,14 @@ from fairbandits.rationals import rational
 
 
 class UniformState(NamedTuple):
-    """Number of arms."""
-
     n_arms: int
 
 
 class ConstantState(NamedTuple):
-    """The arm, 0-based."""
-
     arm: int
 
 
 class StaticState(NamedTuple):
-    """The distribution."""
-
     x: np.ndarray
 
 
@@ -106,14 +100,12 @@ class Static(Policy):
 class SmallestDeficit(Policy):
     """Pull the arm that is furthest ahead of its quota: the adversary of Fair-Learn.
 
+    In round t the deficit is r_i (t-1) - N_i(t-1); ties go to the lowest index.
+
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
         Fractions r_i >= 0, exact, that sum to less than 1.
-
-    Notes
-    -----
-    In round t the deficit is r_i (t-1) - N_i(t-1); ties go to the lowest index.
     """
 
     quotas: ArmQuotas
@@ -129,25 +121,17 @@ class SmallestDeficit(Policy):
 class Prophet(Policy):
     """Pull every arm as often as the best division of the horizon into whole pulls says.
 
-    It knows the means; no policy has less penalised regret at the horizon.
+    It knows the means; no policy has less penalised regret at the horizon. Its regret is below the
+    sum of the A_k of arms with A_k >= Delta_k, what rounding costs (Eqs 7-8 of the paper on
+    `HTUCB`). Round t is for the arm furthest behind its plan, by plan t / T - N, ties to the lowest
+    index.
 
     Parameters
     ----------
     means : sequence of number or str, length n_arms
         The true mean rewards mu_k, exact.
-    quotas : sequence of number or str, length n_arms
-        Required fraction of pulls tau_k >= 0 of each arm, exact. They sum to less than 1.
-    penalties : float or sequence of float, length n_arms
-        Penalty rate A_k >= 0 of each arm; one number is for all arms.
-
-    Notes
-    -----
-    Its regret is below the sum of the A_k of arms with A_k >= Delta_k, what rounding costs. Round t
-    is for the arm furthest behind its plan, by plan t / T - N, ties to the lowest index.
-
-    References
-    ----------
-    As in `HTUCB`, Eqs 7-8.
+    quotas, penalties
+        As in `HTUCB`.
 
     Examples
     --------

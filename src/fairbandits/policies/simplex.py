@@ -29,12 +29,8 @@ def project_step(x, rate, g, threshold, moves, y):
 
     That point is max(x + rate * g - d, 0). The d that fits any set of entries is never too large:
     it climbs from `threshold`, the d of some set of entries, dropping entries until the lowest one
-    kept lies above it. `y` is scratch.
-
-    References
-    ----------
-    C. Michelot, "A finite algorithm for finding the projection of a point onto the canonical
-    simplex of R^n", Journal of Optimization Theory and Applications 50 (1986), 195-200.
+    kept lies above it (C. Michelot, Journal of Optimization Theory and Applications 50, 1986,
+    195-200). `y` is scratch.
     """
     for k in range(len(y)):
         y[k] = x[k] + rate * g[k]
@@ -62,13 +58,10 @@ def log_barrier_shift(gaps, shift, tolerance):
     """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
 
     The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with gaps_i = max
-    z - z_i. The start `shift` can be any positive number, since the function is concave and
-    increasing: a step from the right lands on the left, and from there the steps climb to the root.
-    The last step is the one that started with |1 - sum| below `tolerance`.
-
-    References
-    ----------
-    BanditQ, App. 7.9 (UAI version, Alg. 3, with the sign corrected).
+    z - z_i (BanditQ, App. 7.9, with the sign corrected). The start `shift` can be any positive
+    number, since the function is concave and increasing: a step from the right lands on the left,
+    and from there the steps climb to the root. The last one started with |1 - sum| below
+    `tolerance`.
     """
     going = shift > 0.0  # true in every lane
     for _ in range(200):
@@ -87,10 +80,7 @@ def log_barrier_shift(gaps, shift, tolerance):
 
 @inlined
 def mass_and_logs(gaps, shift, p):
-    """Return sum_i 1 / (gaps_i + shift), and sum_i log((gaps_i + shift) p_i) with few logarithms.
-
-    One loop does both, because each sum waits only for its own additions.
-    """
+    """Return sum_i 1 / (gaps_i + shift), and sum_i log((gaps_i + shift) p_i) by few logarithms."""
     mass, logs, product = 0.0, 0.0, 1.0
     for k in range(len(gaps)):
         gap = gaps[k] + shift

@@ -40,7 +40,7 @@ class UCB1State(NamedTuple):
 
 @dataclass(frozen=True)
 class UCB1(Policy):
-    """Pull the arm with the largest mean + sqrt(2 log t / pulls), after each arm once.
+    """Pull the arm with the largest mean + sqrt(2 log t / pulls), after each arm once in order.
 
     Parameters
     ----------
@@ -51,10 +51,6 @@ class UCB1(Policy):
         policy was asked for an arm, which differ inside `FairLearn`.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
-
-    Notes
-    -----
-    Arms never pulled go first, the lowest first.
 
     References
     ----------
@@ -84,7 +80,6 @@ def no_pulls(n_arms: int) -> Means:
 
 @inlined
 def take(means, arm, reward):
-    """Learn from the reward of a pull."""
     pulls = means.pulls[arm] + 1
     sums = means.sums[arm] + reward
     means.pulls[arm] = pulls

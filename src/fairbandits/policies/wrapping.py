@@ -49,16 +49,13 @@ class ResampledState(NamedTuple):
 class OwnReward(HasLearner):
     """A learner that draws an arm in the full-information loop and sees that arm's reward only.
 
-    The rewards of the other arms are for observers, which measure them unseen by the learner.
+    The rewards of the other arms are for observers, which measure them unseen by the learner. An
+    arm's reward is that of the round, not of the pull; the probes are those of the learner.
 
     Parameters
     ----------
-    learner, learner_parameters : str, mapping of str
-        Name and hyper-parameters of any registered policy with bandit feedback.
-
-    Notes
-    -----
-    The probes are those of the learner. An arm's reward is that of the round, not of the pull.
+    learner, learner_parameters
+        As in `FairLearn`.
     """
 
     learner: Learner = "ucb1"
@@ -78,20 +75,17 @@ class PlugIn(HasLearner):
     """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
 
     It translates `FairLearn` to targets of reward when the means are not known. No paper has it.
-
-    Parameters
-    ----------
-    targets : sequence of float, length n_arms
-        Target reward rate lambda_i of each arm, 0 for the unprotected.
-    learner, learner_parameters : str, mapping of str
-        Name and hyper-parameters of any registered policy with bandit feedback.
-
-    Notes
-    -----
     Round n <= n_arms is arm n's. Quotas are renewed in the round after, and in each round that is a
     power of two: min(1, lambda_i N_i / S_i), or 1 for an arm without any reward; if their sum is
     above 1 they are divided by it. In round t the deficit is r_i (t-1) - N_i(t-1), compared
     strictly with 0; ties go to the lowest index.
+
+    Parameters
+    ----------
+    targets : sequence of float, length n_arms
+        As in `BanditQ`.
+    learner, learner_parameters
+        As in `FairLearn`.
 
     Examples
     --------
@@ -115,20 +109,14 @@ class PlugIn(HasLearner):
 class Resampled(HasLearner):
     """Show the learner, in place of a reward, a coin that is 1 with the reward as probability.
 
-    These coins are Bernoulli with the mean of the rewards. The recorded rewards are the real ones.
+    These coins are Bernoulli with the mean of the rewards (Algorithm 2 of the paper on `Thompson`,
+    section 2.1 of that on `FairLearn`). The recorded rewards are the real ones. The coin is 1 where
+    the 2**33-th further word of the round's coin is below the reward.
 
     Parameters
     ----------
-    learner, learner_parameters : str, mapping of str
-        Name and hyper-parameters of any registered policy with bandit feedback.
-
-    Notes
-    -----
-    The coin is 1 where the 2**33-th further word of the round's coin is below the reward.
-
-    References
-    ----------
-    As in `Thompson`, Algorithm 2; as in `FairLearn`, section 2.1.
+    learner, learner_parameters
+        As in `FairLearn`.
     """
 
     learner: Learner = "ucb1"
@@ -216,24 +204,16 @@ class MixtureState(NamedTuple):
 class Mixture(HasLearner):
     """Pull arm i with probability r_i, and with the rest of 1 leave the choice to the learner.
 
-    Then E[N_i(t)] >= r_i t in every round t, and nothing more.
+    Then E[N_i(t)] >= r_i t in every round t, and nothing more. The learner learns from all pulls
+    and sees the global round. Arm i is pulled where the 2**32-th further word of the round's coin
+    is below r_1 + .. + r_i for no smaller i. Another policy with such a guarantee is that of L. E.
+    Celis, S. Kapoor, F. Salehi and N. K. Vishnoi, "Controlling polarization in personalization: an
+    algorithmic framework", FAT* 2019.
 
     Parameters
     ----------
-    quotas : sequence of number or str, length n_arms
-        Required fraction of pulls r_i >= 0 of each arm, exact; they sum to less than 1.
-    learner, learner_parameters : str, mapping of str
-        Name and hyper-parameters of any registered policy with bandit feedback.
-
-    Notes
-    -----
-    The learner learns from all pulls and sees the global round. Arm i is pulled where the 2**32-th
-    further word of the round's coin is below r_1 + .. + r_i for no smaller i.
-
-    References
-    ----------
-    Another policy with such a guarantee: L. E. Celis, S. Kapoor, F. Salehi and N. K. Vishnoi,
-    "Controlling polarization in personalization: an algorithmic framework", FAT* 2019.
+    quotas, learner, learner_parameters
+        As in `FairLearn`.
     """
 
     quotas: ArmQuotas

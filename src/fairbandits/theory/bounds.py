@@ -38,10 +38,7 @@ def regret_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
 def learner_bound(
     rounds: ArrayLike, gain_sum: np.ndarray, gain_squares: np.ndarray, gain_max: np.ndarray
 ) -> np.ndarray:
-    """Return Theorem 2's bound on the regret against the surrogate rewards up to t.
-
-    It follows from the sum of each arm's gains, that of their squares, and the largest gain.
-    """
+    """Return Theorem 2's bound on the regret against surrogate rewards, from the arms' gains."""
     n_arms = gain_sum.shape[-1]
     size = 1 + np.sqrt(2 * n_arms * gain_squares.sum(axis=-1))
     size += 2 * gain_max.max(axis=-1) * np.sqrt(n_arms * np.asarray(rounds, float))

@@ -1,7 +1,6 @@
 """The fluid equilibrium at which BanditQ settles: our derivation, for figures and tests.
 
-With an unprotected best arm and slack in the targets, all surrogate means are equal there,
-(Q_i + V) mu_i = V mu*.
+With an unprotected best arm and slack in the targets, (Q_i + V) mu_i = V mu* for all arms there.
 """
 
 from collections.abc import Sequence

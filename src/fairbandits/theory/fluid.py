@@ -17,10 +17,7 @@ from fairbandits.rationals import quota_numerators
 def fluid_pulls(
     means: Sequence[float], quotas: Sequence, penalties: float | Sequence[float], horizon: int
 ) -> np.ndarray:
-    """Return the pulls of each arm by HT-UCB with the hard threshold, which sum to the horizon.
-
-    Without penalty rates this is the fluid law of UCB1.
-    """
+    """Return each arm's pulls by HT-UCB with the hard threshold; without penalty rates, by UCB1."""
     if horizon < 2:
         raise ValueError(f"horizon must be at least 2, got {horizon!r}")
     means = np.asarray(means, float)

@@ -13,10 +13,7 @@ from fairbandits.rationals import quota_numerators, rational
 
 
 class ArmSets(NamedTuple):
-    """Which arms are optimal (Delta_k = 0), critical (A_k >= Delta_k > 0) or non-critical.
-
-    Of the three boolean arrays, shape (n_arms,), exactly one is true for each arm.
-    """
+    """Which arms are optimal (Delta_k = 0), critical (A_k >= Delta_k > 0) or non-critical."""
 
     optimal: np.ndarray
     critical: np.ndarray
@@ -24,10 +21,7 @@ class ArmSets(NamedTuple):
 
 
 def arm_sets(means: Sequence, penalties: float | Sequence) -> ArmSets:
-    """Return which arms are optimal, critical and non-critical.
-
-    Numbers count as their shortest decimal form: 0.9 - 0.6 > 0.3 in floating point.
-    """
+    """Return the sets of arms; numbers count in decimals, since 0.9 - 0.6 > 0.3 in floats."""
     exact = [rational("means", mean) for mean in means]
     scalar = isinstance(penalties, str) or np.ndim(penalties) == 0
     rates = [rational("penalties", rate) for rate in ([penalties] if scalar else penalties)]
