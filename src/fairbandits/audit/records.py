@@ -80,6 +80,15 @@ class Made:
     def exploratory(self) -> bool:
         return self.seed != LEDGER
 
+    def columns(self, data: Iterable[str]) -> dict[str, str]:
+        """Return the columns of a row that describe its datasets."""
+        known = {place: self.sources.get(place, {}) for place in data}
+        return {
+            "data_hash": hash_of({place: one.get("content", "") for place, one in known.items()}),
+            "code": joint(one["code"] for one in known.values() if one),
+            "seed": "" if self.seed is None else str(self.seed),
+        }
+
 
 class Table(NamedTuple):
     """Rows of verdicts or findings, the scale of their datasets, and their origin."""
@@ -124,7 +133,7 @@ _NO_TEST = Test(None, {}, "")
 
 
 def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, Any]:
-    finding, sources = one.finding, {place: made.sources.get(place, {}) for place in one.data}
+    finding = one.finding
     return {
         **{name: getattr(finding, name, None) for name in NUMBERS},
         **{name: getattr(finding, name, "") for name in ("grade", "control")},
@@ -136,9 +145,7 @@ def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, An
         "against": dict(one.against) if finding else {},
         "also": dict(finding.also) if finding else {},
         "data": list(one.data),
-        "data_hash": hash_of({place: own.get("content", "") for place, own in sources.items()}),
-        "code": joint(own["code"] for own in sources.values() if own),
-        "seed": "" if made.seed is None else str(made.seed),
+        **made.columns(one.data),
         "rules": ledger.digest,
         "audit_code": audit_code(),
     }
