@@ -17,7 +17,8 @@ from fairbandits.settings.formulas import plain
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">\
 <meta name="viewport" content="width=device-width, initial-scale=1">\
-<title>{title}</title><style>{style}</style></head><body><h1>{title}</h1>{failures}{body}</body></html>
+<title>{title}</title><style>{style}</style></head><body><main><h1>{title}</h1>\
+{failures}{body}</main></body></html>
 """
 STYLE = """
 body { font: 16px/1.5 sans-serif; margin: 0 auto; max-width: 70rem; padding: 0 1rem 3rem;
@@ -149,4 +150,4 @@ def _table(rows: pd.DataFrame, terms: Terms, label: str) -> str:
     yours = escape(label)
     table = table.replace('class="dataframe"', 'class="fb-table"')  # the look of the site's own
     table = table.replace(f"<td>{yours}</td>", f"<td><strong>{yours}</strong></td>")
-    return f'<div class="fb-scroll">{table}</div>'
+    return f'<div class="fb-scroll" tabindex="0">{table}</div>'
