@@ -745,6 +745,7 @@ REFUSED = [
     ("slope", [[TEN] * 2, GRID], {}, "one entry per horizon"),
     ("slope", [[TEN, TEN, TEN[:9]], GRID], {}, "values at 100000 must have at least 10"),
     ("slope", [[TEN] * 3, GRID[::-1]], {}, "increase"),
+    ("slope", [[TEN] * 3, (0, *GRID[1:])], {}, "horizons must be above 0"),
     ("slope", [[TEN] * 3, GRID], {"window": "top decade"}, "at least 3"),
     ("slope", [[TEN] * 3, GRID], {"claim": "about"}, "claim must be one of"),
     ("slope", [[TEN] * 3, GRID], {"margin": -1}, "margin"),
