@@ -27,8 +27,8 @@ LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAIL
 DIGITS = 4
 #: What a paper's page tells of the claims that the paper stands on, by their verdicts.
 STORY = {
-    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
     "What holds": (finding.REPRODUCED,),
+    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
     "What stays open": (finding.INCONCLUSIVE, finding.NOT_TESTABLE, finding.FAILED),
 }
 #: Heading of each group of claims in the tally.
@@ -270,12 +270,16 @@ def summary(audit: Audit, paper: str) -> Html | None:
     rows = audit.of(paper)
     head, *lines = totals.criteria(audit.claims, rows, audit.findings)
     primary = [(row["verdict"], _short(audit, row["claim"])) for row in rows if row["primary"]]
-    counted = show.tally(rows)
+    found = show.tally(rows)
+    grades = [found.grades.get(verdict, {}) for verdict in found.counted]
+    graded = {grade: [one.get(grade, "") for one in grades] for grade in finding.GRADES}
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
-        found=counted,
+        found=found,
+        counted=[["all", *found.counted.values()], *([grade, *n] for grade, n in graded.items())],
+        left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         story={
             title: [said for verdict, said in primary if verdict in verdicts]
             for title, verdicts in STORY.items()

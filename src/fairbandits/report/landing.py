@@ -1,13 +1,9 @@
 """The report's first page: how many claims hold, and the findings that matter most."""
 
-import base64
-import io
 import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
-
-import matplotlib.pyplot as plt
 
 from fairbandits.audit import show
 from fairbandits.library import style
@@ -30,14 +26,10 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         ledger.short_title: show.tally(audit.of(paper)) for paper, ledger in audit.ledgers.items()
     }
     style.apply_style()
-    image = io.BytesIO()
-    drawing = overview.verdicts(totals)
-    drawing.savefig(image, format="svg", metadata={"Date": None})
-    plt.close(drawing)  # else the notebook shows it once more
     return render(
         "landing.html",
         audit=audit,
-        image=base64.b64encode(image.getvalue()).decode("ascii"),
+        image=overview.encoded(overview.verdicts(totals)),
         what=overview.WHAT,
         totals=totals,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others

@@ -16,13 +16,16 @@ LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
 def reference(*names: str) -> Html:
-    """Return the docstrings of public names, given without ``fairbandits.``: "metrics.regret"."""
+    """Return the docstrings of public names, each folded below its first paragraph.
+
+    Names are given without ``fairbandits.``: "metrics.regret".
+    """
     return render(
         "library.html",
         entries=[(name, list(_blocks(name))) for name in names],
         lists=LISTS,
         terms=_terms,
-        paragraphs=lambda lines: filter(str.strip, re.split(r"\n\s*\n", "\n".join(lines))),
+        paragraphs=_paragraphs,
         in_line=_in_line,
     )
 
@@ -64,6 +67,11 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     for first, end in zip([-2, *starts], [*starts, len(lines)], strict=True):
         body = "\n".join(lines[first + 2 : end]).strip("\n").splitlines()
         yield ("" if first < 0 else lines[first]), body
+
+
+def _paragraphs(lines: list[str]) -> list[str]:
+    """Return a section's paragraphs."""
+    return [text for text in re.split(r"\n\s*\n", "\n".join(lines)) if text.strip()]
 
 
 def _terms(lines: list[str]) -> list[tuple[str, str]]:

@@ -1,5 +1,7 @@
 """A picture of the verdicts on the claims that each audited text makes."""
 
+import base64
+import io
 from collections.abc import Mapping
 from itertools import product
 
@@ -51,6 +53,14 @@ def verdicts(totals: Mapping[str, Totals]) -> Figure:
     axis.set_xlabel(WHAT)
     figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
     return figure
+
+
+def encoded(drawing: Figure) -> str:
+    """Return a drawing as the content of an image in a page, and close it."""
+    image = io.BytesIO()
+    drawing.savefig(image, format="svg", metadata={"Date": None})
+    plt.close(drawing)  # else the notebook shows it once more
+    return base64.b64encode(image.getvalue()).decode("ascii")
 
 
 def _width(one: Totals, verdict: str, grade: str) -> int:
