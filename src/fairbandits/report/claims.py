@@ -4,6 +4,7 @@ None is a notebook: `fairbandits.report.build` adds them to the site, from the s
 findings.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,15 @@ from fairbandits.report import evidence
 from fairbandits.report.across import MARKS, carried, resting
 from fairbandits.report.audit import Audit, Row, badge, limits, role, significant
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, link_to_claim, render
+from fairbandits.report.markup import (
+    FUNCTIONS,
+    Cell,
+    Html,
+    data_table,
+    link_to_claim,
+    minus,
+    render,
+)
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import check
@@ -172,7 +181,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     columns = {
         "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
         "reading": [row["reading"] for row in rows],
-        "case": [row["each"] for row in rows],
+        "case": [minus(row["each"]) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
         "of the control": [row["control"] for row in rows],
         "number": [_number_cell(row, "statistic") for row in rows],
@@ -209,12 +218,27 @@ def _files(folder: str, place: str) -> dict[str, str]:
     return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
+def _chosen(value: float) -> str:
+    """Return a number that was chosen, with the digits that were given."""
+    return minus(words.number(value))
+
+
 def against(row: Row) -> str:
     """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
-        f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
+        f"{name} {_chosen(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
+
+
+def otherwise(row: Row) -> str:
+    """Return where a row's number would have to be for the claim to be reproduced."""
+    low, high = evidence.claimed(row)
+    if math.isinf(low):
+        return f"at most {_chosen(high)}"
+    if math.isinf(high):
+        return f"at least {_chosen(low)}"
+    return f"between {_chosen(low)} and {_chosen(high)}"
 
 
 def all_of_them(audit: Audit) -> Html:
@@ -223,7 +247,7 @@ def all_of_them(audit: Audit) -> Html:
     header += ["quantity", "number", "limits", "n"]
     rows = [
         [
-            Cell(link_to_claim(claim.id) + Html("<br>") + plain(claim.statement), claim.id),
+            Cell(link_to_claim(claim.id) + Html("<br>") + minus(plain(claim.statement)), claim.id),
             audit.ledgers[claim.paper].short_title,
             claim.place,
             claim.kind.replace("_", " "),
@@ -281,6 +305,7 @@ FUNCTIONS |= {
     "against": against,
     "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
     "limits": limits,
+    "otherwise": otherwise,
     "quantities": quantities,
     "words": words,
 }

@@ -17,7 +17,7 @@ from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPR
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.words import against, number
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, minus, render
 
 Row = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
     axis = _axis(drawn)
     readings = len({row["reading"] for row in rows}) > 1
     names = [
-        ", ".join(filter(None, (row["reading"].replace("_", " ") * readings, row["each"])))
+        ", ".join(filter(None, (row["reading"].replace("_", " ") * readings, minus(row["each"]))))
         for row in rows
     ]
     cases = [
@@ -94,7 +94,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         for row in (drawn if thin else rows)
     ]
     references = {row["reference"] for row in drawn}
-    line = number(references.pop()) if len(references) == 1 else "the line"
+    line = minus(number(references.pop())) if len(references) == 1 else "the line"
     names_of_line = {next(iter(row["against"]), "") for row in drawn}
     level = drawn[0]["settings"].get("level")
     kind = LIMITS.get(drawn[0]["procedure"], "limits, each one-sided")
@@ -106,7 +106,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         axis=axis,
         label=f"{str(what)[:1].upper()}{str(what)[1:]}{above}.",
         what=what,
-        span=[number(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
+        span=[minus(number(extreme(row["statistic"] for row in drawn))) for extreme in (min, max)],
         n=len(drawn),
         missing=len(rows) - len(drawn),
         drawn=_counted(drawn),

@@ -26,6 +26,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
 from fairbandits.report import edition, findings, overview
+from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -80,7 +81,7 @@ def numbers_of(
             value = float(row[column]) * entry.get("times", 1)
         except (TypeError, ValueError):
             raise ConfigError(f"{place}: {column} must be a number, got {row[column]!r}") from None
-        text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
+        text = minus(f"{value:{entry.get('format', ',.0f')}}".replace(",", " "))
         yield Number(name, value, text, f"{source}, {column}", entry["unit"])
 
 
