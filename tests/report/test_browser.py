@@ -313,7 +313,7 @@ def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
     rows.filter(has_text="at most").locator("visible=true").first.locator("a").first.click()
     page.locator("#verdict dl").wait_for()
     words = page.locator("#verdict dt").all_inner_texts()
-    assert {"measured", "judged against", "reproduced if", "rule"} <= {*words}
+    assert {"measured", "judged against", "reproduced only if", "rule"} <= {*words}
     assert "--set level=" in page.locator("#again").inner_text()
 
 

@@ -28,7 +28,8 @@ DIGITS = 4
 #: What a paper's page tells of the claims that the paper stands on, by their verdicts.
 STORY = {
     "What holds": (finding.REPRODUCED,),
-    "What does not hold as it is claimed": (finding.NOT_REPRODUCED, finding.DEPENDS),
+    "What does not hold": (finding.NOT_REPRODUCED,),
+    "What depends on the reading": (finding.DEPENDS,),
     "What stays open": (finding.INCONCLUSIVE, finding.NOT_TESTABLE, finding.FAILED),
 }
 #: Heading of each group of claims in the tally.

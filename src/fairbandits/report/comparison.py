@@ -195,15 +195,15 @@ def ours_alone(paper: Paper, figure: str) -> Html:
     """Return a figure of a paper whose published figures are lost, with a link to its section."""
     label = f"Figure {figure.removeprefix('fig')}"
     return Html(
-        '<figure class="fb-figure"><a class="fb-image" href="#{}">{}</a><figcaption>{} as we find '
-        "it. The available text has lost the published figures, and prints no numbers of their "
-        "curves: there is nothing to lay beside ours.</figcaption></figure>"
+        '<figure class="fb-figure fb-small"><a class="fb-image" href="#{}">{}</a><figcaption>{} '
+        "as we find it. The available text has lost the published figures, and prints no numbers "
+        "of their curves: there is nothing to lay beside ours.</figcaption></figure>"
     ).format(figure, image(paper, figure, f"{label}, described in its own section"), label)
 
 
 def _opening(drawing: Figure, caption: str) -> Html:
     """Return a picture that a paper's page opens with."""
     return Html(
-        '<figure class="fb-figure"><img class="fb-overview" alt="{}" '
-        'src="data:image/svg+xml;base64,{}"><figcaption>{}</figcaption></figure>'
+        '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
+        'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'
     ).format(caption, overview.encoded(drawing), caption)
