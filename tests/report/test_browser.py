@@ -265,6 +265,7 @@ def test_layout_holds(visit, name, theme, size):
     page = visit.open(name, theme, size)
     assert page.evaluate("document.documentElement.dataset.theme") == theme
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert page.evaluate("document.documentElement.scrollHeight") < 15_000 or size is NARROW
     boxes = page.evaluate(
         "[...document.querySelectorAll('.fb-scroll, .fb-figure, .fb-smoke, .fb-gallery')]"
         ".map(element => element.getBoundingClientRect()).map(box => [box.left, box.right])"
@@ -310,7 +311,8 @@ def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
     page = visit.open("index", size=FIRST)
     page.get_by_role("link", name="Which claims hold?").click()
     rows = page.locator("#claims tbody tr", has=page.locator(".fb-off", has_text="not reproduced"))
-    rows.filter(has_text="at most").locator("visible=true").first.locator("a").first.click()
+    measured = rows.filter(has=page.locator("td:nth-child(11)", has_text=" to "))  # its limits
+    measured.locator("visible=true").first.locator("a").first.click()
     page.locator("#verdict dl").wait_for()
     words = page.locator("#verdict dt").all_inner_texts()
     assert {"measured", "judged against", "reproduced only if", "rule"} <= {*words}
@@ -328,7 +330,7 @@ def test_which_policy_keeps_quotas_with_an_unknown_horizon_is_one_click_away(vis
     assert unknown.count() == 2
 
 
-def test_a_paper_is_told_on_five_screens_and_unfolds_where_a_link_leads(visit):
+def test_what_is_folded_unfolds_where_a_link_leads(visit):
     page = visit.open("bf_ucb", size=FIRST)
     folds = page.locator("section > details")
     assert folds.count() >= 5
@@ -338,10 +340,3 @@ def test_a_paper_is_told_on_five_screens_and_unfolds_where_a_link_leads(visit):
     figure.wait_for()
     page.goto(f"{visit.url}/library.html#fb-metrics.regret")
     page.locator("#fb-metrics\\.regret dl").first.wait_for()
-    assert page.evaluate("document.documentElement.scrollHeight") < 15_000
-
-
-@each_page
-def test_no_page_is_endless(visit, name):
-    page = visit.open(name)
-    assert page.evaluate("document.documentElement.scrollHeight") < 15_000
