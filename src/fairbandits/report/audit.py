@@ -15,7 +15,7 @@ from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, minus, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -76,7 +76,7 @@ class Audit:
     def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Return rows of a claim with readings called by their words."""
         of = self.judging(claim).reading
-        return [row | {"reading": row["reading"] and of(row["reading"])} for row in rows]
+        return [row | {"reading": row["reading"] and minus(of(row["reading"]))} for row in rows]
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""

@@ -283,7 +283,7 @@ def robustness(audit: Audit, paper: str) -> Html:
     lines = [line for line in lines if line[2] or line[3]]
     readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
     settings = sorted(set().union(*(rests for *_, rests in lines)))
-    heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
+    heads = [(minus(ledger.reading(key)), plain(ledger.readings[key])) for key in readings]
     heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
     several = [head for _, head, under, _ in lines if len(under) > 1]
     return render(
