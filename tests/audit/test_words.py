@@ -109,8 +109,8 @@ def test_several_cases_are_one_sentence_with_the_weakest():
     ]
     (said,) = qualifying(claim, rows, number)
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25, 0.15 to "
-        "0.35, n = 100."
+        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25, "
+        "0.15 to 0.35, n = 100."
     )
     (said,) = qualifying(claim, [rows[0], rows[2]], number)
     assert said.partition(": ")[2] == (
