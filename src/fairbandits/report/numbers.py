@@ -81,7 +81,7 @@ def numbers_of(
             value = float(row[column]) * entry.get("times", 1)
         except (TypeError, ValueError):
             raise ConfigError(f"{place}: {column} must be a number, got {row[column]!r}") from None
-        text = minus(f"{value:{entry.get('format', ',.0f')}}".replace(",", " "))
+        text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
         yield Number(name, value, text, f"{source}, {column}", entry["unit"])
 
 
@@ -180,7 +180,7 @@ def csv_of(numbers: Sequence[Number]) -> str:
 
 def texts_of(file: Path) -> dict[str, str]:
     """Return the committed table's numbers as page texts, by name."""
-    return {row["name"]: row["text"] for row in edition.rows_of(file)}
+    return {row["name"]: minus(row["text"]) for row in edition.rows_of(file)}
 
 
 def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
@@ -222,7 +222,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(verdicts)}))
     numbers += [one for paper in papers for one in numbers_of(paper, results, found, root)]
-    texts = {one.name: one.text for one in numbers}
+    texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     wanted = pages | {"README.md": findings.written(pages["README.md"], notable)}
