@@ -109,12 +109,12 @@ def test_several_cases_are_one_sentence_with_the_weakest():
     ]
     (said,) = qualifying(claim, rows, number)
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1; the weakest, arm 2: share 0.25, 0.15 to "
-        "0.35, n = 100."
+        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25, "
+        "0.15 to 0.35, n = 100."
     )
     (said,) = qualifying(claim, [rows[0], rows[2]], number)
     assert said.partition(": ")[2] == (
-        "reproduced in all 2 cases; the weakest, a reading, arm 3: share 0.75, 0.65 to 0.85, "
+        "reproduced in all 2 cases. The weakest is a reading, arm 3: share 0.75, 0.65 to 0.85, "
         "n = 100."
     )
 

@@ -1,5 +1,6 @@
-"""README, docs, help texts and claims keep the word list and the length of docs/writing.md."""
+"""README, docs, pages, help texts and claims keep the words and the length of docs/writing.md."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ STRIPPED = [
     (r"^```[\s\S]*?^```$", "\n\n"),
     (r"<!--.*?-->|</?\w+/?>|\*", ""),
     (r"^\s*\|.*$|^#.*$|^- Before:.*$", "\n"),
-    (r"`[^`]+`|\$[^$]+\$", "X"),
+    (r"`[^`]+`|\$\$[^$]+\$\$|\$[^$]+\$", "X"),
     (r"!?\[(?:\S+[-/.]\S*|X)\]\([^)]*\)", "X"),
     (r"!?\[([^\]]*)\]\([^)]*\)", r"\1"),
     (r"^\s*(?:- |\d+\. )|<br>", "\n\n"),
@@ -40,9 +41,14 @@ def prose(text: str) -> list[str]:
 
 
 def texts(kind: str) -> Iterator[tuple[str, str]]:
-    """Yield place and text of pages, of help texts, or of the statements of claims."""
+    """Yield place and text of pages, notebooks, help texts, or the statements of claims."""
     if kind == "pages":
         yield from ((page.name, page.read_text(encoding="utf-8")) for page in PAGES)
+    elif kind == "notebooks":
+        for file in sorted(ROOT.glob("notebooks/*.ipynb")):
+            cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+            told = ["".join(one["source"]) for one in cells if one["cell_type"] == "markdown"]
+            yield file.name, "\n\n".join(told)
     elif kind == "help":
         for name, command in main.commands.items():
             told = [command.help, *(getattr(one, "help", "") for one in command.params)]
@@ -53,7 +59,7 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
             yield from ((name, claim["statement"]) for name, claim in claims.items())
 
 
-@pytest.mark.parametrize("kind", ["pages", "help", "statements"])
+@pytest.mark.parametrize("kind", ["pages", "notebooks", "help", "statements"])
 def test_sentences_are_short_and_words_are_those_of_the_list(kind):
     rows = re.findall(r"^\| .+ \| .+ \| (.+) \|$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     avoided = [word for row in rows[1:] for word in row.split(", ")]

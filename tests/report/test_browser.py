@@ -4,6 +4,7 @@ import functools
 import http.server
 import math
 import os
+import re
 import shutil
 import threading
 from urllib.parse import quote
@@ -13,7 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 import real
 import small
-from fairbandits.report.markup import GENERATED
+from fairbandits.report import audit, findings, overview
+from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
 pytestmark = [
@@ -33,6 +35,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+FIRST = {"width": 1280, "height": 800}
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
 CLAIM = "claims/fairucb-thm2-bound"
 CLAIM_ID = "banditq-prop2-violation"
@@ -263,6 +266,7 @@ def test_layout_holds(visit, name):
     )
     page.set_viewport_size(WIDE)
     assert_in_place(page, WIDE["width"])
+    assert page.evaluate("document.documentElement.scrollHeight") < 15_000
 
 
 def assert_in_place(page, width):
@@ -276,3 +280,69 @@ def assert_in_place(page, width):
         assert 0 <= left < right <= width
     found = Axe().run(page, options={"preload": False}).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+
+
+# what readers come with
+
+
+def on_screen(place):
+    """Return whether all of an element is seen without scrolling."""
+    box = place.bounding_box()
+    return box["y"] >= 0 and box["y"] + box["height"] <= FIRST["height"]
+
+
+def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
+    """A small run has other findings: those of the papers take the place of its totals."""
+    judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
+    found = [(one, one.texts) for one in findings.load_findings(judged.ledgers)]
+    given = {"image": "", "what": overview.WHAT, "totals": {}}
+    markup = render("landing.html", audit=judged, findings=found, **given)
+    page = visit.open("index", size=FIRST)
+    page.evaluate(
+        """(markup) => {
+            document.querySelector('.fb-overview').outerHTML = markup
+            document.querySelectorAll('.fb-smoke').forEach((one) => one.remove())
+            document.querySelectorAll('.fb-overview').forEach((one) => one.remove())
+        }""",
+        markup,
+    )
+    told = page.locator(".fb-notable summary")
+    assert told.count() == len(found)
+    assert all(map(on_screen, told.all()))
+    told.first.click()
+    assert page.get_by_text("What speaks against it.").first.is_visible()
+
+
+def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
+    page = visit.open("index", size=FIRST)
+    page.get_by_role("link", name="Which claims hold?").click()
+    rows = page.locator("#claims tbody tr", has=page.locator(".fb-off", has_text="not reproduced"))
+    measured = rows.filter(has=page.locator("td:nth-child(11)", has_text=" to "))  # its limits
+    measured.locator("visible=true").first.locator("a").first.click()
+    page.locator("#verdict dl").wait_for()
+    words = page.locator("#verdict dt").all_inner_texts()
+    assert {"measured", "judged against", "reproduced only if", "rule"} <= {*words}
+    assert "--set level=" in page.locator("#again").inner_text()
+
+
+def test_which_policy_keeps_quotas_with_an_unknown_horizon_is_one_click_away(visit):
+    page = visit.open("index", size=FIRST)
+    page.get_by_role("link", name="Which fair policy should I use?").click()
+    quotas = page.locator("#decision tbody").first
+    quotas.wait_for()
+    assert "quota" in quotas.locator("th").first.inner_text()
+    unknown = quotas.locator("tr", has_text=re.compile("T (not known|known or not)"))
+    assert all(on_screen(row.locator("strong").first) for row in unknown.all())
+    assert unknown.count() == 2
+
+
+def test_what_is_folded_unfolds_where_a_link_leads(visit):
+    page = visit.open("bf_ucb", size=FIRST)
+    folds = page.locator("section > details")
+    assert folds.count() >= 5
+    figure = page.locator("#fig2a")
+    assert not figure.is_visible()
+    page.goto(f"{visit.url}/bf_ucb.html#fig2a")
+    figure.wait_for()
+    page.goto(f"{visit.url}/library.html#fb-metrics.regret")
+    page.locator("#fb-metrics\\.regret dl").first.wait_for()

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import small
 from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
-from fairbandits.report.build import execute
+from fairbandits.report.build import SHOWN, execute
 
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
@@ -73,6 +73,19 @@ def test_is_committed_clean(source):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.outputs for cell in code] == [[]] * len(code)
     assert [cell.execution_count for cell in code] == [None] * len(code)
+
+
+@pytest.mark.parametrize("paper", small.PAPERS)
+def test_a_paper_is_told_in_one_order(paper):
+    """The site folds all but these sections."""
+    notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
+    told = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    headings = re.findall(r"^## (.+)$", told, re.MULTILINE)
+    assert headings[:SHOWN] == [
+        *("What the paper claims", "What we ran", "What holds, and what does not"),
+        *("What the paper leaves open", "How to check"),
+    ]
+    assert "**Why it matters.**" in told
 
 
 # executed

@@ -1,5 +1,9 @@
 """The numbers on the pages: computed from results, compared with what was published."""
 
+import base64
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,6 +90,41 @@ def test_tables_agree_with_the_drawn_curves(paper, name):
     assert len(last) >= 2
     for column in ("mean", "mean_low", "mean_high", "run_low", "run_high", "n_replicates"):
         np.testing.assert_allclose(last[column], drawn.loc[last.index, column])
+
+
+def drawing_of(shown):
+    """Return the picture in some HTML, as the text of an SVG."""
+    return base64.b64decode(re.search(r'base64,([^"]+)"', shown)[1]).decode()
+
+
+@pytest.mark.slow
+def test_published_points_lie_over_curves_of_their_horizon(paper, monkeypatch):
+    assert ">published<" not in drawing_of(comparison.laid_over(paper))  # a small run is shorter
+    known = published("banditq")
+    for name, one in known["figures"].items():
+        if name in FIGURES:
+            one["horizon"] = int(paper.table(name)["round"].max())
+            for read in one["values"]:
+                read["round"] = min(read.get("round", 0), one["horizon"])
+    monkeypatch.setattr(comparison, "published", lambda slug: known)
+    drawn = drawing_of(comparison.laid_over(paper))
+    for words in ("published", "oracle LFG", "Figure 7", "regret, bandit feedback"):
+        assert f">{words}<" in drawn
+
+
+def test_numbers_of_the_notebook_stand_beside_ours():
+    def row(test, printed):
+        also = {"lowest of ours": 0.0, "mean": 1.0, "highest of ours": 2.0, "printed": printed}
+        return {"reading": "released", "test": test, "also": also}
+
+    found = [row("regret", 66200), row("distance_minority", 0.009)]
+    ledger = SimpleNamespace(paper="bf_ucb", readings={"released": "As released: a cut."})
+    judged = SimpleNamespace(scale="paper", found=lambda _: found, judging=lambda _: ledger)
+    drawn = drawing_of(comparison.notebook_laid_over(judged, "bf-notebook-magnitudes"))
+    for words in ("published", "ours, as released", "β = 0.3", "group 2"):
+        assert f">{words}<" in drawn
+    judged.scale = "smoke"
+    assert comparison.notebook_laid_over(judged, "bf-notebook-magnitudes") is None
 
 
 # from configuration

@@ -1,5 +1,7 @@
 """Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
+import base64
+import io
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +23,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, minus, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -73,7 +75,7 @@ class Audit:
     def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Return rows of a claim with readings called by their words."""
         of = self.judging(claim).reading
-        return [row | {"reading": row["reading"] and of(row["reading"])} for row in rows]
+        return [row | {"reading": row["reading"] and minus(of(row["reading"]))} for row in rows]
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
@@ -248,11 +250,16 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
+    found = show.tally(rows)
+    grades = [found.grades.get(verdict, {}) for verdict in found.counted]
+    graded = {grade: [one.get(grade, "") for one in grades] for grade in finding.GRADES}
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
-        found=show.tally(rows),
+        found=found,
+        counted=[["all", *found.counted.values()], *([grade, *n] for grade, n in graded.items())],
+        left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
         criteria=totals.criteria(audit.claims, rows, audit.findings),
     )
@@ -336,6 +343,14 @@ def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
     axis.set_xlabel(WHAT)
     figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
     return figure
+
+
+def encoded(drawing: Figure) -> str:
+    """Return a drawing as the content of an image in a page, and close it."""
+    image = io.BytesIO()
+    drawing.savefig(image, format="svg", metadata={"Date": None})
+    plt.close(drawing)  # else the notebook shows it once more
+    return base64.b64encode(image.getvalue()).decode("ascii")
 
 
 def _width(one: Totals, verdict: str, grade: str) -> int:

@@ -23,6 +23,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from fairbandits.data.store import replacing
+from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page, write_pages
 from fairbandits.report.markup import GENERATED
@@ -31,6 +32,9 @@ from fairbandits.settings.schemas import meant
 HERE = Path(__file__).resolve().parent
 #: The site's folder for the sources of its pages.
 SOURCES = "made_by"
+#: A paper's page shows so many sections, and folds the others below their headings.
+SHOWN = 5
+
 #: A figure's image and links in a page; `build` puts the site's own places in.
 _FIGURE = re.compile(r'data-figure="([^"]+)" (src|href)="([^"]*)"')
 _PAGE = re.compile(r'data-page="(claims/)?([\w-]+)([?#][^"]*)?" href="[^"]*"')
@@ -279,6 +283,7 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
             app = Sphinx(*folders, "html", settings, None, said, freshenv=True)
             app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
             app.connect("html-page-context", add, priority=400)  # before the theme
+            app.connect("doctree-resolved", _fold)
             app.build()
     except SphinxError as error:
         said.write(f"{error.category}: {error}")
@@ -286,6 +291,19 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
         raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
     with (site / "searchindex.js").open("a", encoding="utf-8") as index:
         index.write(f";Search.texts={json.dumps(texts, sort_keys=True)}")
+
+
+def _fold(_app: Any, page: Any, name: str) -> None:
+    """Fold the sections of a paper's page after the first ones, below their headings."""
+    from docutils import nodes
+
+    if name not in PAPERS:
+        return
+    sections = [one for one in page[0] if isinstance(one, nodes.section)]
+    for section in sections[SHOWN:]:
+        section.insert(1, nodes.raw("", "</summary>", format="html"))
+        section.insert(0, nodes.raw("", "<details><summary>", format="html"))
+        section.append(nodes.raw("", "</details>", format="html"))
 
 
 def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:

@@ -1,5 +1,6 @@
 """A page for each claim, the table of all claims, and the table of robustness."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,15 @@ from fairbandits.report import evidence
 from fairbandits.report.across import MARKS, carried, resting
 from fairbandits.report.audit import Audit, Row, badge, limits, role, significant
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, link_to_claim, render
+from fairbandits.report.markup import (
+    FUNCTIONS,
+    Cell,
+    Html,
+    data_table,
+    link_to_claim,
+    minus,
+    render,
+)
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import GlossaryFile, check
@@ -149,7 +158,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     columns = {
         "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
         "reading": [row["reading"] for row in rows],
-        "case": [row["each"] for row in rows],
+        "case": [minus(row["each"]) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
         "of the control": [row["control"] for row in rows],
         "number": [_number_cell(row, "statistic") for row in rows],
@@ -190,12 +199,27 @@ def _files(folder: str, place: str) -> dict[str, str]:
     return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
+def _chosen(value: float) -> str:
+    """Return a number that was chosen, with the digits that were given."""
+    return minus(words.number(value))
+
+
 def against(row: Row) -> str:
     """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
-        f"{name} {show.number(value) or 'none'}" if name != "zero" else "0"
+        f"{name} {_chosen(value) or 'none'}" if name != "zero" else "0"
         for name, value in row["against"].items()
     )
+
+
+def otherwise(row: Row) -> str:
+    """Return where a row's number would have to be for the claim to be reproduced."""
+    low, high = evidence.claimed(row)
+    if math.isinf(low):
+        return f"at most {_chosen(high)}"
+    if math.isinf(high):
+        return f"at least {_chosen(low)}"
+    return f"between {_chosen(low)} and {_chosen(high)}"
 
 
 def all_of_them(audit: Audit) -> Html:
@@ -204,7 +228,7 @@ def all_of_them(audit: Audit) -> Html:
     header += ["quantity", "number", "limits", "n"]
     rows = [
         [
-            Cell(link_to_claim(claim.id) + Html("<br>") + plain(claim.statement), claim.id),
+            Cell(link_to_claim(claim.id) + Html("<br>") + minus(plain(claim.statement)), claim.id),
             audit.ledgers[claim.paper].short_title,
             claim.place,
             claim.kind.replace("_", " "),
@@ -240,7 +264,7 @@ def robustness(audit: Audit, paper: str) -> Html:
     lines = [line for line in lines if line[2] or line[3]]
     readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
     settings = sorted(set().union(*(rests for *_, rests in lines)))
-    heads = [(ledger.reading(key), plain(ledger.readings[key])) for key in readings]
+    heads = [(minus(ledger.reading(key)), plain(ledger.readings[key])) for key in readings]
     heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
     given = {"readings": readings, "settings": settings, "heads": heads, "marks": MARKS}
     return render("robustness.html", ledger=ledger, lines=lines, alone=alone, **given)
@@ -255,6 +279,7 @@ FUNCTIONS |= {
     "counted": _counted,
     "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
     "limits": limits,
+    "otherwise": otherwise,
     "quantities": quantities,
 }
 

@@ -1,17 +1,33 @@
-"""Our curves over replicates beside the published single runs, in numbers."""
+"""Our curves over replicates beside the published single runs, as pictures and in numbers."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from fairbandits.figures import PAPERS, panels
 from fairbandits.figures.banditq import measured
+from fairbandits.library import style
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import runs_of
-from fairbandits.report.pages import Paper, number, quantity
+from fairbandits.report.audit import Audit, encoded
+from fairbandits.report.markup import Html
+from fairbandits.report.pages import Paper, image, number, quantity
 from fairbandits.settings.schemas import paper_file, read_yaml
+
+#: The law of the published runs of BanditQ: that of the released program.
+RELEASED = "uniform02"
+#: How published numbers are drawn.
+POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
+POINTS |= {"label": "published"}
+#: Of so many rounds a small picture shows one.
+THINNED = 8
+#: What a finding on a published number says of our runs.
+OURS = ("lowest of ours", "mean", "highest of ours")
 
 
 @dataclass(frozen=True)
@@ -89,3 +105,106 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
             peaks = run.values["queue_max"][:, -1, int(series[-1]) - 1] if probes else None
             found.append(Curve(run.law, series, run.rounds, values, peaks))
     return found
+
+
+def laid_over(paper: Paper) -> Html:
+    """Return the curves of BanditQ's experiments with the points read off the published ones."""
+    known = published(paper.slug)["figures"]
+    names = sorted(name for one in paper.experiments for name in one.figures)
+    style.apply_style()
+    drawing, axes = panels.grid(2, math.ceil((len(names) + 1) / 2), 5.0)
+    lines: dict[str, Any] = {}
+    for axis, name in zip(axes.flat, names, strict=False):
+        drawn, entry = paper.table(name), known[name]
+        title = [f"Figure {name[3:]}", PAPERS[paper.slug][name].label]
+        axis.set_title("\n".join(title), fontsize="small")
+        panels.rounds_axis(axis, drawn)
+        if drawn["mean"].abs().max() > 1:
+            panels.thousands(axis.yaxis)
+        axis.locator_params(nbins=4)
+        for series in dict.fromkeys(one["series"] for one in entry["values"]):
+            curve = panels.of(drawn, law=RELEASED, series=series).iloc[THINNED::THINNED]
+            band = curve["round"], curve["run_low"], curve["run_high"]
+            axis.fill_between(*band, color=style.COLOURS[series], alpha=0.25, lw=0)
+            axis.plot("round", "mean", data=curve, color=style.COLOURS[series], label=series)
+        if drawn["round"].max() == entry["horizon"]:  # else nothing is known of ours
+            read = [(one["round"], one["value"]) for one in entry["values"] if "round" in one]
+            axis.plot(*zip(*read, strict=True), **POINTS)
+        lines |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    axes.flat[-1].axis("off")
+    axes.flat[-1].legend(lines.values(), lines, loc="center")
+    return _opening(
+        drawing,
+        "The published numbers over our curves. Circles: read off the published curves, each a "
+        "single run. Lines: the mean of our runs, with the rewards of the released program; "
+        "bands: 95 % of them.",
+    )
+
+
+def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
+    """Return our runs of the instance in BF-UCB's notebook, with the numbers read off its images.
+
+    They are findings of a claim, which exist at the published scale only.
+    """
+    found = [one for one in audit.found(claim) if "printed" in (one["also"] or {})]
+    if audit.scale != "paper" or not found:
+        return None
+    style.apply_style()
+    known, readings = published(audit.judging(claim).paper), audit.judging(claim).readings
+    drawing, axes = panels.grid(1, 2, 3.4)
+    units = {
+        "regret": "reward regret after the last round",
+        "distance": "distance to the fair policy",
+    }
+    for axis, (what, unit) in zip(axes[0], units.items(), strict=True):
+        entries = known[what]["values"]
+        places = {one["value"]: place for place, one in enumerate(entries)}
+        for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
+            ours = [
+                one["also"]
+                for one in found
+                if one["reading"] == reading and one["test"].startswith(what)
+            ]
+            low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
+            axis.errorbar(
+                [places[one["printed"]] + 0.15 * (k - 1) for one in ours],
+                mean,
+                [mean - low, high - mean],
+                fmt="o",
+                capsize=4,
+                color=style.PALETTE[k],
+                label="ours, " + readings[reading].partition(":")[0].lower(),
+            )
+        axis.plot([0.15 + place for place in places.values()], list(places), **POINTS)
+        names = [
+            f"β = {one['quota']}" if "quota" in one else f"group {one['group']}" for one in entries
+        ]
+        axis.set_xticks(range(len(names)), names)
+        axis.set_ylabel(unit)
+        axis.set(xlim=(-0.5, len(names) - 0.5), ylim=0)
+    panels.thousands(axes[0, 0].yaxis)
+    axes[0, 0].legend()
+    return _opening(
+        drawing,
+        "The published numbers beside ours. Circles: read off the images in the authors' notebook, "
+        "one run. Dots: the mean of our runs on the same instance; bars: from the lowest to the "
+        "highest of them. The paper prints no numbers, and its own figures were not available.",
+    )
+
+
+def ours_alone(paper: Paper, figure: str) -> Html:
+    """Return a figure of a paper whose published figures are lost, with a link to its section."""
+    label = f"Figure {figure.removeprefix('fig')}"
+    return Html(
+        '<figure class="fb-figure fb-small"><a class="fb-image" href="#{}">{}</a><figcaption>{} '
+        "as we find it. The available text has lost the published figures, and prints no numbers "
+        "of their curves: there is nothing to lay beside ours.</figcaption></figure>"
+    ).format(figure, image(paper, figure, f"{label}, described in its own section"), label)
+
+
+def _opening(drawing: Figure, caption: str) -> Html:
+    """Return a picture that a paper's page opens with."""
+    return Html(
+        '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
+        'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'
+    ).format(caption, encoded(drawing), caption)

@@ -13,7 +13,7 @@ from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPR
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.words import against, number
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, minus, render
 
 Row = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         heading="" if alone else heading(test),
         axis=axis,
         what=what,
-        span=[number(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
+        span=[minus(number(extreme(row["statistic"] for row in drawn))) for extreme in (min, max)],
         rows=rows,
         drawn=drawn,
         cases=[(row, _case(row, axis) if _drawable(row) else None) for row in shown],

@@ -1,19 +1,15 @@
 """The report's first page: how many claims hold, and the findings that matter most."""
 
-import base64
-import io
 import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-
 from fairbandits.audit import show
 from fairbandits.library import style
 from fairbandits.report import pages
-from fairbandits.report.audit import WHAT, Audit, verdict_bars
+from fairbandits.report.audit import WHAT, Audit, encoded, verdict_bars
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
@@ -32,14 +28,10 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         ledger.short_title: show.tally(audit.of(paper)) for paper, ledger in audit.ledgers.items()
     }
     style.apply_style()
-    image = io.BytesIO()
-    drawing = verdict_bars(totals)
-    drawing.savefig(image, format="svg", metadata={"Date": None})
-    plt.close(drawing)  # else the notebook shows it once more
     return render(
         "landing.html",
         audit=audit,
-        image=base64.b64encode(image.getvalue()).decode("ascii"),
+        image=encoded(verdict_bars(totals)),
         what=WHAT,
         totals=totals,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others

@@ -16,13 +16,16 @@ LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
 def reference(*names: str) -> Html:
-    """Return the docstrings of public names, given without ``fairbandits.``: "metrics.regret"."""
+    """Return the docstrings of public names, each folded below its first paragraph.
+
+    Names are given without ``fairbandits.``: "metrics.regret".
+    """
     return render(
         "library.html",
         entries=[(name, list(_blocks(name))) for name in names],
         lists=LISTS,
         terms=_terms,
-        paragraphs=lambda text: filter(str.strip, re.split(r"\n\s*\n", text)),
+        paragraphs=_paragraphs,
         in_line=_in_line,
     )
 
@@ -61,6 +64,11 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
     """Yield the title (empty for the first) and text of each section of a docstring."""
     first, *rest = re.split(r"^(\S.*)\n-+(?:\n|$)", text, flags=re.MULTILINE)
     yield from zip(["", *rest[::2]], [first, *rest[1::2]], strict=True)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Return a section's paragraphs."""
+    return [one for one in re.split(r"\n\s*\n", text) if one.strip()]
 
 
 def _terms(text: str) -> list[tuple[str, str]]:

@@ -20,6 +20,10 @@ from fairbandits.settings.formulas import FORMULA, plain
 GENERATED = ("claims", "robustness")
 
 
+#: A hyphen that stands for the minus sign of a number.
+_MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
+
+
 class Html(Markup):
     """HTML, which a notebook shows as such."""
 
@@ -46,7 +50,7 @@ def _templates(escape: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters |= {"plain": plain, "typeset": typeset}
+    environment.filters |= {"minus": minus, "plain": plain, "typeset": typeset}
     return environment
 
 
@@ -60,15 +64,24 @@ def render_text(template: str, **given: Any) -> str:
     return _templates(escape=False).get_template(template).render(given)
 
 
+def minus(text: str) -> str:
+    """Return text with a true minus sign before negative numbers.
+
+    >>> minus("from -2 to 3, of bf-lem6")
+    'from −2 to 3, of bf-lem6'
+    """
+    return _MINUS.sub("−", text)
+
+
 def typeset(text: str) -> Html:
-    r"""Return prose as HTML with typeset formulas.
+    r"""Return prose as HTML with typeset formulas and true minus signs.
 
     >>> print(typeset("a < b for $x < 1$"))
     a &lt; b for <span class="math notranslate nohighlight">\(x &lt; 1\)</span>
     """
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
     parts = FORMULA.split(" ".join(text.split()))
-    return Html().join(formula.format(one) if k % 2 else one for k, one in enumerate(parts))
+    return Html().join(formula.format(one) if k % 2 else minus(one) for k, one in enumerate(parts))
 
 
 def folded(summary: str, html: str) -> Html:

@@ -23,6 +23,7 @@ from fairbandits.data.store import read_table, replacing
 from fairbandits.library import style
 from fairbandits.report import edition, findings
 from fairbandits.report.audit import verdict_bars
+from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
@@ -168,7 +169,7 @@ def csv_of(numbers: Sequence[Number]) -> str:
 
 def texts_of(file: Path) -> dict[str, str]:
     """Return the committed table's numbers as page texts, by name."""
-    return {row["name"]: row["text"] for row in edition.rows_of(file)}
+    return {row["name"]: minus(row["text"]) for row in edition.rows_of(file)}
 
 
 def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
@@ -210,7 +211,7 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(verdicts)}))
     numbers += [one for paper in papers for one in numbers_of(paper, results, found, root)]
-    texts = {one.name: one.text for one in numbers}
+    texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     wanted = pages | {"README.md": findings.written(pages["README.md"], notable)}

@@ -206,7 +206,12 @@
     const name = decodeURIComponent(location.hash.slice(1));
     const page = location.pathname.split("/").pop();
     const there = name && document.getElementById(name);
-    if (there) tables.forEach((table) => table.reveal(there));
+    if (there) {
+      tables.forEach((table) => table.reveal(there));
+      there.querySelector(":scope > details")?.setAttribute("open", "");
+      for (let box = there; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
+      there.scrollIntoView();
+    }
     if (!name || there) return;
     const claim = name.replace(/^claim-/, "");
     if (page === "audit.html") location.replace(`claims.html#claim-${claim}`);
