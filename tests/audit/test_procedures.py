@@ -498,6 +498,11 @@ def test_only_the_top_decade(rng):
     assert judge("slope", samples, DECADES, window="top decade").statistic < 0.4
 
 
+def test_horizons_may_begin_at_1_and_be_1_apart(rng):
+    horizons = (1.0, 2.0, 3.0)
+    assert judge("slope", powers(rng, horizons, 0.5), horizons).statistic == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict", "tags"),
     [
