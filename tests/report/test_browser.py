@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import real
 import small
-from fairbandits.report import audit, findings, overview
+from fairbandits.report import audit, findings
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
@@ -295,7 +295,7 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
     found = [(one, one.texts) for one in findings.load_findings(judged.ledgers)]
-    given = {"image": "", "what": overview.WHAT, "totals": {}}
+    given = {"image": "", "what": audit.WHAT, "totals": {}}
     markup = render("landing.html", audit=judged, findings=found, **given)
     page = visit.open("index", size=FIRST)
     page.evaluate(
