@@ -294,7 +294,7 @@ def on_screen(place):
 def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
-    found = [(one, one.texts) for one in findings.load_findings(judged.ledgers)]
+    found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.ledgers)]
     given = {"image": "", "what": audit.WHAT, "totals": {}}
     markup = render("landing.html", audit=judged, findings=found, **given)
     page = visit.open("index", size=FIRST)
