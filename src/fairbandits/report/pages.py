@@ -212,7 +212,7 @@ def figure(paper: Paper, name: str) -> Html:
     is_shrunk = any(one in paper.shrunk for one in experiments[:1])
     for one in replays:
         rounds = int(paper.table(name)["round"].max())
-        facts, is_shrunk = [one.facts() | {"horizon": rounds}], rounds < one.horizon
+        facts, is_shrunk = [vars(one) | {"horizon": rounds}], rounds < one.horizon
     label = f"Figure {name.removeprefix('fig')}"
     alt = f"{label}: {declared.label}; described in the caption and the table below"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
