@@ -94,9 +94,10 @@ def record(configs, verdicts, findings, out):
 @options.of_a_paper
 @options.VERDICT
 def power(configs, paper, results, seed, salt, only, verdict):
-    """List how many replicates decide each test of PAPER with 90 % power, and how many there are.
+    """List how many replicates each test needs.
 
-    Open questions come first. The spread comes from PAPER's datasets, which must exist.
+    A test needs so many for a power of 90 %. Open questions come first. The spread comes from
+    PAPER's datasets, which must exist.
     """
     from fairbandits.audit import run
 
@@ -152,7 +153,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
 @CONFIGS
 @options.paper_option("Only the changes of this paper.")
 def deviations(configs, paper):
-    """List the changes of the audit since it was first written down, by date."""
+    """List the changes of the audit, by date."""
     from fairbandits.audit import run
 
     echo(run.deviations_words(configs, paper))
@@ -162,7 +163,7 @@ def deviations(configs, paper):
 @CONFIGS
 @argument("files", type=FILE, nargs=-1)
 def check_claims(configs, files):
-    """Check the ledgers FILES, papers/PAPER/claims.yaml; all by default.
+    """Check the ledgers FILES; all by default.
 
     A message names file, record, key and the allowed values.
     """
@@ -178,7 +179,7 @@ def check_claims(configs, files):
 
 @command("vocabulary > docs/words-of-the-ledgers.md")
 def vocabulary():
-    """Print all names that expressions of a ledger can use, as a Markdown page."""
+    """Print the names that ledgers can use."""
     from fairbandits.audit.vocabulary import page
 
     echo(page(), nl=False)
@@ -191,15 +192,15 @@ def vocabulary():
 @options.paper_option("The paper whose claims are judged again.")
 @option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
 @option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
-@option("--primary", is_flag=True, help="Only the claims that the paper stands on, and their data.")
+@option("--primary", is_flag=True, help="Only the primary claims, and their data.")
 @option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
 @option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @options.CORES
 def rejudge(paper, words, salts, primary, record, smoke, cores):
-    """Draw new data for a PAPER, judge its claims, and list which verdicts recur.
+    """Judge a PAPER again, on other data.
 
-    Each salt has its own folder, results/rejudge/PAPER/... An interrupted run continues where it
-    stopped.
+    The command lists which verdicts recur. Each salt has its own folder, results/rejudge/PAPER/...
+    An interrupted run continues where it stopped.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.run import load

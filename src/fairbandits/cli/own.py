@@ -18,9 +18,10 @@ from fairbandits.settings.config import LEDGER
 @option("--replicates", type=IntRange(min=2), default=20, help="Runs of each policy.")
 @option("--out", type=FILE, default=Path("fairbandits-demo.png"), help="Picture to draw.")
 def demo(rounds, replicates, out):
-    """Compare three policies on three arms with quotas: a table, and a picture.
+    """Compare three policies: a table and a picture.
 
-    UCB1 ignores quotas, Fair-UCB keeps them in every round, LFG in the long run.
+    Three arms have quotas. UCB1 ignores them, Fair-UCB keeps them in every round, LFG in the long
+    run.
     """
     import matplotlib as mpl
 
@@ -65,16 +66,18 @@ def _instances() -> list[str]:
     shell_complete=options.completing(_instances),
     help="Only these instances, separated by commas.",
 )
-@option("--compiled", is_flag=True, help="Compile the policy; run as much as is stored.")
+@option(
+    "--compiled", is_flag=True, help="Compile the policy, and run all stored rounds and replicates."
+)
 @option("--replicates", type=IntRange(min=2), help="Number of replicates.")
 @option("--jobs", type=IntRange(min=1), help="Number of processes; default all processors.")
 @option("--out", type=FILE, help="HTML page to write; default CLASS.html.")
 def arena(configs, results, policy, contracts, instances, compiled, replicates, jobs, out):
-    """Run your own policy in the arena, beside the stored ones, on the same rewards.
+    """Run your own policy in the arena.
 
-    Parameters of the class named quotas, targets and groups receive those of each instance. The
-    command prints a table and writes one HTML page. `fairbandits replicate arena` makes the stored
-    runs.
+    It meets the rewards that the stored policies met. Parameters of the class named quotas, targets
+    and groups receive those of each instance. The command prints a table and writes one HTML page.
+    `fairbandits replicate arena` makes the stored runs.
     """
     from fairbandits.arena import entrant, page
     from fairbandits.arena.roles import load_arena
@@ -123,11 +126,12 @@ def standings(configs, results):
 @option("--json", "as_json", is_flag=True, help="Verdicts as JSON.")
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, long, as_json, file):
-    """Judge the claims of FILE about policies of your own, as those of the papers are.
+    """Judge claims about policies of your own.
 
-    FILE holds instances, policies, horizon, replicates, and a ledger of claims
-    (docs/your-own-claims.md). The command first freezes the rules: the seed is a hash of them and
-    of the policies' files, so that other rules draw new data. The report lists every look at data.
+    They are judged as those of the papers are. FILE holds instances, policies, horizon, replicates,
+    and a ledger of claims (docs/your-own-claims.md). The command first freezes the rules: the seed
+    is a hash of them and of the policies' files, so that other rules draw new data. The report
+    lists every look at data.
     """
     from fairbandits.audit.judging import run
 

@@ -54,9 +54,10 @@ def _scale(name: str, words: str):
 @option("--dry-run", is_flag=True, help="Only print what would be made, and how long it takes.")
 @argument("targets", nargs=-1, shell_complete=completing(_targets))
 def replicate(cores, scale, changes, replicates, out, dry_run, targets):
-    """Run the workflow: everything, or TARGETS such as `figures` or `banditq_fig2`.
+    """Run the workflow, or TARGETS of it.
 
-    With --set or --replicates, draw all figures that show the change, or the TARGETS among them.
+    TARGETS are `figures`, `banditq_fig2` and the like; default everything. With --set or
+    --replicates, draw all figures that show the change, or the TARGETS among them.
     Committed files do not change.
     """
     root = checkout()

@@ -14,9 +14,10 @@ from fairbandits.settings.schemas import checkout
 @command("describe results/banditq/fig1.parquet", "describe > docs/data-dictionary.md")
 @argument("file", type=FILE, required=False)
 def describe(file):
-    """Describe the table FILE: meaning, unit and range of each column.
+    """Describe the columns of the table FILE.
 
-    Without FILE, print the whole data dictionary as a Markdown page.
+    Each has its meaning, unit and range. Without FILE, print the whole data dictionary as a
+    Markdown page.
     """
     from fairbandits.report import describing
 
@@ -26,7 +27,13 @@ def describe(file):
 @command("notebook notebooks/banditq.ipynb out.ipynb -p results results -p figures figures")
 @argument("source", type=FILE)
 @argument("out", type=FILE)
-@option("-p", "parameters", type=(str, str), multiple=True, help="Notebook parameter.")
+@option(
+    "-p",
+    "parameters",
+    type=(str, str),
+    multiple=True,
+    help="Name and value of a parameter; can be repeated.",
+)
 def notebook(source, out, parameters):
     """Execute notebook SOURCE into OUT."""
     from fairbandits.report.build import execute
@@ -71,7 +78,7 @@ def numbers(configs, results, check):
 )
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
-    """Write the verdicts on the audited texts' claims, for other programs."""
+    """Write the verdicts for other programs."""
     from fairbandits.audit import run
     from fairbandits.report.export import write
 
@@ -85,7 +92,10 @@ def export(configs, results, form, out):
 @CONFIGS
 @option("--out", type=FILE, default=Path("build/report.pdf"), help="PDF to write.")
 def article(configs, out):
-    """Write the reproduction report as a PDF, from the committed tables."""
+    """Write the reproduction report as a PDF.
+
+    It is made of the committed tables.
+    """
     from fairbandits.audit.run import load
     from fairbandits.data.store import named
     from fairbandits.report import article

@@ -51,8 +51,8 @@ def collect(plan):
 @argument("figure")
 @argument("data", type=FILE, nargs=-1)
 @option("--published", type=FILE, help="Replay of the published run, to draw beside ours.")
-@option("--svg", type=FILE, required=True)
-@option("--png", type=FILE, required=True)
+@option("--svg", type=FILE, required=True, help="SVG file to write.")
+@option("--png", type=FILE, required=True, help="PNG file to write.")
 @option("--table", type=FILE, required=True, help="Parquet file for the drawn values.")
 def figure(paper, figure, data, published, svg, png, table):
     """Draw FIGURE of PAPER, such as `banditq fig1`, from the datasets DATA, its own first."""
@@ -63,13 +63,26 @@ def figure(paper, figure, data, published, svg, png, table):
 
 @command("replay banditq-uai2024 --arms 5 --feedback bandit --out replay.parquet")
 @argument("program", type=Choice(["banditq-uai2024"]))
-@option("--arms", type=Choice(["5", "1000"]), required=True)
-@option("--feedback", type=Choice(["full", "bandit"]), required=True)
+@option(
+    "--arms",
+    type=Choice(["5", "1000"]),
+    required=True,
+    help="Figs 1 to 6 have 5, Figs 8 to 13 1000.",
+)
+@option(
+    "--feedback",
+    type=Choice(["full", "bandit"]),
+    required=True,
+    help="Whether the policy sees the rewards of all arms.",
+)
 @option("--rounds", type=IntRange(min=1), help="Number of rounds after which to stop.")
 @option("--published", type=FILE, help="papers/PAPER/published.yaml; its rounds are recorded too.")
 @option("--out", type=FILE, required=True, help="Parquet file to write.")
 def replay(program, arms, feedback, rounds, published, out):
-    """Run a released PROGRAM of a paper's authors again, with its own random numbers."""
+    """Run a PROGRAM that a paper's authors released.
+
+    It draws its own random numbers.
+    """
     del program  # there is one so far
     from fairbandits.replication.banditq_uai2024 import HORIZONS, published_rounds, write_replay
 

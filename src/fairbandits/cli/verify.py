@@ -26,11 +26,12 @@ SAMPLE_SEED = option(
 @SAMPLE_SEED
 @option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
 def verify(configs, lock, sample, sample_seed, every):
-    """Check all results against their footers and results.lock, and simulate some again.
+    """Check all results against results.lock.
 
-    The content of drawn curves, replays, findings and verdicts must agree with their footers and
-    with the present code. The verdicts, on disk and committed, must belong to these results and to
-    the rules of the ledgers. The arena's results, if any, are compared with arena.lock.
+    Some replicates are simulated again. The content of drawn curves, replays, findings and verdicts
+    must agree with their footers and with the present code. The verdicts, on disk and committed,
+    must belong to these results and to the rules of the ledgers. The arena's results, if any, are
+    compared with arena.lock.
     """
     from fairbandits.replication import verify as check
 
@@ -68,9 +69,10 @@ def _compared(
 @SAMPLE_SEED
 @option("--out", type=FILE, default=Path("build/certificate.html"), help="Page to write.")
 def certify(configs, lock, sample, sample_seed, out):
-    """Write one page on a finished run: what was run, where, what agreed, and what did not.
+    """Write a certificate of a finished run.
 
-    It covers everything that `fairbandits verify` compares, and each output against git.
+    It says what was run, where, what agreed and what did not: everything that `fairbandits verify`
+    compares, and each output against git.
     """
     from fairbandits.audit.run import load
     from fairbandits.audit.staleness import latest_verdicts
@@ -104,9 +106,10 @@ def lock(configs, out):
 @option("--agent", help="Name of the person who ran it, for the record.")
 @option("--out", type=FILE, default=Path("build/fairbandits.zip"), help="File to write.")
 def archive(configs, agent, out):
-    """Write a finished run as one file: code, locks, data, figures, verdicts, site and record.
+    """Write a finished run as one file.
 
-    The record is a Workflow Run RO-Crate, with the hash of each file.
+    It holds code, locks, data, figures, verdicts, site and a record of the run: a Workflow Run
+    RO-Crate with the hash of each file.
     """
     from fairbandits.report.archive import write_archive
 
@@ -119,9 +122,10 @@ def archive(configs, agent, out):
 @options.LOCK
 @argument("file", type=FILE)
 def fetch(configs, results, lock, file):
-    """Unpack the results of the archive FILE, and verify every hash.
+    """Unpack the results of an archive FILE.
 
-    An archive that is damaged, or of other code, settings, rules or results, is refused.
+    Every hash is verified. An archive that is damaged, or of other code, settings, rules or
+    results, is refused.
     """
     from fairbandits.replication.verify import read_lock
     from fairbandits.report.archive import fetch as fetch_results
