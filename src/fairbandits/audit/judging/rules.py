@@ -230,16 +230,24 @@ def _block(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
                 "policy": one.get("module", one["policy"]),
                 "label": key,
                 "parameters": _all_sourced(one.get("parameters", {})),
-                "sweep": _all_sourced(one.get("sweep", {})) or None,
-                "observe": list(map(_observer, one.get("observe", ()))) or None,
                 "horizons": several,
+                **_given(
+                    sweep=_all_sourced(one.get("sweep", {})),
+                    observe=list(map(_observer, one.get("observe", ()))),
+                ),
             }
             for key, one in content["policies"].items()
         },
-        "drawn_means": _all_sourced(facts, ("arms", "low", "high", "decimals", "fixed")) or None,
-        "spread": {facts["law"]: _sourced(facts["spread"])} if "spread" in facts else None,
+        **_given(
+            drawn_means=_all_sourced(facts, ("arms", "low", "high", "decimals", "fixed")),
+            spread={facts["law"]: _sourced(facts["spread"])} if "spread" in facts else {},
+        ),
         **_all_sourced(facts, ("means", *FACTS)),
     }
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
 
 
 def _observer(given: Any) -> Any:
