@@ -29,7 +29,7 @@ SUITE = "suite_bandit"
 PART = "no_penalty_full"
 
 #: What is made anew where there is another policy.
-LISTING = {"notebook", "site", "all"}
+LISTING = {"claims", "notebook", "site", "all"}
 
 pytestmark = pytest.mark.workflow
 
