@@ -164,11 +164,8 @@ def test_every_dependency_is_imported():
     imported = {
         name for text in sources for name in re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)
     }
-    found = {
-        canonicalize_name(name)
-        for module in imported
-        for name in packages_distributions().get(module, ())
-    }
+    homes = packages_distributions()
+    found = {canonicalize_name(name) for module in imported for name in homes.get(module, ())}
     direct = {
         canonicalize_name(Requirement(one).name)
         for one in distribution("fairbandits").requires
