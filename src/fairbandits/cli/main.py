@@ -34,8 +34,8 @@ FILES = {
 #: What only commands import that re-run the papers, by the name of the module.
 REPLICATE = (
     *("IPython", "docutils", "ipykernel", "jinja2", "jupyter_client", "markupsafe", "nbformat"),
-    *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
-    *("sphinx", "sympy"),
+    *("mlcroissant", "papermill", "psutil", "rocrate", "snakemake"),
+    *("snakemake_interface_logger_plugins", "sphinx", "sympy"),
 )
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 

@@ -66,15 +66,16 @@ def numbers(configs, results, check):
     echo_all(renew(load_config(configs), results, checkout(), check=check))
 
 
-@command("export --format csv", "export --format forrt --out build/export")
+@command("export --format csv", "export --format codemeta --out .")
 @CONFIGS
 @RESULTS
 @option(
     "--format",
     "form",
-    type=Choice(["csv", "html", "jsonld", "forrt"]),
+    type=Choice(["csv", "html", "jsonld", "forrt", "croissant", "codemeta"]),
     required=True,
-    help="A table, a page, schema.org's ClaimReview, or a draft of FORRT's chain for each claim.",
+    help="A table, a page, schema.org's ClaimReview, or a draft of FORRT's chain for each claim. "
+    "Croissant describes figures, findings and verdicts, CodeMeta the software.",
 )
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
@@ -82,10 +83,29 @@ def export(configs, results, form, out):
     from fairbandits.audit import run
     from fairbandits.report.export import write
 
+    if form in ("croissant", "codemeta"):
+        return echo(_catalogued(form, load_config(configs), results, out))
     said = json.loads(run.claims_words(configs, None, None, None, True, results))
     _, ledgers = run.load(configs)
     files = write(form, said, ledgers, out)
     echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
+
+
+def _catalogued(form, config, results, out):
+    """Write what catalogues read of the tables or of the software; return the file."""
+    from fairbandits.data.store import replacing
+    from fairbandits.report import catalogues
+
+    if form == "codemeta":
+        text = catalogues.codemeta(checkout())
+    else:
+        tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
+        tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
+        text = catalogues.croissant(results or Path(config.folders["results"]), tables, out)
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / f"{form}.json") as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return out / f"{form}.json"
 
 
 @command("article --out build/report.pdf")

@@ -1,0 +1,106 @@
+"""What catalogues read: tables as Croissant, and the software as CodeMeta.
+
+References
+----------
+Croissant 1.1, http://mlcommons.org/croissant/1.1; CodeMeta 3.0, https://w3id.org/codemeta/3.0.
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import mlcroissant as mlc
+import pyarrow.parquet as pq
+
+from fairbandits import __version__
+from fairbandits.data.dictionary import ROWS, column_of
+from fairbandits.data.store import read_footer
+from fairbandits.settings.schemas import read_yaml
+
+MIT = "https://spdx.org/licenses/MIT"
+#: Types of Parquet columns by the first letters of their names; all others are texts.
+TYPES = {
+    "int": mlc.DataType.INTEGER,
+    "uint": mlc.DataType.INTEGER,
+    "double": mlc.DataType.FLOAT,
+    "float": mlc.DataType.FLOAT,
+    "bool": mlc.DataType.BOOL,
+}
+
+
+def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
+    """Return the description of Parquet tables as JSON-LD, which stands in the folder `home`.
+
+    `tables` are named from the folder of results.
+    """
+    files, records = [], []
+    for name in tables:
+        content = (results / name).read_bytes()
+        files.append(
+            mlc.FileObject(
+                id=name,
+                name=name,
+                content_url=os.path.relpath(results / name, home),
+                content_size=f"{len(content)} B",
+                encoding_formats=["application/vnd.apache.parquet"],
+                sha256=sha256(content).hexdigest(),
+            )
+        )
+        records.append(_records(results / name, name))
+    metadata = mlc.Metadata(
+        name="fairbandits",
+        description="Curves, findings and verdicts of fair-bandit papers that were run again.",
+        license=[MIT],
+        version=__version__,
+        distribution=files,
+        record_sets=records,
+    )
+    return json.dumps(metadata.to_json(), indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _records(file: Path, name: str) -> mlc.RecordSet:
+    """Return a table's columns with their meanings, units and ranges."""
+    footer, table = read_footer(file), name.removesuffix(".parquet")
+    kind, fields = footer["kind"], []
+    for column in pq.read_schema(file):
+        known = column_of(kind, column.name, footer)
+        words = (known.meaning, known.unit, known.range) if known else ()
+        kinds = (given for start, given in TYPES.items() if str(column.type).startswith(start))
+        fields.append(
+            mlc.Field(
+                id=f"{table}/{column.name}",
+                name=column.name,
+                description="; ".join(filter(None, words)) or column.name,
+                data_types=[next(kinds, mlc.DataType.TEXT)],
+                source=mlc.Source(file_object=name, extract=mlc.Extract(column=column.name)),
+            )
+        )
+    return mlc.RecordSet(id=table, name=table, description=ROWS[kind], fields=fields)
+
+
+def codemeta(root: Path) -> str:
+    """Return codemeta.json by pyproject.toml and CITATION.cff of a checkout."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = read_yaml(root / "CITATION.cff")
+    content: dict[str, Any] = {
+        "@context": "https://w3id.org/codemeta/3.0",
+        "@type": "SoftwareSourceCode",
+        "name": project["name"],
+        "description": citation["abstract"],
+        "version": project["version"],
+        "license": f"https://spdx.org/licenses/{project['license']}",
+        "keywords": citation["keywords"],
+        "author": [{"@type": "Organization", "name": one["name"]} for one in citation["authors"]],
+        "programmingLanguage": "Python",
+        "runtimePlatform": f"Python {project['requires-python']}",
+        "softwareRequirements": sorted(project["dependencies"]),
+        "referencePublication": [
+            {"@type": "ScholarlyArticle", "name": one["title"], "url": one["url"]}
+            for one in citation["references"]
+        ],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
