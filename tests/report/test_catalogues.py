@@ -33,7 +33,7 @@ def test_tables_are_read_with_meaning_and_unit(described):
     assert not metadata.ctx.issues.errors
     (table,) = metadata.record_sets
     words = {field.name: field.description for field in table.fields}
-    assert words["mean"].startswith("Mean of the regret up to round t")
+    assert words["mean"].startswith("Mean over the replicates of the regret up to round t")
     assert "; reward" in words["mean"]
     types = {field.name: str(field.data_types[0]).rpartition("/")[2] for field in table.fields}
     assert types == {"round": "Integer", "mean": "Float", "series": "Text"}

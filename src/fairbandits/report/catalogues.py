@@ -46,7 +46,7 @@ def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
                 name=name,
                 content_url=os.path.relpath(results / name, home),
                 content_size=f"{len(content)} B",
-                encoding_formats=["application/vnd.apache.parquet"],
+                encoding_formats=["application/x-parquet"],
                 sha256=sha256(content).hexdigest(),
             )
         )
