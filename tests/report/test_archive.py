@@ -413,6 +413,15 @@ def test_a_certificate_says_what_did_not_agree(committed):
         assert line in said
 
 
+def test_jobs_of_other_runs_in_the_folder_are_not_counted(committed):
+    other = "results/smoke/toy/two_arms.parquet"
+    (committed / other).parent.mkdir(parents=True)
+    (committed / other).write_text("of a small run\n")
+    recorded(committed, "simulate_toy", "fairbandits simulate small", [], [other], 200, 210)
+    said = " ".join(certified(committed)[0].split())
+    assert "jobs 1 simulate, 1 collect, 1 site " in said
+
+
 def test_what_has_no_records_is_certified_as_such_and_what_is_unfinished_is_not(committed):
     shutil.rmtree(committed / RECORDS)
     assert "the results were copied or fetched" in certified(committed)[0]

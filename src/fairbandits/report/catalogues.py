@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from fairbandits import __version__
 from fairbandits.data.dictionary import ROWS, column_of
 from fairbandits.data.store import read_footer
+from fairbandits.report.crate import LICENSE
 from fairbandits.settings.schemas import read_yaml
 
-MIT = "https://spdx.org/licenses/MIT"
 #: Types of Parquet columns by the first letters of their names; all others are texts.
 TYPES = {
     "int": mlc.DataType.INTEGER,
@@ -54,7 +54,7 @@ def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
     metadata = mlc.Metadata(
         name="fairbandits",
         description="Curves, findings and verdicts of fair-bandit papers that were run again.",
-        license=[MIT],
+        license=[LICENSE],
         version=__version__,
         distribution=files,
         record_sets=records,

@@ -47,14 +47,14 @@ def certificate(
     outputs = list(_outputs(root))
     wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
     heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]
-    # data drawn again for one paper's claims are not of this run
-    made = (file for file in results.rglob("*") if (results / "rejudge") not in file.parents)
-    files = [_place(file, root) for file in made if file.is_file()]
+    # the records lead back from here to every job; other runs have folders inside this one
+    ends = [*tables, results / "site" / "index.html"]
+    ends.append(Path(config.folders.get("audit", "")) / "verdicts.csv")
     page = render(
         "certificate.html",
         config=config,
         commit=_git(root, "rev-parse", "HEAD").strip(),
-        jobs=jobs_of(root, files),
+        jobs=jobs_of(root, [_place(file, root) for file in ends]),
         system=platform.platform(),
         processors=f"{psutil.cpu_count()} of {platform.machine()}",
         python=f"{platform.python_implementation()} {platform.python_version()}",
