@@ -93,8 +93,8 @@ def export(configs, results, form, out):
 
 def _catalogued(form, config, results, out):
     """Write what catalogues read of the tables or of the software; return the file."""
-    from fairbandits.data.store import replacing
     from fairbandits.report import catalogues
+    from fairbandits.report.export import put
 
     if form == "codemeta":
         text = catalogues.codemeta(checkout())
@@ -102,10 +102,8 @@ def _catalogued(form, config, results, out):
         tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
         tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
         text = catalogues.croissant(results or Path(config.folders["results"]), tables, out)
-    out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / f"{form}.json") as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return out / f"{form}.json"
+    (file,) = put({f"{form}.json": text}, out)
+    return file
 
 
 @command("article --out build/report.pdf")

@@ -5,7 +5,6 @@ References
 Croissant 1.1, http://mlcommons.org/croissant/1.1; CodeMeta 3.0, https://w3id.org/codemeta/3.0.
 """
 
-import json
 import os
 import tomllib
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ from fairbandits import __version__
 from fairbandits.data.dictionary import ROWS, column_of
 from fairbandits.data.store import read_footer
 from fairbandits.report.crate import LICENSE
+from fairbandits.report.export import as_json
 from fairbandits.settings.schemas import read_yaml
 
 #: Types of Parquet columns by the first letters of their names; all others are texts.
@@ -59,7 +59,7 @@ def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
         distribution=files,
         record_sets=records,
     )
-    return json.dumps(metadata.to_json(), indent=2, ensure_ascii=False, default=str) + "\n"
+    return as_json(metadata.to_json())
 
 
 def _records(file: Path, name: str) -> mlc.RecordSet:
@@ -103,4 +103,4 @@ def codemeta(root: Path) -> str:
             for one in citation["references"]
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return as_json(content)

@@ -85,16 +85,21 @@ def write(form: str, said: Row, ledgers: Mapping[str, Ledger], out: Path) -> lis
                 for one, line in zip(claims, lines, strict=True)
             ]
             files = {
-                "verdicts.jsonld": _json({"@context": "https://schema.org", "@graph": reviews})
+                "verdicts.jsonld": as_json({"@context": "https://schema.org", "@graph": reviews})
             }
         case "forrt":
             records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
             files = {
-                f"forrt/{one['id']}.json": _json(
+                f"forrt/{one['id']}.json": as_json(
                     _chain(line, one, said["scale"], ledgers[one["paper"]], records[one["paper"]])
                 )
                 for one, line in zip(claims, lines, strict=True)
             }
+    return put(files, out)
+
+
+def put(files: Mapping[str, str], out: Path) -> list[Path]:
+    """Write texts into a folder, each wholly or not at all; return the files."""
     for name, text in files.items():
         file = out / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -143,5 +148,6 @@ def _chain(
     }
 
 
-def _json(content: Row) -> str:
+def as_json(content: Row) -> str:
+    """Return a file's content."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
