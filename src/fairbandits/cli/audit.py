@@ -111,7 +111,7 @@ def power(configs, paper, results, seed, salt, only, verdict):
     "claims",
     "claims --paper fair_ucb --verdict inconclusive",
     "claims fairucb-thm2-bound",
-    "claims banditq-prop2-violation --set margin=0.05",
+    "claims banditq-prop2-violation --set margin=0.02",
     "claims --paper banditq --criteria",
     "claims --json",
 )
