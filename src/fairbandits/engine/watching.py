@@ -9,7 +9,6 @@ from fairbandits.engine.protocol import (
     INLINE,
     choose,
     distribute,
-    implements,
     learn,
     plays_in_lanes,
     probe,
@@ -26,33 +25,25 @@ class Watched(NamedTuple):
     observers: tuple
     rows: tuple[int, ...]
 
+    def choose(state, t, coin):
+        return choose(state.policy, t, coin)
+
+    def distribute(state, t, coin, out):
+        distribute(state.policy, t, coin, out)
+
+    def learn(state, t, action, reward):
+        learn(state.policy, t, action, reward)
+        _watch_each(state.observers, state.policy, t, action, reward)
+
+    def probe(state, out):
+        probe(state.policy, out[: state.rows[0]])
+        _report_each(state.observers, state.rows, state.policy, out)
+
 
 def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
     """Return a policy's state with observers'; `n_probes` are the columns of all but the last."""
     rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
     return Watched(policy, tuple(observers), tuple(rows))
-
-
-@implements("choose", Watched)
-def _choose(state, t, coin):
-    return choose(state.policy, t, coin)
-
-
-@implements("distribute", Watched)
-def _distribute(state, t, coin, out):
-    distribute(state.policy, t, coin, out)
-
-
-@implements("learn", Watched)
-def _learn(state, t, action, reward):
-    learn(state.policy, t, action, reward)
-    _watch_each(state.observers, state.policy, t, action, reward)
-
-
-@implements("probe", Watched)
-def _probe(state, out):
-    probe(state.policy, out[: state.rows[0]])
-    _report_each(state.observers, state.rows, state.policy, out)
 
 
 def _watch_each(observers, state, t, action, reward):

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits.engine.laws import beta_of
-from fairbandits.engine.protocol import implements, inlined
+from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number, several
 from fairbandits.policies.simplex import choose_from_x
@@ -22,12 +22,46 @@ class Sums(NamedTuple):
     squares: np.ndarray
 
 
+@inlined
+def _add(arms, arm, reward):
+    arms.pulls[arm] += 1
+    arms.sums[arm] += reward
+    arms.squares[arm] += reward * reward
+
+
+def _learn_sums(state, t, arm, reward):
+    _add(state.arms, arm, reward)
+
+
+@inlined
+def _unpulled(arms):
+    """Return the lowest arm never pulled, -1 without one."""
+    for k in range(arms.pulls.size):
+        if arms.pulls[k] == 0:
+            return k
+    return -1
+
+
 class EpsilonGreedyState(NamedTuple):
     """The sums, and means, of which those of arms never pulled are infinite."""
 
     arms: Sums
     mean: np.ndarray
     epsilon: float
+
+    def choose(state, t, coin):
+        n_arms = state.mean.size
+        u = unit(coin)
+        if u < state.epsilon:
+            return min(int(u / state.epsilon * n_arms), n_arms - 1)
+        arm, best = 0, state.mean[0]
+        for k in range(1, n_arms):
+            arm, best = better(k, state.mean[k], arm, best)
+        return arm
+
+    def learn(state, t, arm, reward):
+        _add(state.arms, arm, reward)
+        state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
 
 
 class EXP3State(NamedTuple):
@@ -38,12 +72,40 @@ class EXP3State(NamedTuple):
     gamma: float
     scale: float
 
+    choose = choose_from_x
+
+    def learn(state, t, arm, reward):
+        x, weights, gamma = state.x, state.weights, state.gamma
+        n = x.size
+        weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
+        total = 0.0
+        for k in range(n):
+            total += weights[k]
+        for k in range(n):
+            x[k] = (1.0 - gamma) * (weights[k] / total) + gamma / n
+        if total > 1e100:
+            for k in range(n):
+                weights[k] /= total
+
 
 class MOSSState(NamedTuple):
     """The sums, and the rounds of an arm's share."""
 
     arms: Sums
     share: float
+
+    def choose(state, t, coin):
+        arms = state.arms
+        best, highest = _unpulled(arms), -math.inf
+        if best >= 0:
+            return best
+        for k in range(arms.pulls.size):
+            n = arms.pulls[k]
+            index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
+            best, highest = better(k, index, best, highest)
+        return best
+
+    learn = _learn_sums
 
 
 class UCBVState(NamedTuple):
@@ -53,9 +115,42 @@ class UCBVState(NamedTuple):
     exploration: float
     constant: float
 
+    def choose(state, t, coin):
+        arms = state.arms
+        best, highest = _unpulled(arms), -math.inf
+        if best >= 0:
+            return best
+        level = state.exploration * math.log(t)
+        for k in range(arms.pulls.size):
+            n = arms.pulls[k]
+            mean = arms.sums[k] / n
+            variance = max(0.0, arms.squares[k] / n - mean * mean)
+            index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
+            best, highest = better(k, index, best, highest)
+        return best
+
+    learn = _learn_sums
+
 
 class IMEDState(NamedTuple):
     arms: Sums
+
+    def choose(state, t, coin):
+        arms = state.arms
+        best, highest = _unpulled(arms), -math.inf
+        if best >= 0:
+            return best
+        top = 0.0
+        for k in range(arms.pulls.size):
+            top = max(top, _mean(arms, k))
+        best = 0
+        for k in range(arms.pulls.size):
+            n = arms.pulls[k]
+            index = n * _divergence(_mean(arms, k), top) + math.log(n)
+            best, highest = better(k, -index, best, highest)
+        return best
+
+    learn = _learn_sums
 
 
 def _nothing(n_arms: int) -> Sums:
@@ -170,92 +265,6 @@ class IMED(Policy):
 
 
 @inlined
-def _add(sums, arm, reward):
-    sums.pulls[arm] += 1
-    sums.sums[arm] += reward
-    sums.squares[arm] += reward * reward
-
-
-@implements("learn", MOSSState, UCBVState, IMEDState)
-def _learn_sums(state, t, arm, reward):
-    _add(state.arms, arm, reward)
-
-
-@inlined
-def _unpulled(sums):
-    """Return the lowest arm never pulled, -1 without one."""
-    for k in range(sums.pulls.size):
-        if sums.pulls[k] == 0:
-            return k
-    return -1
-
-
-@implements("choose", EpsilonGreedyState)
-def _choose_greedy(state, t, coin):
-    n_arms = state.mean.size
-    u = unit(coin)
-    if u < state.epsilon:
-        return min(int(u / state.epsilon * n_arms), n_arms - 1)
-    arm, best = 0, state.mean[0]
-    for k in range(1, n_arms):
-        arm, best = better(k, state.mean[k], arm, best)
-    return arm
-
-
-@implements("learn", EpsilonGreedyState)
-def _learn_mean(state, t, arm, reward):
-    _add(state.arms, arm, reward)
-    state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
-
-
-implements("choose", EXP3State)(choose_from_x)
-
-
-@implements("learn", EXP3State)
-def _learn_exp3(state, t, arm, reward):
-    x, weights, gamma = state.x, state.weights, state.gamma
-    n = x.size
-    weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
-    total = 0.0
-    for k in range(n):
-        total += weights[k]
-    for k in range(n):
-        x[k] = (1.0 - gamma) * (weights[k] / total) + gamma / n
-    if total > 1e100:
-        for k in range(n):
-            weights[k] /= total
-
-
-@implements("choose", MOSSState)
-def _choose_moss(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
-        best, highest = better(k, index, best, highest)
-    return best
-
-
-@implements("choose", UCBVState)
-def _choose_ucbv(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    level = state.exploration * math.log(t)
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        mean = arms.sums[k] / n
-        variance = max(0.0, arms.squares[k] / n - mean * mean)
-        index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
-        best, highest = better(k, index, best, highest)
-    return best
-
-
-@inlined
 def _mean(arms, k):
     return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
 
@@ -269,28 +278,23 @@ def _divergence(p, q):
     return above + (math.inf if q >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q)))
 
 
-@implements("choose", IMEDState)
-def _choose_imed(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    top = 0.0
-    for k in range(arms.pulls.size):
-        top = max(top, _mean(arms, k))
-    best = 0
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        index = n * _divergence(_mean(arms, k), top) + math.log(n)
-        best, highest = better(k, -index, best, highest)
-    return best
-
-
 class ThompsonState(NamedTuple):
     """Both parameters of each arm's beta posterior."""
 
     successes: np.ndarray
     failures: np.ndarray
+
+    def choose(state, t, coin):
+        arm, best = 0, -1.0
+        for k in range(state.successes.size):
+            drawn = beta_of(state.successes[k], state.failures[k], inner(coin, k + 1))
+            arm, best = better(k, drawn, arm, best)
+        return arm
+
+    def learn(state, t, arm, reward):
+        success = min(max(reward, 0.0), 1.0)
+        state.successes[arm] += success
+        state.failures[arm] += 1.0 - success
 
 
 @dataclass(frozen=True)
@@ -318,19 +322,3 @@ class Thompson(Policy):
 
     def start(self, n_arms: int, horizon: int) -> ThompsonState:
         return ThompsonState(*(np.full(n_arms, value) for value in self.prior))
-
-
-@implements("choose", ThompsonState)
-def _choose(state, t, coin):
-    arm, best = 0, -1.0
-    for k in range(state.successes.size):
-        drawn = beta_of(state.successes[k], state.failures[k], inner(coin, k + 1))
-        arm, best = better(k, drawn, arm, best)
-    return arm
-
-
-@implements("learn", ThompsonState)
-def _learn(state, t, arm, reward):
-    success = min(max(reward, 0.0), 1.0)
-    state.successes[arm] += success
-    state.failures[arm] += 1.0 - success

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
@@ -34,6 +34,33 @@ class GuaranteeETCState(NamedTuple):
     upper: np.ndarray
     phase: np.ndarray
     horizon: float
+
+    def choose(state, t, coin):
+        phase = state.phase
+        if phase[0] == FIRST:
+            arm = _short(state, FIRST)
+            if arm >= 0:
+                return arm
+            _end_first(state)
+        if phase[0] == SECOND:
+            arm = _short(state, SECOND)
+            if arm >= 0:
+                return arm
+            _end_second(state)
+        if phase[0] == THIRD:
+            arm = _third(state, t - 1)
+            if arm >= 0:
+                return arm
+            phase[0] = LAST
+        arm = kl.first_unpulled(state.limits)
+        return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+    def learn(state, t, arm, reward):
+        kl.learn(state.limits, arm, reward)
+        phase = state.phase[0]
+        state.pulls[phase, arm] += 1
+        if phase == SECOND:
+            state.sums[arm] += reward
 
 
 @dataclass(frozen=True)
@@ -150,37 +177,6 @@ def _third(state, clock):
     return -1
 
 
-@implements("choose", GuaranteeETCState)
-def _choose(state, t, coin):
-    phase = state.phase
-    if phase[0] == FIRST:
-        arm = _short(state, FIRST)
-        if arm >= 0:
-            return arm
-        _end_first(state)
-    if phase[0] == SECOND:
-        arm = _short(state, SECOND)
-        if arm >= 0:
-            return arm
-        _end_second(state)
-    if phase[0] == THIRD:
-        arm = _third(state, t - 1)
-        if arm >= 0:
-            return arm
-        phase[0] = LAST
-    arm = kl.first_unpulled(state.limits)
-    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
-
-
-@implements("learn", GuaranteeETCState)
-def _learn(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
-    phase = state.phase[0]
-    state.pulls[phase, arm] += 1
-    if phase == SECOND:
-        state.sums[arm] += reward
-
-
 class GuaranteeKnapsackState(NamedTuple):
     """Logarithms and values of both sorts of weights, and the constants of the formulas."""
 
@@ -197,6 +193,19 @@ class GuaranteeKnapsackState(NamedTuple):
     weight: float
     range: float
     least: float
+
+    choose = choose_from_x
+
+    def learn(state, t, arm, reward):
+        x, weights = state.x, state.weights
+        gain = (reward + state.weight * _price(state, arm, reward)) / state.range
+        for k in range(x.size):
+            weights[k] += state.bonus / x[k]
+            if k == arm:
+                weights[k] += state.step * gain / x[k]
+        exponential_weights(x, weights, 1.0)
+        for k in range(x.size):
+            x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
 
 
 @dataclass(frozen=True)
@@ -269,22 +278,6 @@ def _price(state, arm, reward):
     return value / total if total > 0.0 else 0.0
 
 
-implements("choose", GuaranteeKnapsackState)(choose_from_x)
-
-
-@implements("learn", GuaranteeKnapsackState)
-def _learn_knapsack(state, t, arm, reward):
-    x, weights = state.x, state.weights
-    gain = (reward + state.weight * _price(state, arm, reward)) / state.range
-    for k in range(x.size):
-        weights[k] += state.bonus / x[k]
-        if k == arm:
-            weights[k] += state.step * gain / x[k]
-    exponential_weights(x, weights, 1.0)
-    for k in range(x.size):
-        x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
-
-
 class RewardFairUCBState(NamedTuple):
     """Pulls, reward sums and upper limits; and the distribution of the round."""
 
@@ -295,6 +288,30 @@ class RewardFairUCBState(NamedTuple):
     x: np.ndarray
     width: float
     exploring: int
+
+    def choose(state, t, coin):
+        x, upper = state.x, state.upper
+        if t <= state.exploring:
+            return (t - 1) % x.size
+        best, largest = 0, upper[0]
+        total = 0.0
+        for k in range(x.size):
+            x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
+            total += x[k]
+            best, largest = better(k, upper[k], best, largest)
+        if total > 1.0:
+            for k in range(x.size):
+                x[k] /= total
+        else:
+            x[best] += 1.0 - total
+        return sample(x, coin)
+
+    def learn(state, t, arm, reward):
+        state.pulls[arm] += 1
+        state.sums[arm] += reward
+        mean = state.sums[arm] / state.pulls[arm]
+        limit = min(max(mean + state.width / math.sqrt(state.pulls[arm]), 0.0), 1.0)
+        state.upper[arm] = max(limit, state.targets[arm])
 
 
 @dataclass(frozen=True)
@@ -336,31 +353,3 @@ class RewardFairUCB(Policy):
             math.sqrt(math.log(2 * agents * n_arms * (rounds + 1))),
             n_arms * (math.isqrt(rounds - 1) + 1),
         )
-
-
-@implements("choose", RewardFairUCBState)
-def _choose_fair(state, t, coin):
-    x, upper = state.x, state.upper
-    if t <= state.exploring:
-        return (t - 1) % x.size
-    best, largest = 0, upper[0]
-    total = 0.0
-    for k in range(x.size):
-        x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
-        total += x[k]
-        best, largest = better(k, upper[k], best, largest)
-    if total > 1.0:
-        for k in range(x.size):
-            x[k] /= total
-    else:
-        x[best] += 1.0 - total
-    return sample(x, coin)
-
-
-@implements("learn", RewardFairUCBState)
-def _learn_fair(state, t, arm, reward):
-    state.pulls[arm] += 1
-    state.sums[arm] += reward
-    mean = state.sums[arm] / state.pulls[arm]
-    limit = min(max(mean + state.width / math.sqrt(state.pulls[arm]), 0.0), 1.0)
-    state.upper[arm] = max(limit, state.targets[arm])

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes, probe
+from fairbandits.engine.protocol import choose, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
@@ -27,6 +27,19 @@ class OwnRewardState(NamedTuple):
     learner: NamedTuple
     arm: np.ndarray
 
+    def distribute(state, t, coin, out):
+        arm = choose(state.learner, t, coin)
+        state.arm[0] = arm
+        for k in range(len(out)):
+            out[k] = where(arm == k, 1.0, 0.0)
+
+    def learn(state, t, x, reward):
+        arm = state.arm[0]
+        learn(state.learner, t, arm, reward[arm])
+
+    def probe(state, out):
+        probe(state.learner, out)
+
 
 class PlugInState(NamedTuple):
     """The learner; targets, quotas as last renewed, pulls and reward sums."""
@@ -37,12 +50,36 @@ class PlugInState(NamedTuple):
     pulls: np.ndarray
     sums: np.ndarray
 
+    def choose(state, t, coin):
+        n_arms = state.targets.size
+        if t <= n_arms:
+            return t - 1
+        if t == n_arms + 1 or t & (t - 1) == 0:
+            _renew(state)
+        arm, worst = 0, 0.0
+        for k in range(n_arms):
+            arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
+        return arm if worst > 0.0 else choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        state.pulls[arm] += 1.0
+        state.sums[arm] += reward
+        learn(state.learner, t, arm, reward)
+
 
 class ResampledState(NamedTuple):
     """The learner, and the coin of the round being played."""
 
     learner: NamedTuple
     coin: np.ndarray
+
+    def choose(state, t, coin):
+        state.coin[0] = coin
+        return choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
+        learn(state.learner, t, arm, shown)
 
 
 @dataclass(frozen=True)
@@ -126,25 +163,6 @@ class Resampled(HasLearner):
         return ResampledState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.uint64))
 
 
-@implements("distribute", OwnRewardState)
-def _distribute_own(state, t, coin, out):
-    arm = choose(state.learner, t, coin)
-    state.arm[0] = arm
-    for k in range(len(out)):
-        out[k] = where(arm == k, 1.0, 0.0)
-
-
-@implements("learn", OwnRewardState)
-def _learn_own(state, t, x, reward):
-    arm = state.arm[0]
-    learn(state.learner, t, arm, reward[arm])
-
-
-@implements("probe", OwnRewardState)
-def _probe_own(state, out):
-    probe(state.learner, out)
-
-
 @inlined
 def _renew(state):
     total = 0.0
@@ -161,43 +179,21 @@ def _renew(state):
             state.quotas[k] /= total
 
 
-@implements("choose", PlugInState)
-def _choose_plug_in(state, t, coin):
-    n_arms = state.targets.size
-    if t <= n_arms:
-        return t - 1
-    if t == n_arms + 1 or t & (t - 1) == 0:
-        _renew(state)
-    arm, worst = 0, 0.0
-    for k in range(n_arms):
-        arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
-    return arm if worst > 0.0 else choose(state.learner, t, coin)
-
-
-@implements("learn", PlugInState)
-def _learn_plug_in(state, t, arm, reward):
-    state.pulls[arm] += 1.0
-    state.sums[arm] += reward
-    learn(state.learner, t, arm, reward)
-
-
-@implements("choose", ResampledState)
-def _choose_resampled(state, t, coin):
-    state.coin[0] = coin
-    return choose(state.learner, t, coin)
-
-
-@implements("learn", ResampledState)
-def _learn_resampled(state, t, arm, reward):
-    shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
-    learn(state.learner, t, arm, shown)
-
-
 class MixtureState(NamedTuple):
     """The learner, and the sums of the first k quotas."""
 
     learner: NamedTuple
     bounds: np.ndarray
+
+    def choose(state, t, coin):
+        u = unit(inner(coin, MIXING))
+        for k in range(state.bounds.size):
+            if u < state.bounds[k]:
+                return k
+        return choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        learn(state.learner, t, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -227,17 +223,3 @@ class Mixture(HasLearner):
             self.make_learner().start(n_arms, horizon),
             np.array([float(Fraction(total, denominator)) for total in accumulate(numerators)]),
         )
-
-
-@implements("choose", MixtureState)
-def _choose(state, t, coin):
-    u = unit(inner(coin, MIXING))
-    for k in range(state.bounds.size):
-        if u < state.bounds[k]:
-            return k
-    return choose(state.learner, t, coin)
-
-
-@implements("learn", MixtureState)
-def _learn(state, t, arm, reward):
-    learn(state.learner, t, arm, reward)
