@@ -80,6 +80,9 @@ class BFUCBState(NamedTuple):
                 else:
                     _weigh_any(state, arms, g)
 
+    def policy_of(state, g, row, mean, inverse_root):
+        return state.first.arms.policy[row]
+
     def probe(state, out):
         arms = state.first.arms
         for arm in range(len(arms.row_of)):

@@ -71,6 +71,10 @@ class BFUCBState(NamedTuple):
         roots = _eight(state, merits.BLOCK, inside, inverse_root)
         _sum_groups(state, group, block, means, roots)
 
+    def policy_of(state, g, row, mean, inverse_root):
+        """Return an arm's probability in the last draw from its group, by its statistics then."""
+        return (mean + state.last_width[g] * inverse_root) * state.last_share[g]
+
     def probe(state, out):
         arms = state.first.arms
         for g in range(len(state.total)):

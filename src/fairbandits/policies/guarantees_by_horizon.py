@@ -52,8 +52,7 @@ class GuaranteeETCState(NamedTuple):
             if arm >= 0:
                 return arm
             phase[0] = LAST
-        arm = kl.first_unpulled(state.limits)
-        return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+        return kl.choose(state.limits, t)
 
     def learn(state, t, arm, reward):
         kl.learn(state.limits, arm, reward)

@@ -205,6 +205,13 @@ def first_unpulled(limits):
 
 
 @inlined
+def choose(limits, t):
+    """Return the arm of round t: the lowest never pulled, else that of largest upper limit."""
+    arm = first_unpulled(limits)
+    return arm if arm >= 0 else largest(limits, t - 1)
+
+
+@inlined
 def learn(limits, arm, reward):
     pulls = limits.pulls[arm] + 1
     limits.pulls[arm] = pulls
@@ -227,8 +234,7 @@ class KLUCBState(NamedTuple):
     limits: Limits
 
     def choose(state, t, coin):
-        arm = first_unpulled(state.limits)
-        return arm if arm >= 0 else largest(state.limits, t - 1)
+        return choose(state.limits, t)
 
     def learn(state, t, arm, reward):
         """Learn for a policy whose state has `limits`."""
