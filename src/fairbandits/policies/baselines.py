@@ -12,56 +12,25 @@ from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number, several
 from fairbandits.policies.simplex import choose_from_x
 from fairbandits.policies.ties import better
-
-
-class Sums(NamedTuple):
-    """Pulls and sums of rewards and of their squares, of each arm."""
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    squares: np.ndarray
-
-
-@inlined
-def _add(arms, arm, reward):
-    arms.pulls[arm] += 1
-    arms.sums[arm] += reward
-    arms.squares[arm] += reward * reward
-
-
-def _learn_sums(state, t, arm, reward):
-    _add(state.arms, arm, reward)
-
-
-@inlined
-def _unpulled(arms):
-    """Return the lowest arm never pulled, -1 without one."""
-    for k in range(arms.pulls.size):
-        if arms.pulls[k] == 0:
-            return k
-    return -1
+from fairbandits.policies.ucb1 import Means, learn_means, never_pulled_first, no_pulls, take
 
 
 class EpsilonGreedyState(NamedTuple):
-    """The sums, and means, of which those of arms never pulled are infinite."""
-
-    arms: Sums
-    mean: np.ndarray
+    means: Means
     epsilon: float
 
     def choose(state, t, coin):
-        n_arms = state.mean.size
+        means = state.means
+        n_arms = len(means.mean)
         u = unit(coin)
         if u < state.epsilon:
             return min(int(u / state.epsilon * n_arms), n_arms - 1)
-        arm, best = 0, state.mean[0]
+        arm, best = 0, means.mean[0]
         for k in range(1, n_arms):
-            arm, best = better(k, state.mean[k], arm, best)
-        return arm
+            arm, best = better(k, means.mean[k], arm, best)
+        return never_pulled_first(means, arm)
 
-    def learn(state, t, arm, reward):
-        _add(state.arms, arm, reward)
-        state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
+    learn = learn_means
 
 
 class EXP3State(NamedTuple):
@@ -89,72 +58,69 @@ class EXP3State(NamedTuple):
 
 
 class MOSSState(NamedTuple):
-    """The sums, and the rounds of an arm's share."""
+    """The means, and the rounds of an arm's share."""
 
-    arms: Sums
+    means: Means
     share: float
 
     def choose(state, t, coin):
-        arms = state.arms
-        best, highest = _unpulled(arms), -math.inf
-        if best >= 0:
-            return best
-        for k in range(arms.pulls.size):
-            n = arms.pulls[k]
-            index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
-            best, highest = better(k, index, best, highest)
-        return best
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n = means.pulls[k]
+            index = means.mean[k] + math.sqrt(max(0.0, math.log(state.share / n)) / n)
+            arm, best = better(k, index, arm, best)
+        return arm
 
-    learn = _learn_sums
+    learn = learn_means
 
 
 class UCBVState(NamedTuple):
-    """The sums, and the two constants."""
+    """The means, sums of squared rewards, and the two constants."""
 
-    arms: Sums
+    means: Means
+    squares: np.ndarray
     exploration: float
     constant: float
 
     def choose(state, t, coin):
-        arms = state.arms
-        best, highest = _unpulled(arms), -math.inf
-        if best >= 0:
-            return best
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
         level = state.exploration * math.log(t)
-        for k in range(arms.pulls.size):
-            n = arms.pulls[k]
-            mean = arms.sums[k] / n
-            variance = max(0.0, arms.squares[k] / n - mean * mean)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n, mean = means.pulls[k], means.mean[k]
+            variance = max(0.0, state.squares[k] / n - mean * mean)
             index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
-            best, highest = better(k, index, best, highest)
-        return best
+            arm, best = better(k, index, arm, best)
+        return arm
 
-    learn = _learn_sums
+    def learn(state, t, arm, reward):
+        take(state.means, arm, reward)
+        state.squares[arm] += reward * reward
 
 
 class IMEDState(NamedTuple):
-    arms: Sums
+    means: Means
 
     def choose(state, t, coin):
-        arms = state.arms
-        best, highest = _unpulled(arms), -math.inf
-        if best >= 0:
-            return best
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
         top = 0.0
-        for k in range(arms.pulls.size):
-            top = max(top, _mean(arms, k))
-        best = 0
-        for k in range(arms.pulls.size):
-            n = arms.pulls[k]
-            index = n * _divergence(_mean(arms, k), top) + math.log(n)
-            best, highest = better(k, -index, best, highest)
-        return best
+        for k in range(len(means.mean)):
+            top = max(top, _cut(means.mean[k]))
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n = means.pulls[k]
+            index = n * _divergence(_cut(means.mean[k]), top) + math.log(n)
+            arm, best = better(k, -index, arm, best)
+        return arm
 
-    learn = _learn_sums
-
-
-def _nothing(n_arms: int) -> Sums:
-    return Sums(np.zeros(n_arms, np.int64), *np.zeros((2, n_arms)))
+    learn = learn_means
 
 
 @dataclass(frozen=True)
@@ -172,8 +138,7 @@ class EpsilonGreedy(Policy):
     epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
 
     def start(self, n_arms: int, horizon: int) -> EpsilonGreedyState:
-        means = np.full(n_arms, np.inf)
-        return EpsilonGreedyState(_nothing(n_arms), means, float(self.epsilon))
+        return EpsilonGreedyState(no_pulls(n_arms), float(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -217,7 +182,7 @@ class MOSS(Policy):
     """
 
     def start(self, n_arms: int, horizon: int) -> MOSSState:
-        return MOSSState(_nothing(n_arms), horizon / n_arms)
+        return MOSSState(no_pulls(n_arms), horizon / n_arms)
 
 
 @dataclass(frozen=True)
@@ -244,7 +209,8 @@ class UCBV(Policy):
     constant: Positive = 1.0
 
     def start(self, n_arms: int, horizon: int) -> UCBVState:
-        return UCBVState(_nothing(n_arms), float(self.exploration), float(self.constant))
+        constants = float(self.exploration), float(self.constant)
+        return UCBVState(no_pulls(n_arms), np.zeros(n_arms), *constants)
 
 
 @dataclass(frozen=True)
@@ -261,12 +227,12 @@ class IMED(Policy):
     """
 
     def start(self, n_arms: int, horizon: int) -> IMEDState:
-        return IMEDState(_nothing(n_arms))
+        return IMEDState(no_pulls(n_arms))
 
 
 @inlined
-def _mean(arms, k):
-    return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
+def _cut(mean):
+    return min(1.0, max(0.0, mean))
 
 
 @inlined

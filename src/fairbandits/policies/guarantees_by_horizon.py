@@ -15,6 +15,7 @@ from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
 from fairbandits.policies.simplex import choose_from_x, sample
 from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 FIRST, SECOND, THIRD, LAST = range(4)
 
@@ -278,10 +279,9 @@ def _price(state, arm, reward):
 
 
 class RewardFairUCBState(NamedTuple):
-    """Pulls, reward sums and upper limits; and the distribution of the round."""
+    """The means and upper limits, and the distribution of the round."""
 
-    pulls: np.ndarray
-    sums: np.ndarray
+    means: Means
     upper: np.ndarray
     targets: np.ndarray
     x: np.ndarray
@@ -306,10 +306,10 @@ class RewardFairUCBState(NamedTuple):
         return sample(x, coin)
 
     def learn(state, t, arm, reward):
-        state.pulls[arm] += 1
-        state.sums[arm] += reward
-        mean = state.sums[arm] / state.pulls[arm]
-        limit = min(max(mean + state.width / math.sqrt(state.pulls[arm]), 0.0), 1.0)
+        means = state.means
+        take(means, arm, reward)
+        bound = means.mean[arm] + state.width / math.sqrt(means.pulls[arm])
+        limit = min(max(bound, 0.0), 1.0)
         state.upper[arm] = max(limit, state.targets[arm])
 
 
@@ -344,8 +344,7 @@ class RewardFairUCB(Policy):
         checks.length("targets", targets, n_arms)
         agents = 1 if self.targets is None else n_arms
         return RewardFairUCBState(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
+            no_pulls(n_arms),
             np.ones(n_arms),
             np.array(targets),
             np.zeros(n_arms),

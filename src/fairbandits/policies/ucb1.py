@@ -109,6 +109,11 @@ def take(means, arm, reward):
     means.unpulled[0] = means.unpulled[0] - where(pulls == 1, 1, 0)
 
 
+def learn_means(state, t, arm, reward):
+    """Learn for a policy whose state has `means`."""
+    take(state.means, arm, reward)
+
+
 @inlined
 def never_pulled_first(means, arm):
     """Return the lowest arm never pulled if there is one, else `arm`."""

@@ -14,6 +14,7 @@ from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
 from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 #: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
 #: learner may use all before.
@@ -42,13 +43,12 @@ class OwnRewardState(NamedTuple):
 
 
 class PlugInState(NamedTuple):
-    """The learner; targets, quotas as last renewed, pulls and reward sums."""
+    """The learner; targets, quotas as last renewed, and the means."""
 
     learner: NamedTuple
     targets: np.ndarray
     quotas: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
+    means: Means
 
     def choose(state, t, coin):
         n_arms = state.targets.size
@@ -58,12 +58,11 @@ class PlugInState(NamedTuple):
             _renew(state)
         arm, worst = 0, 0.0
         for k in range(n_arms):
-            arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
+            arm, worst = better(k, state.quotas[k] * (t - 1) - state.means.pulls[k], arm, worst)
         return arm if worst > 0.0 else choose(state.learner, t, coin)
 
     def learn(state, t, arm, reward):
-        state.pulls[arm] += 1.0
-        state.sums[arm] += reward
+        take(state.means, arm, reward)
         learn(state.learner, t, arm, reward)
 
 
@@ -139,7 +138,7 @@ class PlugIn(HasLearner):
     def start(self, n_arms: int, horizon: int) -> PlugInState:
         checks.length("targets", self.targets, n_arms)
         learner = self.make_learner().start(n_arms, horizon)
-        return PlugInState(learner, np.array(self.targets), *np.zeros((3, n_arms)))
+        return PlugInState(learner, np.array(self.targets), np.zeros(n_arms), no_pulls(n_arms))
 
 
 @dataclass(frozen=True)
@@ -165,13 +164,13 @@ class Resampled(HasLearner):
 
 @inlined
 def _renew(state):
-    total = 0.0
+    means, total = state.means, 0.0
     for k in range(state.targets.size):
         quota = 0.0
         if state.targets[k] > 0.0:
             quota = 1.0
-            if state.sums[k] > 0.0:
-                quota = min(1.0, state.targets[k] * state.pulls[k] / state.sums[k])
+            if means.sums[k] > 0.0:
+                quota = min(1.0, state.targets[k] * means.pulls[k] / means.sums[k])
         state.quotas[k] = quota
         total += quota
     if total > 1.0:
