@@ -10,14 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.protocol import (
-    choose,
-    distribute,
-    inlined,
-    learn,
-    plays_in_lanes,
-    probe,
-)
+from fairbandits.engine.protocol import choose, distribute, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.sources import coin_at, observe, pull, rewind
 from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
 

@@ -7,16 +7,7 @@ import numpy as np
 
 from fairbandits.engine.loops import NEVER
 from fairbandits.engine.protocol import plays_in_lanes
-from fairbandits.engine.width import (
-    Own,
-    anywhere,
-    assign,
-    fill,
-    greatest,
-    least,
-    where,
-    whole_part,
-)
+from fairbandits.engine.width import Own, anywhere, assign, fill, greatest, least, where, whole_part
 from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies.fair_learn import FairLearnState
 

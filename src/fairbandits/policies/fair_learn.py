@@ -7,22 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import (
-    choose,
-    learn,
-    may_ask,
-    plays_in_lanes,
-    unchanged_when_asked,
-)
+from fairbandits.engine.protocol import choose, learn, may_ask, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, anywhere, no, where
 from fairbandits.policies.learner import HasLearner
-from fairbandits.policies.parameters import (
-    ArmQuotas,
-    Learner,
-    LearnerParameters,
-    exact,
-    one_of,
-)
+from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, exact, one_of
 from fairbandits.policies.ties import better
 from fairbandits.rationals import Quotas, below_equal_share, rational
 

@@ -6,13 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import (
-    choose,
-    inlined,
-    learn,
-    not_inlined,
-    plays_in_lanes,
-)
+from fairbandits.engine.protocol import choose, inlined, learn, not_inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits

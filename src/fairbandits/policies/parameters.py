@@ -232,12 +232,7 @@ def _frozen_value(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-PLAIN = {
-    float: number(),
-    int: whole(),
-    bool: a(bool, "true or false"),
-    str: a(str, "a text"),
-}
+PLAIN = {float: number(), int: whole(), bool: a(bool, "true or false"), str: a(str, "a text")}
 
 #: Target reward rates.
 Targets = Annotated[tuple[float, ...], per_arm(number(at_least=0))]
