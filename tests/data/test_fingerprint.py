@@ -165,28 +165,26 @@ def test_fingerprint_of_nothing_is_refused(copied):
         fresh("engine", "none")
 
 
-def test_compiled_code_must_be_inside_the_fingerprinted_folders(monkeypatch):
-    monkeypatch.setattr(protocol, "_FUNCTIONS", {})
-
+def test_compiled_code_must_be_inside_the_fingerprinted_folders():
     class State(tuple):
-        pass
-
-    def choose(state, t, coin):
-        return 0
+        def choose(state, t, coin):
+            return 0
 
     for module in (__name__, "fairbanditsplus.policies", "fairbandits.settings", "fairbandits"):
-        choose.__module__ = module
-        with pytest.raises(TypeError, match=rf"choose of {module} cannot be compiled.*methods"):
-            protocol.implements("choose", State)(choose)
-    choose.__module__ = "fairbandits.policies.mine"
-    assert protocol.implements("choose", State)(choose) is choose
+        State.__module__ = module
+        assert not protocol.is_implemented(State, "choose")
+    State.__module__ = "fairbandits.policies.mine"
+    assert protocol.is_implemented(State, "choose")
+    assert not protocol.is_implemented(State, "learn")
     assert protocol.choose(State(), 1, 0) == 0
 
 
-def test_everything_registered_is_inside_the_fingerprinted_folders():
+def test_methods_of_states_are_inside_the_fingerprinted_folders():
     assert all(policies.POLICIES[name] for name in policies.POLICIES)  # imported on first use
     folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
-    modules = {function.__module__ for function in protocol._FUNCTIONS.values()}
+    states = [one for one in tuple.__subclasses__() if protocol.is_implemented(one)]
+    found = (getattr(one, verb, None) for one in states for verb in protocol.VERBS)
+    modules = {method.__module__ for method in found if method}
     modules.discard("fairbandits.library.compiling")  # a user's policy, which no experiment has
     assert modules
     assert {module for module in modules if not module.startswith(folders)} == set()

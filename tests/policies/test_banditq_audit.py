@@ -190,9 +190,9 @@ def test_rate_excess_is_the_missed_reward_beyond_the_queue():
     state = started(BanditQ((0.3, 0), "full", V=1), BanditQInequalities((0.5, 0.9)), 2, 100)
     for t in range(1, 4):
         protocol.learn(state, t, np.array([1.0, 0.0]), np.zeros(2))
-    state.policy.queue[0] = 0.1
+    state.policy.queues.length[0] = 0.1
     protocol.learn(state, 4, np.array([1.0, 0.0]), np.zeros(2))
-    assert state.observers[0].columns[0, 0] == pytest.approx(1.2 - 0.4)
+    assert state.observer.columns[0, 0] == pytest.approx(1.2 - 0.4)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,6 @@ def _wide(values: Sequence[Any], known: dict[int, Rows], hint: Any = None) -> An
         kind = type(first)
         if any(type(one) is not kind for one in values):
             raise _NoBlock
-        if kind is tuple:
-            return tuple(_wide(column, known) for column in zip(*values, strict=True))
         if kind not in IN_LANES or not all(map(IN_LANES[kind], values)):
             raise _NoBlock
         hints = get_type_hints(kind, include_extras=True)

@@ -10,15 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fairbandits.engine.protocol import (
-    choose,
-    distribute,
-    fits,
-    inlined,
-    learn,
-    plays_in_lanes,
-    probe,
-)
+from fairbandits.engine.protocol import choose, distribute, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.sources import coin_at, observe, pull, rewind
 from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
 
@@ -28,6 +20,7 @@ from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonneg
 OPTIONS = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
+@plays_in_lanes
 class Record(NamedTuple):
     """Recorded sums of a run by arm, and their copies by checkpoint and arm."""
 
@@ -44,9 +37,6 @@ class Record(NamedTuple):
     deficit_sup_at: np.ndarray  # the same over all rounds 1 .. t
     x: np.ndarray  # scratch: the probabilities and the rewards of a round
     seen: np.ndarray
-
-
-plays_in_lanes(Record, lambda record: fits(record.denominator))
 
 
 #: Below every numerator of a deficit.

@@ -1,18 +1,17 @@
-"""The round loops' view of a policy: a state, and small functions found by the state's type.
+"""The round loops' view of a policy: a state, and its methods.
 
-A state is a NamedTuple of arrays. Its functions are registered with `implements`; Numba resolves
-the calls while it compiles a loop. An object of any other class is asked for a method of the same
-name, so a policy in plain Python runs through the same loops. The verbs, with ``t`` the 1-based
-round and ``coin`` the round's 64-bit word, are
+A state is a NamedTuple of arrays and numbers, whose methods Numba resolves while it compiles a
+loop; or any object with such methods, so that a policy in plain Python runs through the same loops.
+With ``t`` the 1-based round and ``coin`` the round's 64-bit word, the methods are
 
-- ``choose(state, t, coin)``, bandit feedback: return the arm to pull;
-- ``distribute(state, t, coin, out)``, full information: write the probabilities of the arms;
-- ``learn(state, t, action, reward)``: take the reward of the pulled arm or, under full information,
-  the rewards of all arms, the action being their probabilities;
-- ``probe(state, out)``: write ``out[p, k]``, the p-th probe for arm k, at a checkpoint.
+- ``choose(t, coin)``, bandit feedback: return the arm to pull;
+- ``distribute(t, coin, out)``, full information: write the probabilities of the arms;
+- ``learn(t, action, reward)``: take the reward of the pulled arm or, under full information, the
+  rewards of all arms, the action being their probabilities;
+- ``probe(out)``: write ``out[p, k]``, the p-th probe for arm k, at a checkpoint.
 
-An observer has ``watch(observer, state, t, action, reward)``, called after the policy, whose state
-it is, has learnt from round `t`, and ``report(observer, state, out)``, which does as ``probe``.
+An observer's are ``watch(state, t, action, reward)``, called after the policy, whose state it is,
+has learnt from round `t`, and ``report(state, out)``, which does as ``probe``.
 """
 
 from collections.abc import Callable
@@ -38,49 +37,31 @@ inlined, not_inlined = register_jitable(**INLINE), register_jitable(**NOT_INLINE
 VERBS = ("learn", "choose", "distribute", "probe")
 WATCHING = ("watch", "report")
 
-HOMES = tuple(f"fairbandits.{part}" for part in COMPILED)
-FOLDERS = tuple(f"{home}." for home in HOMES)
-_FUNCTIONS: dict[tuple[str, type], Callable] = {}
-
-
-def implements(name: str, *state_classes: type) -> Callable[[Callable], Callable]:
-    """Register a function as a verb of the states of some classes.
-
-    TypeError for one outside the folders of the fingerprint, whose later edits would not change the
-    name of Numba's cache folder: a stale compiled copy could run.
-    """
-
-    def register(function: Callable) -> Callable:
-        if not function.__module__.startswith(FOLDERS):
-            raise TypeError(
-                f"{function.__qualname__} of {function.__module__} cannot be compiled with the "
-                f"round loops: only functions inside {' and '.join(HOMES)} can; give a policy "
-                "methods choose and learn instead, an observer watch and report"
-            )
-        _FUNCTIONS.update({(name, state_class): function for state_class in state_classes})
-        return function
-
-    return register
+FOLDERS = tuple(f"fairbandits.{part}." for part in COMPILED)
+#: Classes made by this process, whose compiled methods are not kept on the disk.
+PASSING: set[type] = set()
 
 
 def is_implemented(state_class: type, name: str = "learn") -> bool:
-    """Return whether functions are registered for a class, so that it can be compiled."""
-    return (name, state_class) in _FUNCTIONS
+    """Return whether a class has a method that the loops can be compiled with.
+
+    It must be inside the folders of the fingerprint, since later edits elsewhere would not change
+    the name of Numba's cache folder: a stale compiled copy could run.
+    """
+    ours = state_class.__module__.startswith(FOLDERS) or state_class in PASSING
+    return ours and hasattr(state_class, name)
 
 
 def verb(name: str, otherwise: Callable | None = None) -> Callable:
-    """Return the function that calls what is registered for its first argument, or its method."""
+    """Return the function that calls this method of its first argument."""
 
     def call(state: Any, *arguments: Any) -> Any:
-        function = _FUNCTIONS.get((name, type(state)))
-        if function is None:
-            return getattr(state, name)(*arguments)
-        return function(state, *arguments)
+        return getattr(state, name)(*arguments)
 
     @overload(call, jit_options=INLINE, strict=False)  # policies say arm or x for the action
     def _compiled(state, *arguments):
         if isinstance(state, types.BaseNamedTuple):
-            return _FUNCTIONS.get((name, state.instance_class), otherwise)
+            return getattr(state.instance_class, name, otherwise)
 
     return call
 
@@ -107,18 +88,18 @@ IN_LANES: dict[type, Callable[[Any], bool]] = {}
 _UNCHANGED: dict[type, Callable[[Any], bool]] = {}
 
 
-def fits(denominator: int) -> bool:
-    """Return whether quotas over this denominator are exact in a block."""
-    return denominator <= FINEST
+def _fits(state: Any) -> bool:
+    return getattr(state, "denominator", 0) <= FINEST
 
 
 def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> type:
     """Declare that states of a class, or those for which `when` holds, can be played in lanes.
 
     Arrays get an axis for the lanes, and a number of the type `Own` is a `Vector` if it differs
-    between them. Other numbers, and arrays of the type `Shared`, must be the same in all lanes.
+    between them. Other numbers, and arrays of the type `Shared`, must be the same in all lanes. A
+    `denominator` of quotas must be one with which they are exact in a block.
     """
-    IN_LANES[state_class] = when
+    IN_LANES[state_class] = lambda state: _fits(state) and when(state)
     return state_class
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits.engine import laws
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes, verb
+from fairbandits.engine.protocol import inlined, plays_in_lanes, verb
 from fairbandits.engine.streams import mixed, position, stream_key, stream_keys, unit, word
 
 rewind, coin_at, pull, observe = map(verb, ("rewind", "coin_at", "pull", "observe"))
@@ -29,6 +29,26 @@ class StreamSource(NamedTuple):
     coin_gamma: np.ndarray
     at: np.ndarray  # positions of the reward streams
 
+    def rewind(source, taken):
+        for k in range(len(source.at)):
+            source.at[k] = position(source.base[k], source.gamma[k], taken[k])
+
+    def coin_at(source, t):
+        return word(source.coin_base[0], source.coin_gamma[0], t)
+
+    def pull(source, t, arm):
+        w = _next_word(source, arm)
+        return laws.reward_of(source.law, source.first[arm], source.second[arm], w)
+
+    def observe(source, t, out):
+        if source.law == laws.UNIFORM02:  # a loop without branches, for the compiler to vectorise
+            for k in range(len(out)):
+                out[k] = source.first[k] * unit(_next_word(source, k))
+            return
+        for k in range(len(out)):
+            w = _next_word(source, k)
+            out[k] = laws.reward_of(source.law, source.first[k], source.second[k], w)
+
 
 class TapeSource(NamedTuple):
     """Numbers drawn beforehand for the rounds after ``start``, for replays of other programs.
@@ -42,6 +62,19 @@ class TapeSource(NamedTuple):
     scale: np.ndarray
     coins: np.ndarray
 
+    def rewind(source, taken):
+        pass
+
+    def coin_at(source, t):
+        return source.coins[t - source.start - 1]
+
+    def pull(source, t, arm):
+        return source.scale[arm] * source.uniforms[t - source.start - 1, arm]
+
+    def observe(source, t, out):
+        for k in range(out.size):
+            out[k] = source.scale[k] * source.uniforms[t - source.start - 1, k]
+
 
 def stream_source(
     law: str, means: np.ndarray, spread: float, seed: int, stream: str, replicate: int
@@ -54,57 +87,8 @@ def stream_source(
     return StreamSource(base, gamma, code, first, second, *coins, base.copy())
 
 
-@implements("rewind", StreamSource)
-def _rewind(source, taken):
-    for k in range(len(source.at)):
-        source.at[k] = position(source.base[k], source.gamma[k], taken[k])
-
-
-@implements("coin_at", StreamSource)
-def _coin_at(source, t):
-    return word(source.coin_base[0], source.coin_gamma[0], t)
-
-
-@implements("pull", StreamSource)
-def _pull(source, t, arm):
-    w = _next_word(source, arm)
-    return laws.reward_of(source.law, source.first[arm], source.second[arm], w)
-
-
-@implements("observe", StreamSource)
-def _observe(source, t, out):
-    if source.law == laws.UNIFORM02:  # a loop without branches, for the compiler to vectorise
-        for k in range(len(out)):
-            out[k] = source.first[k] * unit(_next_word(source, k))
-        return
-    for k in range(len(out)):
-        w = _next_word(source, k)
-        out[k] = laws.reward_of(source.law, source.first[k], source.second[k], w)
-
-
 @inlined
 def _next_word(source, k):
     at = position(source.at[k], source.gamma[k], 1)
     source.at[k] = at
     return mixed(at)
-
-
-@implements("rewind", TapeSource)
-def _tape_rewind(source, taken):
-    pass
-
-
-@implements("coin_at", TapeSource)
-def _tape_coin_at(source, t):
-    return source.coins[t - source.start - 1]
-
-
-@implements("pull", TapeSource)
-def _tape_pull(source, t, arm):
-    return source.scale[arm] * source.uniforms[t - source.start - 1, arm]
-
-
-@implements("observe", TapeSource)
-def _tape_observe(source, t, out):
-    for k in range(out.size):
-        out[k] = source.scale[k] * source.uniforms[t - source.start - 1, k]

@@ -5,82 +5,47 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from fairbandits.engine.protocol import (
-    INLINE,
-    choose,
-    distribute,
-    implements,
-    learn,
-    plays_in_lanes,
-    probe,
-    report,
-    watch,
-)
+from fairbandits.engine import protocol
+from fairbandits.engine.protocol import INLINE, plays_in_lanes
 
 
 @plays_in_lanes
 class Watched(NamedTuple):
-    """A policy's state, its observers' states, and the row where each one's columns begin."""
+    """A state, perhaps watched itself; one more observer's, and the row where its columns begin."""
 
     policy: Any
-    observers: tuple
-    rows: tuple[int, ...]
+    observer: Any
+    row: int
+
+    def choose(state, t, coin):
+        return protocol.choose(state.policy, t, coin)
+
+    def distribute(state, t, coin, out):
+        protocol.distribute(state.policy, t, coin, out)
+
+    def learn(state, t, action, reward):
+        protocol.learn(state.policy, t, action, reward)
+        protocol.watch(state.observer, unwatched(state), t, action, reward)
+
+    def probe(state, out):
+        protocol.probe(state.policy, out[: state.row])
+        protocol.report(state.observer, unwatched(state), out[state.row :])
 
 
 def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
     """Return a policy's state with observers'; `n_probes` are the columns of all but the last."""
-    rows = [sum(n_probes[: place + 1]) for place in range(len(observers))]
-    return Watched(policy, tuple(observers), tuple(rows))
+    for place, observer in enumerate(observers, 1):
+        policy = Watched(policy, observer, sum(n_probes[:place]))
+    return policy
 
 
-@implements("choose", Watched)
-def _choose(state, t, coin):
-    return choose(state.policy, t, coin)
+def unwatched(state):
+    """Return the policy's own state."""
+    return unwatched(state.policy) if isinstance(state, Watched) else state
 
 
-@implements("distribute", Watched)
-def _distribute(state, t, coin, out):
-    distribute(state.policy, t, coin, out)
-
-
-@implements("learn", Watched)
-def _learn(state, t, action, reward):
-    learn(state.policy, t, action, reward)
-    _watch_each(state.observers, state.policy, t, action, reward)
-
-
-@implements("probe", Watched)
-def _probe(state, out):
-    probe(state.policy, out[: state.rows[0]])
-    _report_each(state.observers, state.rows, state.policy, out)
-
-
-def _watch_each(observers, state, t, action, reward):
-    for observer in observers:
-        watch(observer, state, t, action, reward)
-
-
-def _report_each(observers, rows, state, out):
-    for observer, row in zip(observers, rows, strict=True):
-        report(observer, state, out[row:])
-
-
-# Compiled, a loop over observers, which differ in type, has to be unrolled: the first, the rest.
-
-
-@overload(_watch_each, jit_options=INLINE)
-def _compiled_watch_each(observers, state, t, action, reward):
-    def unrolled(observers, state, t, action, reward):
-        watch(observers[0], state, t, action, reward)
-        _watch_each(observers[1:], state, t, action, reward)
-
-    return unrolled if len(observers) else lambda observers, state, t, action, reward: None
-
-
-@overload(_report_each, jit_options=INLINE)
-def _compiled_report_each(observers, rows, state, out):
-    def unrolled(observers, rows, state, out):
-        report(observers[0], state, out[rows[0] :])
-        _report_each(observers[1:], rows[1:], state, out)
-
-    return unrolled if len(observers) else lambda observers, rows, state, out: None
+@overload(unwatched, jit_options=INLINE)
+def _unwatched(state):
+    if state.instance_class is Watched:
+        return lambda state: unwatched(state.policy)
+    return lambda state: state

@@ -22,7 +22,7 @@ from numba.core.errors import NumbaError
 from numba.extending import overload, register_jitable
 
 from fairbandits.engine.loops import LOOPS
-from fairbandits.engine.protocol import _FUNCTIONS, VERBS
+from fairbandits.engine.protocol import PASSING, VERBS
 from fairbandits.library.own_code import codes, refuse_other_chance
 from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
@@ -112,9 +112,9 @@ class Compiled:
         return found
 
     def _register(self, methods: dict[str, Callable]) -> None:
-        # `implements` takes functions of this package alone, whose loops are kept on the disk
         for verb, function in _guarded(methods, self.feedback, self._name).items():
-            _FUNCTIONS[verb, self._state_class] = function
+            setattr(self._state_class, verb, function)
+        PASSING.add(self._state_class)
         _POLICIES[self._state_class] = self
 
     def _reason(self, state: types.Type, feedback: str, reason: NumbaError) -> str:

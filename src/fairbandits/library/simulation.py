@@ -20,7 +20,7 @@ from fairbandits.engine.loops import LOOPS, Record, new_record
 from fairbandits.engine.protocol import MOST_ROUNDS, VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
-from fairbandits.engine.watching import Watched, watched
+from fairbandits.engine.watching import unwatched, watched
 from fairbandits.library import own_code
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
@@ -229,7 +229,7 @@ def _deficits(record: Record, required: tuple[list[int], int] | None) -> dict[st
 
 def _round_of(state: Any) -> str:
     """Return the round that a policy in plain Python was asked for last, for an error."""
-    state = state.policy if isinstance(state, Watched) else state
+    state = unwatched(state)
     return f", round {state.round}" if isinstance(state, _Guarded) and state.round else ""
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined
+from fairbandits.engine.protocol import inlined
 from fairbandits.engine.width import assign, fill, largest
 from fairbandits.observers.common import Observer, refuse, report_columns, reports_columns
 from fairbandits.policies import banditq, learners
@@ -25,6 +25,11 @@ class SquaresState(NamedTuple):
 
     columns: np.ndarray
 
+    def watch(observer, state, t, action, reward):
+        length = state.queues.length
+        for k in range(len(length)):
+            observer.columns[0][k] += length[k] * length[k]
+
 
 class InequalitiesState(NamedTuple):
     """The largest left minus right side so far, and sums over the rounds so far."""
@@ -38,6 +43,46 @@ class InequalitiesState(NamedTuple):
     ceiling: np.ndarray
     gains: np.ndarray
     totals: np.ndarray
+
+    report = report_columns
+
+    def watch(observer, state, t, x, reward):
+        before, totals, excess = observer.before, observer.totals, observer.columns
+        queues = state.queues
+        n = x.size
+        drift = 0.0
+        drift_bound = 2.0
+        squared_queues = 0.0
+        for k in range(n):
+            queue, target = queues.length[k], queues.targets[k]
+            served = reward[k] * x[k]
+            g = state.surrogate[k]
+            totals[EARNED] += x[k] * g
+            totals[SQUARES] += g * g
+            observer.gains[k] += g
+            totals[REGRET] += (observer.benchmark[k] - x[k]) * observer.means[k]
+            totals[REALISED] += reward[k] * (observer.benchmark[k] - x[k])
+            totals[WEIGHTED] += before[k] * (target - reward[k] * observer.benchmark[k])
+            squared_queues += queue * queue
+            drift += (queue - before[k]) * (queue + before[k])
+            drift_bound += 2.0 * before[k] * (target - served)
+            observer.missed[k] = observer.missed[k] + target - served
+            observer.ceiling[k] += target
+            excess[EQ6, k] = max(excess[EQ6, k], observer.missed[k] - queue)
+            excess[QUEUE, k] = max(excess[QUEUE, k], queue - observer.ceiling[k])
+        totals[QUEUES] += squared_queues
+
+        regret = largest(observer.gains) - totals[EARNED]
+        root = 2.0 * math.sqrt(2.0 * totals[QUEUES])
+        root += 2.0 * queues.penalty * math.sqrt(2.0 * n * t)
+        left = squared_queues + 2.0 * queues.penalty * totals[REALISED]
+        right = 2.0 * t + 2.0 * totals[WEIGHTED] + 2.0 * regret
+        _raise(excess, EQ8, drift - drift_bound)
+        _raise(excess, EQ11, regret - observer.factor * math.sqrt(totals[SQUARES]))
+        _raise(excess, EQ12, regret - root)
+        _raise(excess, EQ13, left - right)
+        _raise(excess, FLOOR, -t - totals[REGRET])
+        assign(before, queues.length)
 
 
 @dataclass(frozen=True)
@@ -120,7 +165,7 @@ class BanditQInequalities(Observer):
         return InequalitiesState(
             np.full((7, n_arms), -np.inf),
             means,
-            _benchmark(means, state.targets),
+            _benchmark(means, state.queues.targets),
             1.0 / step + step,
             *np.zeros((4, n_arms)),
             np.zeros(6),
@@ -143,55 +188,7 @@ def _benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return x
 
 
-@implements("watch", SquaresState)
-def _watch_squares(observer, state, t, action, reward):
-    for k in range(len(state.queue)):
-        observer.columns[0][k] += state.queue[k] * state.queue[k]
-
-
-@implements("watch", InequalitiesState)
-def _watch_inequalities(observer, state, t, x, reward):
-    before, totals, excess = observer.before, observer.totals, observer.columns
-    n = x.size
-    drift = 0.0
-    drift_bound = 2.0
-    squared_queues = 0.0
-    for k in range(n):
-        queue, target = state.queue[k], state.targets[k]
-        served = reward[k] * x[k]
-        g = state.surrogate[k]
-        totals[EARNED] += x[k] * g
-        totals[SQUARES] += g * g
-        observer.gains[k] += g
-        totals[REGRET] += (observer.benchmark[k] - x[k]) * observer.means[k]
-        totals[REALISED] += reward[k] * (observer.benchmark[k] - x[k])
-        totals[WEIGHTED] += before[k] * (target - reward[k] * observer.benchmark[k])
-        squared_queues += queue * queue
-        drift += (queue - before[k]) * (queue + before[k])
-        drift_bound += 2.0 * before[k] * (target - served)
-        observer.missed[k] = observer.missed[k] + target - served
-        observer.ceiling[k] += target
-        excess[EQ6, k] = max(excess[EQ6, k], observer.missed[k] - queue)
-        excess[QUEUE, k] = max(excess[QUEUE, k], queue - observer.ceiling[k])
-    totals[QUEUES] += squared_queues
-
-    regret = largest(observer.gains) - totals[EARNED]
-    root = 2.0 * math.sqrt(2.0 * totals[QUEUES])
-    root += 2.0 * state.penalty * math.sqrt(2.0 * n * t)
-    left = squared_queues + 2.0 * state.penalty * totals[REALISED]
-    right = 2.0 * t + 2.0 * totals[WEIGHTED] + 2.0 * regret
-    _raise(excess, EQ8, drift - drift_bound)
-    _raise(excess, EQ11, regret - observer.factor * math.sqrt(totals[SQUARES]))
-    _raise(excess, EQ12, regret - root)
-    _raise(excess, EQ13, left - right)
-    _raise(excess, FLOOR, -t - totals[REGRET])
-    assign(before, state.queue)
-
-
 @inlined
 def _raise(excess, column, value):
     if value > excess[column, 0]:
         fill(excess[column], value)
-
-
-implements("report", InequalitiesState)(report_columns)

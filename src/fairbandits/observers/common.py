@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from fairbandits.engine.protocol import INLINE, implements, plays_in_lanes
+from fairbandits.engine.protocol import INLINE, plays_in_lanes
 from fairbandits.engine.vectors import Rows, RowsType, Vector
 from fairbandits.engine.width import assign, where
 from fairbandits.policies.parameters import Checked
@@ -24,7 +24,7 @@ class Observer(Checked):
 
 def reports_columns(state_class: type) -> type:
     """Declare that a state plays in lanes, and that its `columns` are what it reports."""
-    implements("report", state_class)(report_columns)
+    state_class.report = report_columns
     return plays_in_lanes(state_class)
 
 

@@ -6,17 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import implements, plays_in_lanes
-from fairbandits.engine.width import (
-    Own,
-    anywhere,
-    assign,
-    fill,
-    greatest,
-    least,
-    where,
-    whole_part,
-)
+from fairbandits.engine.protocol import plays_in_lanes
+from fairbandits.engine.width import Own, anywhere, assign, fill, greatest, least, where, whole_part
 from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies.fair_learn import FairLearnState
 
@@ -32,6 +23,41 @@ class DeficitsState(NamedTuple):
     pulled_excess: np.ndarray
     first_beyond: np.ndarray
     beyond: Own  # numerator of how far above the tolerance its violations begin
+
+    def watch(observer, state, t, arm, reward):
+        n_arms = len(state.quotas)
+        above = False
+        for k in range(n_arms):
+            excess = state.quotas[k] * t - state.scaled_pulls[k] - state.tolerance
+            own, inside = arm == k, excess >= 0
+            above = above | inside
+            most = observer.pulled_excess[k]
+            observer.pulled_excess[k] = where(own, greatest(most, excess), most)
+            first = observer.first_beyond[k]
+            observer.first_beyond[k] = where((excess >= observer.beyond) & (first == 0), t, first)
+            for c in range(2):
+                before, rise = observer.level[c][k], observer.rise[c][k]
+                now = whole_part((n_arms - c) * greatest(0, excess), state.denominator) + 1
+                now = where(inside, now, 0)
+                now = where(own, now, greatest(before, now))  # only this arm's class can fall
+                observer.level[c][k] = now
+                observer.rise[c][k] = where(arm != k, greatest(rise, now - before), rise)
+                observer.crowd[c][least(now, n_arms - c)] += where(inside, 1, 0)
+        if anywhere(above):
+            for c in range(2):
+                together = 0
+                for j in range(1, n_arms - c + 1):
+                    place = n_arms - c - j + 1
+                    together = together + observer.crowd[c][place]
+                    observer.crowd[c][place] = 0
+                    observer.crowding[c] = greatest(observer.crowding[c], together - j)
+
+    def report(observer, state, out):
+        for c in range(2):
+            fill(out[c], observer.crowding[c])
+            assign(out[2 + c], observer.rise[c])
+        assign(out[4], observer.pulled_excess)
+        assign(out[5], observer.first_beyond)
 
 
 @dataclass(frozen=True)
@@ -93,42 +119,3 @@ class FairLearnDeficits(Observer):
             np.zeros(n_arms, np.int64),
             (state.tolerance // state.denominator + 1) * state.denominator - state.tolerance,
         )
-
-
-@implements("watch", DeficitsState)
-def _watch(observer, state, t, arm, reward):
-    n_arms = len(state.quotas)
-    above = False
-    for k in range(n_arms):
-        excess = state.quotas[k] * t - state.scaled_pulls[k] - state.tolerance
-        own, inside = arm == k, excess >= 0
-        above = above | inside
-        most = observer.pulled_excess[k]
-        observer.pulled_excess[k] = where(own, greatest(most, excess), most)
-        first = observer.first_beyond[k]
-        observer.first_beyond[k] = where((excess >= observer.beyond) & (first == 0), t, first)
-        for c in range(2):
-            before, rise = observer.level[c][k], observer.rise[c][k]
-            now = whole_part((n_arms - c) * greatest(0, excess), state.denominator) + 1
-            now = where(inside, now, 0)
-            now = where(own, now, greatest(before, now))  # only this arm's class can fall
-            observer.level[c][k] = now
-            observer.rise[c][k] = where(arm != k, greatest(rise, now - before), rise)
-            observer.crowd[c][least(now, n_arms - c)] += where(inside, 1, 0)
-    if anywhere(above):
-        for c in range(2):
-            together = 0
-            for j in range(1, n_arms - c + 1):
-                place = n_arms - c - j + 1
-                together = together + observer.crowd[c][place]
-                observer.crowd[c][place] = 0
-                observer.crowding[c] = greatest(observer.crowding[c], together - j)
-
-
-@implements("report", DeficitsState)
-def _report(observer, state, out):
-    for c in range(2):
-        fill(out[c], observer.crowding[c])
-        assign(out[2 + c], observer.rise[c])
-    assign(out[4], observer.pulled_excess)
-    assign(out[5], observer.first_beyond)

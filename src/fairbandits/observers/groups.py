@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits.engine.loops import NEVER
-from fairbandits.engine.protocol import implements, plays_in_lanes
+from fairbandits.engine.protocol import plays_in_lanes
 from fairbandits.engine.width import greatest, where, whole_part
 from fairbandits.observers.common import Observer, refuse, reports_columns
 from fairbandits.policies.groups import Groups, owed
@@ -18,6 +18,27 @@ class DeficitsState(NamedTuple):
 
     worst: np.ndarray
 
+    def watch(observer, state, t, arm, reward):
+        if t > 1:  # a group is furthest behind right before it is served
+            groups = state.groups
+            for g in range(len(observer.worst)):
+                behind = owed(groups, g, t) + groups.denominator
+                worst = observer.worst[g]
+                observer.worst[g] = where((groups.now[0] == g) & (behind > worst), behind, worst)
+
+    def report(observer, state, out):
+        # The loop calls this at the end of a round, which is the one its counts add up to.
+        groups = state.groups
+        t = 0
+        for g in range(len(groups.served)):
+            t = t + groups.served[g]
+        for g in range(len(groups.served)):
+            most = greatest(observer.worst[g], owed(groups, g, t + 1))
+            behind = whole_part(most, groups.denominator)
+            for arm in range(groups.start[g], groups.start[g + 1]):
+                out[0][arm] = groups.served[g]
+                out[1][arm] = behind
+
 
 @reports_columns
 class PhaseState(NamedTuple):
@@ -26,6 +47,11 @@ class PhaseState(NamedTuple):
     columns: np.ndarray
     rounds: int
 
+    def watch(observer, state, t, arm, reward):
+        if t <= observer.rounds:
+            observer.columns[0][arm] += 1
+            observer.columns[1][arm] += reward
+
 
 @reports_columns
 class OptionalState(NamedTuple):
@@ -33,6 +59,15 @@ class OptionalState(NamedTuple):
 
     columns: np.ndarray
     rounds: int  # of the initial phase
+
+    def watch(observer, state, t, arm, reward):
+        if t > observer.rounds:
+            groups = state.groups
+            optional = 1
+            for g in range(len(groups.served)):
+                before = owed(groups, g, t) + where(groups.now[0] == g, groups.denominator, 0)
+                optional = where(before > 0, 0, optional)
+            observer.columns[0][arm] += optional
 
 
 @dataclass(frozen=True)
@@ -99,46 +134,3 @@ class OptionalPulls(Observer):
         if not (in_groups and hasattr(policy, "initial_rounds")):
             refuse(self, policy, "BF-UCB, GEF and UCB over groups")
         return OptionalState(np.zeros((1, n_arms)), policy.initial_rounds)
-
-
-@implements("watch", DeficitsState)
-def _watch_deficits(observer, state, t, arm, reward):
-    if t > 1:  # a group is furthest behind right before it is served
-        groups = state.groups
-        for g in range(len(observer.worst)):
-            behind = owed(groups, g, t) + groups.denominator
-            worst = observer.worst[g]
-            observer.worst[g] = where((groups.now[0] == g) & (behind > worst), behind, worst)
-
-
-@implements("report", DeficitsState)
-def _report_deficits(observer, state, out):
-    # The loop calls this at the end of a round, which is the one its counts add up to.
-    groups = state.groups
-    t = 0
-    for g in range(len(groups.served)):
-        t = t + groups.served[g]
-    for g in range(len(groups.served)):
-        most = greatest(observer.worst[g], owed(groups, g, t + 1))
-        behind = whole_part(most, groups.denominator)
-        for arm in range(groups.start[g], groups.start[g + 1]):
-            out[0][arm] = groups.served[g]
-            out[1][arm] = behind
-
-
-@implements("watch", PhaseState)
-def _watch_phase(observer, state, t, arm, reward):
-    if t <= observer.rounds:
-        observer.columns[0][arm] += 1
-        observer.columns[1][arm] += reward
-
-
-@implements("watch", OptionalState)
-def _watch_optional(observer, state, t, arm, reward):
-    if t > observer.rounds:
-        groups = state.groups
-        optional = 1
-        for g in range(len(groups.served)):
-            before = owed(groups, g, t) + where(groups.now[0] == g, groups.denominator, 0)
-            optional = where(before > 0, 0, optional)
-        observer.columns[0][arm] += optional

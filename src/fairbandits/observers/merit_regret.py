@@ -4,16 +4,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from fairbandits import checks
-from fairbandits.engine.protocol import INLINE, implements, inlined, plays_in_lanes
+from fairbandits.engine.protocol import plays_in_lanes, verb
 from fairbandits.engine.width import absolute, anywhere, assign, where
 from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
 from fairbandits.policies.initial_rounds import by_merit
 from fairbandits.policies.parameters import Means
+
+policy_of = verb("policy_of")
 
 
 @plays_in_lanes
@@ -29,6 +30,34 @@ class MeritState(NamedTuple):
     merit_regret: np.ndarray
     outside: np.ndarray
     expected_root: np.ndarray
+
+    def watch(observer, state, t, arm, reward):
+        arms = state.first.arms
+        if by_merit(state.first, t):
+            for g in range(len(state.width)):
+                own = state.groups.now[0] == g
+                if anywhere(own):
+                    for row in range(g * arms.columns, (g + 1) * arms.columns):
+                        mean, root = observer.mean[row], observer.inverse_root[row]
+                        p = policy_of(state, g, row, mean, root)
+                        off = absolute(mean - observer.reference[row])
+                        outside = own & (off > observer.width[g] * root)
+                        distance = absolute(p - observer.target[row])
+                        observer.merit_regret[row] += where(own, distance, 0.0)
+                        observer.outside[row] += where(outside, 1.0, 0.0)
+                        observer.expected_root[row] += where(own, p * root, 0.0)
+        row = arms.row_of[arm]
+        observer.mean[row] = arms.mean[row]
+        observer.inverse_root[row] = arms.inverse_root[row]
+        assign(observer.width, state.width)
+
+    def report(observer, state, out):
+        arms = state.first.arms
+        for arm in range(len(arms.row_of)):
+            row = arms.row_of[arm]
+            out[0][arm] = observer.merit_regret[row]
+            out[1][arm] = observer.outside[row]
+            out[2][arm] = observer.expected_root[row]
 
 
 @dataclass(frozen=True)
@@ -72,54 +101,3 @@ class MeritRegret(Observer):
             target[arms.row_of[own]] = masses / sum(masses)  # in order, whatever the size
         before = arms.mean.copy(), arms.inverse_root.copy(), np.zeros(state.width.size)
         return MeritState(reference, target, *before, *np.zeros((3, arms.mean.size)))
-
-
-def _probability(observer, state, g, row):
-    """Return the probability of the arm in a row in the last draw from group g."""
-    if isinstance(state, bf_ucb.BFUCBState):
-        return state.first.arms.policy[row]
-    return _from_sums(observer, state, g, row)
-
-
-@inlined
-def _from_sums(observer, state, g, row):
-    bound = observer.mean[row] + observer.width[g] * observer.inverse_root[row]
-    return bound * state.last_share[g]
-
-
-@overload(_probability, jit_options=INLINE)
-def _compiled_probability(observer, state, g, row):
-    if state.instance_class is bf_ucb.BFUCBState:
-        return lambda observer, state, g, row: state.first.arms.policy[row]
-    return _from_sums
-
-
-@implements("watch", MeritState)
-def _watch(observer, state, t, arm, reward):
-    arms = state.first.arms
-    if by_merit(state.first, t):
-        for g in range(len(state.width)):
-            own = state.groups.now[0] == g
-            if anywhere(own):
-                for row in range(g * arms.columns, (g + 1) * arms.columns):
-                    p, root = _probability(observer, state, g, row), observer.inverse_root[row]
-                    off = absolute(observer.mean[row] - observer.reference[row])
-                    outside = own & (off > observer.width[g] * root)
-                    distance = absolute(p - observer.target[row])
-                    observer.merit_regret[row] += where(own, distance, 0.0)
-                    observer.outside[row] += where(outside, 1.0, 0.0)
-                    observer.expected_root[row] += where(own, p * root, 0.0)
-    row = arms.row_of[arm]
-    observer.mean[row] = arms.mean[row]
-    observer.inverse_root[row] = arms.inverse_root[row]
-    assign(observer.width, state.width)
-
-
-@implements("report", MeritState)
-def _report(observer, state, out):
-    arms = state.first.arms
-    for arm in range(len(arms.row_of)):
-        row = arms.row_of[arm]
-        out[0][arm] = observer.merit_regret[row]
-        out[1][arm] = observer.outside[row]
-        out[2][arm] = observer.expected_root[row]

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements
 from fairbandits.engine.width import greatest, where
 from fairbandits.observers.common import Observer, part, reports_columns
 
@@ -20,6 +19,11 @@ class PlaysState(NamedTuple):
     columns: np.ndarray
     plays: np.ndarray
 
+    def watch(observer, state, t, action, reward):
+        for k in range(len(observer.plays)):
+            observer.plays[k] += part(action, k)
+            observer.columns[0][k] += observer.plays[k]
+
 
 @reports_columns
 class StarvationState(NamedTuple):
@@ -27,6 +31,12 @@ class StarvationState(NamedTuple):
 
     columns: np.ndarray
     run: np.ndarray
+
+    def watch(observer, state, t, action, reward):
+        for k in range(len(observer.run)):
+            run = where(part(action, k) <= RARE, observer.run[k] + 1.0, 0.0)
+            observer.run[k] = run
+            observer.columns[0][k] = greatest(observer.columns[0][k], run)
 
 
 @dataclass(frozen=True)
@@ -66,18 +76,3 @@ class Starvation(Observer):
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> StarvationState:
         return StarvationState(np.zeros((1, n_arms)), np.zeros(n_arms))
-
-
-@implements("watch", PlaysState)
-def _watch_plays(observer, state, t, action, reward):
-    for k in range(len(observer.plays)):
-        observer.plays[k] += part(action, k)
-        observer.columns[0][k] += observer.plays[k]
-
-
-@implements("watch", StarvationState)
-def _watch_runs(observer, state, t, action, reward):
-    for k in range(len(observer.run)):
-        run = where(part(action, k) <= RARE, observer.run[k] + 1.0, 0.0)
-        observer.run[k] = run
-        observer.columns[0][k] = greatest(observer.columns[0][k], run)

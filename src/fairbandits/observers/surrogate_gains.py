@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.common import Observer, refuse
 from fairbandits.policies import banditq
@@ -34,11 +34,28 @@ class Gains(NamedTuple):
     rounds: Shared
 
 
+def _report(observer, state, out):
+    gains = observer.gains
+    fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
+    assign(out[1], gains.sums)
+    assign(out[2], gains.squares)
+    assign(out[3], gains.peak)
+    fill(out[4], gains.scalars[NORM])
+    for k in range(len(gains.sums)):
+        _correlations(gains, k, out[5:])
+
+
 @plays_in_lanes
 class SeenState(NamedTuple):
     """The statistics for BanditQ that sees all rewards."""
 
     gains: Gains
+
+    def watch(observer, state, t, x, reward):
+        assign(observer.gains.last, state.surrogate)
+        _take(observer.gains, t, x)
+
+    report = _report
 
 
 @plays_in_lanes
@@ -47,6 +64,17 @@ class UnseenState(NamedTuple):
 
     before: np.ndarray
     gains: Gains
+
+    def watch(observer, state, t, x, reward):
+        policy, before, last = state.learner, observer.before, observer.gains.last
+        queues = policy.queues
+        for k in range(len(last)):
+            length = queues.length[k] if policy.post else before[k]
+            last[k] = banditq.surrogate_gain(queues, length, reward[k])
+        assign(before, queues.length)
+        _take(observer.gains, t, x)
+
+    report = _report
 
 
 @dataclass(frozen=True)
@@ -105,22 +133,6 @@ class SurrogateGains(Observer):
         return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
 
 
-@implements("watch", SeenState)
-def _watch_seen(observer, state, t, x, reward):
-    assign(observer.gains.last, state.surrogate)
-    _take(observer.gains, t, x)
-
-
-@implements("watch", UnseenState)
-def _watch_unseen(observer, state, t, x, reward):
-    policy, before, last = state.learner, observer.before, observer.gains.last
-    for k in range(len(last)):
-        length = policy.queue[k] if policy.post else before[k]
-        last[k] = banditq.surrogate_gain(policy, length, reward[k])
-    assign(before, policy.queue)
-    _take(observer.gains, t, x)
-
-
 @inlined
 def _take(gains, t, x):
     windows, past = gains.windows, gains.past
@@ -169,15 +181,3 @@ def _correlations(gains, k, out):
                 pairs = rounds - lag
                 covariance = covariance + mean * (pairs * mean - (2.0 * total - head - tail))
         out[w][k] = ratio(covariance / (rounds * lags), variance)
-
-
-@implements("report", SeenState, UnseenState)
-def _report(observer, state, out):
-    gains = observer.gains
-    fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
-    assign(out[1], gains.sums)
-    assign(out[2], gains.squares)
-    assign(out[3], gains.peak)
-    fill(out[4], gains.scalars[NORM])
-    for k in range(len(gains.sums)):
-        _correlations(gains, k, out[5:])

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, greatest, where
 from fairbandits.policies import learners
 from fairbandits.policies.learners import absorb, ascend
@@ -43,34 +43,95 @@ SUBROUTINES = {
 
 
 @plays_in_lanes
+class Queues(NamedTuple):
+    """Queues of what the arms are owed, and the weight V of the reward against them."""
+
+    targets: np.ndarray
+    protected: Shared
+    length: np.ndarray
+    idleness: np.ndarray
+    longest: np.ndarray
+    penalty: float
+
+
+@inlined
+def surrogate_gain(queues, length, reward):
+    """Return (Q_i + V) r_i for a queue of this length."""
+    return (length + queues.penalty) * reward
+
+
+@inlined
+def lengthen(queues, k, served):
+    """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
+    level = queues.length[k] + queues.targets[k] - served
+    below = level < 0.0
+    queues.idleness[k] -= where(below, level, 0.0)
+    level = where(below, 0.0, level)
+    queues.length[k] = level
+    queues.longest[k] = greatest(queues.longest[k], level)
+    return level
+
+
+@inlined
+def probe_queues(state, out):
+    assign(out[0], state.queues.length)
+    assign(out[1], state.queues.idleness)
+    assign(out[2], state.queues.longest)
+
+
+@plays_in_lanes
 class FullState(NamedTuple):
     """BanditQ with full information: queues of the protected arms, and a learner."""
 
     learner: NamedTuple
-    targets: np.ndarray
-    protected: Shared
-    queue: np.ndarray
-    idleness: np.ndarray
-    queue_max: np.ndarray
-    probability: np.ndarray
+    queues: Queues
     surrogate: np.ndarray
-    penalty: float
     post: bool
+
+    def distribute(state, t, coin, out):
+        assign(out, state.learner.x)
+
+    def learn(state, t, x, reward):
+        queues, surrogate = state.queues, state.surrogate
+        for k in range(len(surrogate)):  # without a target the queue stays 0
+            surrogate[k] = queues.penalty * reward[k]
+        for k in queues.protected:
+            length = queues.length[k]
+            level = lengthen(queues, k, reward[k] * x[k])
+            surrogate[k] = surrogate_gain(queues, level if state.post else length, reward[k])
+        ascend(state.learner, surrogate)
+
+    probe = probe_queues
 
 
 @plays_in_lanes
 class BanditState(NamedTuple):
-    """BanditQ with bandit feedback: the same fields, moved by one arm's reward a round."""
+    """BanditQ with bandit feedback: the queues are moved by one arm's reward a round."""
 
     learner: NamedTuple
-    targets: np.ndarray
-    protected: Shared
-    queue: np.ndarray
-    idleness: np.ndarray
-    queue_max: np.ndarray
+    queues: Queues
     probability: np.ndarray
-    penalty: float
     post: bool
+
+    def choose(state, t, coin):
+        x = state.learner.x
+        for k in range(len(x)):
+            state.probability[k] += x[k]
+        return sample(x, coin)
+
+    def learn(state, t, arm, reward):
+        queues = state.queues
+        length = queues.length[arm]
+        for k in queues.protected:
+            own = arm == k
+            level = lengthen(queues, k, where(own, reward, 0.0))
+            if state.post:
+                length = where(own, level, length)
+        absorb(state.learner, t, arm, surrogate_gain(queues, length, reward))
+
+    def probe(state, out):
+        probe_queues(state, out)
+        assign(out[3], state.probability)
 
 
 @dataclass(frozen=True)
@@ -132,7 +193,7 @@ class BanditQ(Policy):
 
     Examples
     --------
-    >>> BanditQ(targets=(0.2, 0.0)).start(n_arms=2, horizon=100).penalty
+    >>> BanditQ(targets=(0.2, 0.0)).start(n_arms=2, horizon=100).queues.penalty
     10.0
     """
 
@@ -158,16 +219,14 @@ class BanditQ(Policy):
 
     def start(self, n_arms: int, horizon: int) -> FullState | BanditState:
         checks.length("targets", self.targets, n_arms)
-        targets, arrays = np.array(self.targets), np.zeros((5, n_arms))
+        targets = np.array(self.targets)
         penalty = power(horizon, self.V_exponent) if self.V is None else float(self.V)
-        post = self.surrogate_index == "post"
+        queues = Queues(targets, np.flatnonzero(targets > 0), *np.zeros((3, n_arms)), penalty)
         learner = SUBROUTINES[self.feedback][self.subroutine](self, n_arms, horizon)
         if self.gain != 1:
             learner = learners.scaled(learner, float(self.gain))
-        common = (learner, targets, np.flatnonzero(targets > 0), *arrays[:4])
-        if self.feedback == "full":
-            return FullState(*common, arrays[4], penalty, post)
-        return BanditState(*common, penalty, post)
+        state_class = FullState if self.feedback == "full" else BanditState
+        return state_class(learner, queues, np.zeros(n_arms), self.surrogate_index == "post")
 
 
 @dataclass(frozen=True)
@@ -186,82 +245,36 @@ class Hedge(Policy):
         return unfair.start(n_arms, horizon)
 
 
-@inlined
-def surrogate_gain(state, length, reward):
-    """Return (Q_i + V) r_i for a queue of this length."""
-    return (length + state.penalty) * reward
-
-
-@inlined
-def lengthen(state, k, served):
-    """Move the queue of arm k by a round with `served` of its reward: Q_i + lambda_i - r_i x_i."""
-    level = state.queue[k] + state.targets[k] - served
-    below = level < 0.0
-    state.idleness[k] -= where(below, level, 0.0)
-    level = where(below, 0.0, level)
-    state.queue[k] = level
-    state.queue_max[k] = greatest(state.queue_max[k], level)
-    return level
-
-
-@implements("distribute", FullState)
-def _distribute(state, t, coin, out):
-    assign(out, state.learner.x)
-
-
-@implements("learn", FullState)
-def _learn_all(state, t, x, reward):
-    surrogate = state.surrogate
-    for k in range(len(surrogate)):  # without a target the queue stays 0
-        surrogate[k] = state.penalty * reward[k]
-    for k in state.protected:
-        length = state.queue[k]
-        level = lengthen(state, k, reward[k] * x[k])
-        surrogate[k] = surrogate_gain(state, level if state.post else length, reward[k])
-    ascend(state.learner, surrogate)
-
-
-@implements("choose", BanditState)
-def _choose_arm(state, t, coin):
-    x = state.learner.x
-    for k in range(len(x)):
-        state.probability[k] += x[k]
-    return sample(x, coin)
-
-
-@implements("learn", BanditState)
-def _learn_one(state, t, arm, reward):
-    length = state.queue[arm]
-    for k in state.protected:
-        own = arm == k
-        level = lengthen(state, k, where(own, reward, 0.0))
-        if state.post:
-            length = where(own, level, length)
-    absorb(state.learner, t, arm, surrogate_gain(state, length, reward))
-
-
-@implements("probe", FullState, BanditState)
-def _probe(state, out):
-    assign(out[0], state.queue)
-    assign(out[1], state.idleness)
-    assign(out[2], state.queue_max)
-    assign(out[3], state.probability)
-
-
 @plays_in_lanes
 class QueueUCBState(NamedTuple):
     """Queues, the means of what is observed, and the largest surrogate reward so far."""
 
-    targets: np.ndarray
-    protected: Shared
-    queue: np.ndarray
-    idleness: np.ndarray
-    queue_max: np.ndarray
+    queues: Queues
     means: Means
     largest: np.ndarray
-    penalty: float
     scale: float
     max_weight: bool
+
+    def choose(state, t, coin):
+        queues, means = state.queues, state.means
+        bonus = bonus_of(t) * (state.scale if state.max_weight else state.largest[0])
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            bound = means.mean[k] + bonus * means.inverse_root[k]
+            index = (queues.length[k] + queues.penalty) * bound if state.max_weight else bound
+            arm, best = better(k, index, arm, best)
+        return never_pulled_first(means, arm)
+
+    def learn(state, t, arm, reward):
+        for k in state.queues.protected:
+            lengthen(state.queues, k, where(arm == k, reward, 0.0))
+        observed = reward
+        if not state.max_weight:
+            observed = surrogate_gain(state.queues, state.queues.length[arm], reward)
+            state.largest[0] = greatest(state.largest[0], absolute(observed))
+        take(state.means, arm, observed)
+
+    probe = probe_queues
 
 
 @dataclass(frozen=True)
@@ -293,46 +306,7 @@ class QueueUCB(Policy):
     probes: ClassVar[tuple[str, ...]] = ("queue", "idleness", "queue_max")
 
     def start(self, n_arms: int, horizon: int) -> QueueUCBState:
-        queues = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent).start(n_arms, horizon)
-        return QueueUCBState(
-            queues.targets,
-            queues.protected,
-            queues.queue,
-            queues.idleness,
-            queues.queue_max,
-            no_pulls(n_arms),
-            np.zeros(1),
-            queues.penalty,
-            float(self.scale),
-            self.index == "max_weight",
-        )
-
-
-@implements("choose", QueueUCBState)
-def _choose(state, t, coin):
-    means = state.means
-    bonus = bonus_of(t) * (state.scale if state.max_weight else state.largest[0])
-    arm, best = 0, -math.inf
-    for k in range(len(means.mean)):
-        bound = means.mean[k] + bonus * means.inverse_root[k]
-        index = (state.queue[k] + state.penalty) * bound if state.max_weight else bound
-        arm, best = better(k, index, arm, best)
-    return never_pulled_first(means, arm)
-
-
-@implements("learn", QueueUCBState)
-def _learn(state, t, arm, reward):
-    for k in state.protected:
-        lengthen(state, k, where(arm == k, reward, 0.0))
-    observed = reward
-    if not state.max_weight:
-        observed = surrogate_gain(state, state.queue[arm], reward)
-        state.largest[0] = greatest(state.largest[0], absolute(observed))
-    take(state.means, arm, observed)
-
-
-@implements("probe", QueueUCBState)
-def _probe_ucb(state, out):
-    assign(out[0], state.queue)
-    assign(out[1], state.idleness)
-    assign(out[2], state.queue_max)
+        like = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent)
+        queues, largest = like.start(n_arms, horizon).queues, np.zeros(1)
+        max_weight = self.index == "max_weight"
+        return QueueUCBState(queues, no_pulls(n_arms), largest, float(self.scale), max_weight)

@@ -7,27 +7,30 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits.engine.laws import beta_of
-from fairbandits.engine.protocol import implements, inlined
+from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number, several
 from fairbandits.policies.simplex import choose_from_x
 from fairbandits.policies.ties import better
-
-
-class Sums(NamedTuple):
-    """Pulls and sums of rewards and of their squares, of each arm."""
-
-    pulls: np.ndarray
-    sums: np.ndarray
-    squares: np.ndarray
+from fairbandits.policies.ucb1 import Means, learn_means, never_pulled_first, no_pulls, take
 
 
 class EpsilonGreedyState(NamedTuple):
-    """The sums, and means, of which those of arms never pulled are infinite."""
-
-    arms: Sums
-    mean: np.ndarray
+    means: Means
     epsilon: float
+
+    def choose(state, t, coin):
+        means = state.means
+        n_arms = len(means.mean)
+        u = unit(coin)
+        if u < state.epsilon:
+            return min(int(u / state.epsilon * n_arms), n_arms - 1)
+        arm, best = 0, means.mean[0]
+        for k in range(1, n_arms):
+            arm, best = better(k, means.mean[k], arm, best)
+        return never_pulled_first(means, arm)
+
+    learn = learn_means
 
 
 class EXP3State(NamedTuple):
@@ -38,28 +41,86 @@ class EXP3State(NamedTuple):
     gamma: float
     scale: float
 
+    choose = choose_from_x
+
+    def learn(state, t, arm, reward):
+        x, weights, gamma = state.x, state.weights, state.gamma
+        n = x.size
+        weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
+        total = 0.0
+        for k in range(n):
+            total += weights[k]
+        for k in range(n):
+            x[k] = (1.0 - gamma) * (weights[k] / total) + gamma / n
+        if total > 1e100:
+            for k in range(n):
+                weights[k] /= total
+
 
 class MOSSState(NamedTuple):
-    """The sums, and the rounds of an arm's share."""
+    """The means, and the rounds of an arm's share."""
 
-    arms: Sums
+    means: Means
     share: float
+
+    def choose(state, t, coin):
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n = means.pulls[k]
+            index = means.mean[k] + math.sqrt(max(0.0, math.log(state.share / n)) / n)
+            arm, best = better(k, index, arm, best)
+        return arm
+
+    learn = learn_means
 
 
 class UCBVState(NamedTuple):
-    """The sums, and the two constants."""
+    """The means, sums of squared rewards, and the two constants."""
 
-    arms: Sums
+    means: Means
+    squares: np.ndarray
     exploration: float
     constant: float
 
+    def choose(state, t, coin):
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
+        level = state.exploration * math.log(t)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n, mean = means.pulls[k], means.mean[k]
+            variance = max(0.0, state.squares[k] / n - mean * mean)
+            index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
+            arm, best = better(k, index, arm, best)
+        return arm
+
+    def learn(state, t, arm, reward):
+        take(state.means, arm, reward)
+        state.squares[arm] += reward * reward
+
 
 class IMEDState(NamedTuple):
-    arms: Sums
+    means: Means
 
+    def choose(state, t, coin):
+        means = state.means
+        if means.unpulled[0] > 0:
+            return never_pulled_first(means, 0)
+        top = 0.0
+        for k in range(len(means.mean)):
+            top = max(top, _cut(means.mean[k]))
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            n = means.pulls[k]
+            index = n * _divergence(_cut(means.mean[k]), top) + math.log(n)
+            arm, best = better(k, -index, arm, best)
+        return arm
 
-def _nothing(n_arms: int) -> Sums:
-    return Sums(np.zeros(n_arms, np.int64), *np.zeros((2, n_arms)))
+    learn = learn_means
 
 
 @dataclass(frozen=True)
@@ -77,8 +138,7 @@ class EpsilonGreedy(Policy):
     epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
 
     def start(self, n_arms: int, horizon: int) -> EpsilonGreedyState:
-        means = np.full(n_arms, np.inf)
-        return EpsilonGreedyState(_nothing(n_arms), means, float(self.epsilon))
+        return EpsilonGreedyState(no_pulls(n_arms), float(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -122,7 +182,7 @@ class MOSS(Policy):
     """
 
     def start(self, n_arms: int, horizon: int) -> MOSSState:
-        return MOSSState(_nothing(n_arms), horizon / n_arms)
+        return MOSSState(no_pulls(n_arms), horizon / n_arms)
 
 
 @dataclass(frozen=True)
@@ -149,7 +209,8 @@ class UCBV(Policy):
     constant: Positive = 1.0
 
     def start(self, n_arms: int, horizon: int) -> UCBVState:
-        return UCBVState(_nothing(n_arms), float(self.exploration), float(self.constant))
+        constants = float(self.exploration), float(self.constant)
+        return UCBVState(no_pulls(n_arms), np.zeros(n_arms), *constants)
 
 
 @dataclass(frozen=True)
@@ -166,98 +227,12 @@ class IMED(Policy):
     """
 
     def start(self, n_arms: int, horizon: int) -> IMEDState:
-        return IMEDState(_nothing(n_arms))
+        return IMEDState(no_pulls(n_arms))
 
 
 @inlined
-def _add(sums, arm, reward):
-    sums.pulls[arm] += 1
-    sums.sums[arm] += reward
-    sums.squares[arm] += reward * reward
-
-
-@implements("learn", MOSSState, UCBVState, IMEDState)
-def _learn_sums(state, t, arm, reward):
-    _add(state.arms, arm, reward)
-
-
-@inlined
-def _unpulled(sums):
-    """Return the lowest arm never pulled, -1 without one."""
-    for k in range(sums.pulls.size):
-        if sums.pulls[k] == 0:
-            return k
-    return -1
-
-
-@implements("choose", EpsilonGreedyState)
-def _choose_greedy(state, t, coin):
-    n_arms = state.mean.size
-    u = unit(coin)
-    if u < state.epsilon:
-        return min(int(u / state.epsilon * n_arms), n_arms - 1)
-    arm, best = 0, state.mean[0]
-    for k in range(1, n_arms):
-        arm, best = better(k, state.mean[k], arm, best)
-    return arm
-
-
-@implements("learn", EpsilonGreedyState)
-def _learn_mean(state, t, arm, reward):
-    _add(state.arms, arm, reward)
-    state.mean[arm] = state.arms.sums[arm] / state.arms.pulls[arm]
-
-
-implements("choose", EXP3State)(choose_from_x)
-
-
-@implements("learn", EXP3State)
-def _learn_exp3(state, t, arm, reward):
-    x, weights, gamma = state.x, state.weights, state.gamma
-    n = x.size
-    weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
-    total = 0.0
-    for k in range(n):
-        total += weights[k]
-    for k in range(n):
-        x[k] = (1.0 - gamma) * (weights[k] / total) + gamma / n
-    if total > 1e100:
-        for k in range(n):
-            weights[k] /= total
-
-
-@implements("choose", MOSSState)
-def _choose_moss(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        index = arms.sums[k] / n + math.sqrt(max(0.0, math.log(state.share / n)) / n)
-        best, highest = better(k, index, best, highest)
-    return best
-
-
-@implements("choose", UCBVState)
-def _choose_ucbv(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    level = state.exploration * math.log(t)
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        mean = arms.sums[k] / n
-        variance = max(0.0, arms.squares[k] / n - mean * mean)
-        index = mean + math.sqrt(2.0 * variance * level / n) + 3.0 * state.constant * level / n
-        best, highest = better(k, index, best, highest)
-    return best
-
-
-@inlined
-def _mean(arms, k):
-    return min(1.0, max(0.0, arms.sums[k] / arms.pulls[k]))
+def _cut(mean):
+    return min(1.0, max(0.0, mean))
 
 
 @inlined
@@ -269,28 +244,23 @@ def _divergence(p, q):
     return above + (math.inf if q >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q)))
 
 
-@implements("choose", IMEDState)
-def _choose_imed(state, t, coin):
-    arms = state.arms
-    best, highest = _unpulled(arms), -math.inf
-    if best >= 0:
-        return best
-    top = 0.0
-    for k in range(arms.pulls.size):
-        top = max(top, _mean(arms, k))
-    best = 0
-    for k in range(arms.pulls.size):
-        n = arms.pulls[k]
-        index = n * _divergence(_mean(arms, k), top) + math.log(n)
-        best, highest = better(k, -index, best, highest)
-    return best
-
-
 class ThompsonState(NamedTuple):
     """Both parameters of each arm's beta posterior."""
 
     successes: np.ndarray
     failures: np.ndarray
+
+    def choose(state, t, coin):
+        arm, best = 0, -1.0
+        for k in range(state.successes.size):
+            drawn = beta_of(state.successes[k], state.failures[k], inner(coin, k + 1))
+            arm, best = better(k, drawn, arm, best)
+        return arm
+
+    def learn(state, t, arm, reward):
+        success = min(max(reward, 0.0), 1.0)
+        state.successes[arm] += success
+        state.failures[arm] += 1.0 - success
 
 
 @dataclass(frozen=True)
@@ -318,19 +288,3 @@ class Thompson(Policy):
 
     def start(self, n_arms: int, horizon: int) -> ThompsonState:
         return ThompsonState(*(np.full(n_arms, value) for value in self.prior))
-
-
-@implements("choose", ThompsonState)
-def _choose(state, t, coin):
-    arm, best = 0, -1.0
-    for k in range(state.successes.size):
-        drawn = beta_of(state.successes[k], state.failures[k], inner(coin, k + 1))
-        arm, best = better(k, drawn, arm, best)
-    return arm
-
-
-@implements("learn", ThompsonState)
-def _learn(state, t, arm, reward):
-    success = min(max(reward, 0.0), 1.0)
-    state.successes[arm] += success
-    state.failures[arm] += 1.0 - success

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, not_inlined, plays_in_lanes
+from fairbandits.engine.protocol import not_inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, anywhere, entry, lanes_of, put_entry, ratio, where
 from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
@@ -47,6 +47,48 @@ class BFUCBState(NamedTuple):
     lower: Shared
     upper: Shared
     point: Shared
+
+    def choose(state, t, coin):
+        group = sums.next_group(state, t, coin)
+        if not initial.by_merit(state.first, t):
+            return initial.fixed_arm(state.first, t, coin)
+        arms = state.first.arms
+        first, last, total = 0, 0, 0.0
+        for g in range(len(state.total)):
+            own = group == g
+            if anywhere(own):
+                size = layout.size_of(arms, g)
+                first = where(own, arms.start[g], first)
+                last = where(own, size - 1, last)
+                total = where(own, state.total[g], total)
+                merits.expose(arms, g * arms.columns, size, state.total[g], own)
+        k = merits.draw(arms, group, last, total, coin)
+        return where(k < 0, 0, first + k)
+
+    def learn(state, t, arm, reward):
+        group = sums.serve(state)
+        arms = state.first.arms
+        as_released = state.released_mean and t > state.first.rounds
+        merits.learn_arm(arms, arms.row_of[arm], reward, as_released)
+        own = state.groups.of_arm[arm]
+        for g in range(len(state.total)):
+            if anywhere((group == g) | (own == g)):
+                if state.plain:
+                    total, squares = merits.weigh(arms, g, state.width[g])
+                    state.total[g] = total
+                    state.value[g] = ratio(squares, total)
+                else:
+                    _weigh_any(state, arms, g)
+
+    def policy_of(state, g, row, mean, inverse_root):
+        return state.first.arms.policy[row]
+
+    def probe(state, out):
+        arms = state.first.arms
+        for arm in range(len(arms.row_of)):
+            row = arms.row_of[arm]
+            out[0][arm] = arms.probability[row]
+            out[1][arm] = arms.policy[row]
 
 
 @dataclass(frozen=True)
@@ -174,42 +216,6 @@ class BFUCB(initial.Grouped):
         )
 
 
-@implements("choose", BFUCBState)
-def _choose(state, t, coin):
-    group = sums.next_group(state, t, coin)
-    if not initial.by_merit(state.first, t):
-        return initial.fixed_arm(state.first, t, coin)
-    arms = state.first.arms
-    first, last, total = 0, 0, 0.0
-    for g in range(len(state.total)):
-        own = group == g
-        if anywhere(own):
-            size = layout.size_of(arms, g)
-            first = where(own, arms.start[g], first)
-            last = where(own, size - 1, last)
-            total = where(own, state.total[g], total)
-            merits.expose(arms, g * arms.columns, size, state.total[g], own)
-    k = merits.draw(arms, group, last, total, coin)
-    return where(k < 0, 0, first + k)
-
-
-@implements("learn", BFUCBState)
-def _learn(state, t, arm, reward):
-    group = sums.serve(state)
-    arms = state.first.arms
-    as_released = state.released_mean and t > state.first.rounds
-    merits.learn_arm(arms, arms.row_of[arm], reward, as_released)
-    own = state.groups.of_arm[arm]
-    for g in range(len(state.total)):
-        if anywhere((group == g) | (own == g)):
-            if state.plain:
-                total, squares = merits.weigh(arms, g, state.width[g])
-                state.total[g] = total
-                state.value[g] = ratio(squares, total)
-            else:
-                _weigh_any(state, arms, g)
-
-
 @not_inlined
 def _weigh_any(state, arms, g):
     """Do the same as `merit.weigh` for any merit function, and for the maximum over the box."""
@@ -239,12 +245,3 @@ def _weigh_any(state, arms, g):
                 put_entry(arms.weight, row + k, i, 1.0)
         put_entry(state.value, g, i, value)
     state.total[g] = merits.sum_weights(arms, g)
-
-
-@implements("probe", BFUCBState)
-def _probe(state, out):
-    arms = state.first.arms
-    for arm in range(len(arms.row_of)):
-        row = arms.row_of[arm]
-        out[0][arm] = arms.probability[row]
-        out[1][arm] = arms.policy[row]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import anywhere, at, least, ratio, where, whole
 from fairbandits.policies import groups as layout
@@ -42,6 +42,49 @@ class BFUCBState(NamedTuple):
     block: np.ndarray  # that was drawn from
     eight: np.ndarray  # means and inverse roots of that block
     moments: np.ndarray
+
+    def choose(state, t, coin):
+        group = next_group(state, t, coin)
+        if not initial.by_merit(state.first, t):
+            g, _ = initial.turn_of(state.first, t)
+            arm = initial.fixed_arm(state.first, t, coin)
+            _fetch(state, g, whole((arm - state.groups.start[g]) / merits.BLOCK))
+            return arm
+        return _expose(state, group, coin)
+
+    def learn(state, t, arm, reward):
+        arms, block = state.first.arms, state.block[0]
+        group = serve(state)
+        row = arms.row_of[arm]
+        shares, widths = 0.0, 0.0
+        for g in range(len(state.total)):
+            own = group == g
+            shares = where(own, state.given_shares[g], shares)
+            widths = where(own, state.given_widths[g], widths)
+        arms.probability[row] += _not_taken(state, row, shares, widths)
+        state.taken_shares[row] = shares
+        state.taken_widths[row] = widths
+        as_released = state.released_mean and t > state.first.rounds
+        mean, inverse_root = merits.learn_arm(arms, row, reward, as_released)
+        inside = row - (group * arms.columns + merits.BLOCK * block)
+        means = _eight(state, 0, inside, mean)
+        roots = _eight(state, merits.BLOCK, inside, inverse_root)
+        _sum_groups(state, group, block, means, roots)
+
+    def policy_of(state, g, row, mean, inverse_root):
+        """Return an arm's probability in the last draw from its group, by its statistics then."""
+        return (mean + state.last_width[g] * inverse_root) * state.last_share[g]
+
+    def probe(state, out):
+        arms = state.first.arms
+        for g in range(len(state.total)):
+            for k in range(layout.size_of(arms, g)):
+                row, arm = g * arms.columns + k, arms.start[g] + k
+                missing = _not_taken(state, row, state.given_shares[g], state.given_widths[g])
+                out[0][arm] = arms.probability[row] + missing
+                bound = arms.mean[row] + state.last_width[g] * arms.inverse_root[row]
+                policy = bound * state.last_share[g]
+                out[1][arm] = where(state.drawn[g] == k, arms.policy[row], policy)
 
 
 def begin(common: tuple[Any, ...]) -> BFUCBState:
@@ -90,17 +133,6 @@ def serve(state):
     return group
 
 
-@implements("choose", BFUCBState)
-def _choose(state, t, coin):
-    group = next_group(state, t, coin)
-    if not initial.by_merit(state.first, t):
-        g, _ = initial.turn_of(state.first, t)
-        arm = initial.fixed_arm(state.first, t, coin)
-        _fetch(state, g, whole((arm - state.groups.start[g]) / merits.BLOCK))
-        return arm
-    return _expose(state, group, coin)
-
-
 @inlined
 def _fetch(state, group, block):
     """Read the means and inverse roots of a block of the group; return its first row."""
@@ -147,27 +179,6 @@ def _expose(state, group, coin):
     for g in range(len(state.total)):
         state.drawn[g] = where(group == g, k, state.drawn[g])
     return first + k
-
-
-@implements("learn", BFUCBState)
-def _learn(state, t, arm, reward):
-    arms, block = state.first.arms, state.block[0]
-    group = serve(state)
-    row = arms.row_of[arm]
-    shares, widths = 0.0, 0.0
-    for g in range(len(state.total)):
-        own = group == g
-        shares = where(own, state.given_shares[g], shares)
-        widths = where(own, state.given_widths[g], widths)
-    arms.probability[row] += _not_taken(state, row, shares, widths)
-    state.taken_shares[row] = shares
-    state.taken_widths[row] = widths
-    as_released = state.released_mean and t > state.first.rounds
-    mean, inverse_root = merits.learn_arm(arms, row, reward, as_released)
-    inside = row - (group * arms.columns + merits.BLOCK * block)
-    means = _eight(state, 0, inside, mean)
-    roots = _eight(state, merits.BLOCK, inside, inverse_root)
-    _sum_groups(state, group, block, means, roots)
 
 
 @inlined
@@ -231,16 +242,3 @@ def _moment(state, row, changed, new):
     value = where(changed, new, state.moments[row])
     state.moments[row] = value
     return value
-
-
-@implements("probe", BFUCBState)
-def _probe(state, out):
-    arms = state.first.arms
-    for g in range(len(state.total)):
-        for k in range(layout.size_of(arms, g)):
-            row, arm = g * arms.columns + k, arms.start[g] + k
-            missing = _not_taken(state, row, state.given_shares[g], state.given_widths[g])
-            out[0][arm] = arms.probability[row] + missing
-            bound = arms.mean[row] + state.last_width[g] * arms.inverse_root[row]
-            policy = bound * state.last_share[g]
-            out[1][arm] = where(state.drawn[g] == k, arms.policy[row], policy)

@@ -7,24 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import (
-    choose,
-    fits,
-    implements,
-    learn,
-    may_ask,
-    plays_in_lanes,
-    unchanged_when_asked,
-)
+from fairbandits.engine.protocol import choose, learn, may_ask, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, anywhere, no, where
 from fairbandits.policies.learner import HasLearner
-from fairbandits.policies.parameters import (
-    ArmQuotas,
-    Learner,
-    LearnerParameters,
-    exact,
-    one_of,
-)
+from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, exact, one_of
 from fairbandits.policies.ties import better
 from fairbandits.rationals import Quotas, below_equal_share, rational
 
@@ -38,6 +24,22 @@ class FairLearnState(NamedTuple):
     denominator: Own
     tolerance: Own
     forced_start: int
+
+    def choose(state, t, coin):
+        if t <= state.forced_start:
+            return t - 1
+        arm, worst = 0, state.quotas[0] * (t - 1) - state.scaled_pulls[0]
+        for k in range(1, len(state.quotas)):
+            deficit = state.quotas[k] * (t - 1) - state.scaled_pulls[k]
+            arm, worst = better(k, deficit, arm, worst)
+        content = worst <= state.tolerance
+        if anywhere(content):
+            arm = where(content, choose(state.learner, t, coin), arm)
+        return arm
+
+    def learn(state, t, arm, reward):
+        state.scaled_pulls[arm] += state.denominator
+        learn(state.learner, t, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -120,28 +122,8 @@ class FairUCB(FairLearn):
     learner_parameters: LearnerParameters = field(default=(), init=False, repr=False)
 
 
-plays_in_lanes(FairLearnState, lambda state: fits(state.denominator) and may_ask(state.learner))
+plays_in_lanes(FairLearnState, lambda state: may_ask(state.learner))
 unchanged_when_asked(FairLearnState, lambda state: may_ask(state.learner))
-
-
-@implements("choose", FairLearnState)
-def _choose(state, t, coin):
-    if t <= state.forced_start:
-        return t - 1
-    arm, worst = 0, state.quotas[0] * (t - 1) - state.scaled_pulls[0]
-    for k in range(1, len(state.quotas)):
-        deficit = state.quotas[k] * (t - 1) - state.scaled_pulls[k]
-        arm, worst = better(k, deficit, arm, worst)
-    content = worst <= state.tolerance
-    if anywhere(content):
-        arm = where(content, choose(state.learner, t, coin), arm)
-    return arm
-
-
-@implements("learn", FairLearnState)
-def _learn(state, t, arm, reward):
-    state.scaled_pulls[arm] += state.denominator
-    learn(state.learner, t, arm, reward)
 
 
 class TFairLearnState(NamedTuple):
@@ -152,6 +134,26 @@ class TFairLearnState(NamedTuple):
     owed: np.ndarray
     total: np.ndarray  # sum of the pulls owed
     sequential: bool
+
+    def choose(state, t, coin):
+        content = state.total[0] == 0
+        arm, fewest = -1, math.inf
+        if anywhere(no(content)):
+            for k in range(len(state.owed)):
+                first = (state.owed[k] > 0) & (state.pulls[k] < fewest)
+                if state.sequential:
+                    first = first & (arm < 0)
+                arm, fewest = where(first, k, arm), where(first, state.pulls[k], fewest)
+        if anywhere(content):
+            arm = where(content, choose(state.learner, t, coin), arm)
+        return arm
+
+    def learn(state, t, arm, reward):
+        state.pulls[arm] += 1
+        owing = where(state.owed[arm] > 0, 1, 0)
+        state.owed[arm] -= owing
+        state.total[0] -= owing
+        learn(state.learner, t, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -188,27 +190,3 @@ class TFairLearn(HasLearner):
 
 
 plays_in_lanes(TFairLearnState, lambda state: may_ask(state.learner))
-
-
-@implements("choose", TFairLearnState)
-def _choose_t_fair(state, t, coin):
-    content = state.total[0] == 0
-    arm, fewest = -1, math.inf
-    if anywhere(no(content)):
-        for k in range(len(state.owed)):
-            first = (state.owed[k] > 0) & (state.pulls[k] < fewest)
-            if state.sequential:
-                first = first & (arm < 0)
-            arm, fewest = where(first, k, arm), where(first, state.pulls[k], fewest)
-    if anywhere(content):
-        arm = where(content, choose(state.learner, t, coin), arm)
-    return arm
-
-
-@implements("learn", TFairLearnState)
-def _learn_t_fair(state, t, arm, reward):
-    state.pulls[arm] += 1
-    owing = where(state.owed[arm] > 0, 1, 0)
-    state.owed[arm] -= owing
-    state.total[0] -= owing
-    learn(state.learner, t, arm, reward)

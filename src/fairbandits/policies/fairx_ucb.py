@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes
+from fairbandits.engine.protocol import choose, inlined, learn, plays_in_lanes
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, greatest, sqrt, where, whole
 from fairbandits.policies import bf_ucb
@@ -45,6 +45,47 @@ class FairXUCBState(NamedTuple):
     by_round: bool
     shadow: bool
     released_mean: bool
+
+    def choose(state, t, coin):
+        arms, last = state.arms, state.first.rounds
+        if t <= last:
+            return initial.choose_early(state.other, t, coin)
+        if state.by_round or t == last + 1:
+            _weigh(state, t)
+        if state.shadow:
+            other = choose(state.other, t, inner(coin, 1))
+            state.shadow_arm[0] = other
+            win = unit(inner(coin, 2)) < state.shadow_means[other]
+            learn(state.other, t, other, where(win, 1.0, 0.0))
+        total = 0.0
+        for b in range(arms.most_blocks):
+            total = total + state.blocks[b]
+            arms.ends[b] = total
+        merits.expose(arms, 0, arms.start[1], total, True)
+        return greatest(0, merits.draw(arms, 0, arms.start[1] - 1, total, coin))
+
+    def learn(state, t, arm, reward):
+        arms, first = state.arms, state.first.arms
+        early = t <= state.first.rounds
+        if early:
+            initial.learn_early(state.other, t, arm, reward)
+            for k in range(arms.start[1]):
+                arms.probability[k] = first.probability[first.row_of[k]]
+        n, _ = merits.learn_mean(arms, arm, reward, state.released_mean and not early)
+        if not state.shadow or early:
+            arms.inverse_root[arm] = 1.0 / sqrt(n)
+        else:
+            other = state.shadow_arm[0]
+            arms.inverse_root[other] = first.inverse_root[first.row_of[other]]
+        if not (state.by_round or early):
+            _weigh_one(state, arm)
+            if state.shadow:
+                _weigh_one(state, state.shadow_arm[0])
+
+    def probe(state, out):
+        for k in range(state.arms.start[1]):
+            out[0][k] = state.arms.probability[k]
+            out[1][k] = state.arms.policy[k]
 
 
 @dataclass(frozen=True)
@@ -162,50 +203,3 @@ def _weigh_one(state, arm):
     state.arms.weight[arm] = merits.bound_of(state.arms, arm, state.width[0])
     block = whole(arm / merits.BLOCK)
     state.blocks[block] = merits.block_sum(state.arms.weight, merits.BLOCK * block)
-
-
-@implements("choose", FairXUCBState)
-def _choose(state, t, coin):
-    arms, last = state.arms, state.first.rounds
-    if t <= last:
-        return initial.choose_early(state.other, t, coin)
-    if state.by_round or t == last + 1:
-        _weigh(state, t)
-    if state.shadow:
-        other = choose(state.other, t, inner(coin, 1))
-        state.shadow_arm[0] = other
-        win = unit(inner(coin, 2)) < state.shadow_means[other]
-        learn(state.other, t, other, where(win, 1.0, 0.0))
-    total = 0.0
-    for b in range(arms.most_blocks):
-        total = total + state.blocks[b]
-        arms.ends[b] = total
-    merits.expose(arms, 0, arms.start[1], total, True)
-    return greatest(0, merits.draw(arms, 0, arms.start[1] - 1, total, coin))
-
-
-@implements("learn", FairXUCBState)
-def _learn(state, t, arm, reward):
-    arms, first = state.arms, state.first.arms
-    early = t <= state.first.rounds
-    if early:
-        initial.learn_early(state.other, t, arm, reward)
-        for k in range(arms.start[1]):
-            arms.probability[k] = first.probability[first.row_of[k]]
-    n, _ = merits.learn_mean(arms, arm, reward, state.released_mean and not early)
-    if not state.shadow or early:
-        arms.inverse_root[arm] = 1.0 / sqrt(n)
-    else:
-        other = state.shadow_arm[0]
-        arms.inverse_root[other] = first.inverse_root[first.row_of[other]]
-    if not (state.by_round or early):
-        _weigh_one(state, arm)
-        if state.shadow:
-            _weigh_one(state, state.shadow_arm[0])
-
-
-@implements("probe", FairXUCBState)
-def _probe(state, out):
-    for k in range(state.arms.start[1]):
-        out[0][k] = state.arms.probability[k]
-        out[1][k] = state.arms.policy[k]

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
@@ -52,6 +52,39 @@ class GroupUCBState(NamedTuple):
     grouped: bool
     random_ties: bool
     released_mean: bool
+
+    def choose(state, t, coin):
+        if t <= state.first.rounds:
+            return initial.choose_early(state.first, t, coin)
+        groups = state.groups
+        bonus = bonus_of(state, state.tied.size, t)
+        if state.grouped:
+            scope = layout.most_owed(groups, t)
+            for g in range(len(state.inside)):
+                own = scope == g
+                bonus = where(own, bonus_of(state, layout.size_of(groups, g), t), bonus)
+                state.inside[g] = where(own | (scope < 0), 1.0, 0.0)
+        arm, best = 0, -math.inf
+        for j in range(state.tied.size):
+            k = state.tied[j]
+            index = least(state.cap, state.mean[k] + bonus * state.inverse_root[k])
+            if state.grouped:
+                index = where(state.inside[state.of_arm[k]] > 0.0, index, -math.inf)
+            if state.random_ties:
+                state.index[k] = index
+            arm, best = better(k, index, arm, best)
+        return any_of_best(state.index, best, coin) if state.random_ties else arm
+
+    def learn(state, t, arm, reward):
+        early = t <= state.first.rounds
+        if early:
+            initial.learn_early(state.first, t, arm, reward)
+        groups = state.groups
+        group = groups.of_arm[arm]
+        groups.now[0] = group
+        for g in range(len(groups.served)):
+            groups.served[g] += where(group == g, 1, 0)
+        merits.learn_arm(state, arm, reward, state.released_mean and not early)
 
 
 @dataclass(frozen=True)
@@ -136,43 +169,6 @@ def bonus_of(state, count, t):
     return math.sqrt(2.0 * math.log(4.0 * t * count) * state.inverse_delta)
 
 
-@implements("choose", GroupUCBState)
-def _choose(state, t, coin):
-    if t <= state.first.rounds:
-        return initial.choose_early(state.first, t, coin)
-    groups = state.groups
-    bonus = bonus_of(state, state.tied.size, t)
-    if state.grouped:
-        scope = layout.most_owed(groups, t)
-        for g in range(len(state.inside)):
-            own = scope == g
-            bonus = where(own, bonus_of(state, layout.size_of(groups, g), t), bonus)
-            state.inside[g] = where(own | (scope < 0), 1.0, 0.0)
-    arm, best = 0, -math.inf
-    for j in range(state.tied.size):
-        k = state.tied[j]
-        index = least(state.cap, state.mean[k] + bonus * state.inverse_root[k])
-        if state.grouped:
-            index = where(state.inside[state.of_arm[k]] > 0.0, index, -math.inf)
-        if state.random_ties:
-            state.index[k] = index
-        arm, best = better(k, index, arm, best)
-    return any_of_best(state.index, best, coin) if state.random_ties else arm
-
-
-@implements("learn", GroupUCBState)
-def _learn(state, t, arm, reward):
-    early = t <= state.first.rounds
-    if early:
-        initial.learn_early(state.first, t, arm, reward)
-    groups = state.groups
-    group = groups.of_arm[arm]
-    groups.now[0] = group
-    for g in range(len(groups.served)):
-        groups.served[g] += where(group == g, 1, 0)
-    merits.learn_arm(state, arm, reward, state.released_mean and not early)
-
-
 class GroupOracleState(NamedTuple):
     """The groups, and the distribution in each, one row a group."""
 
@@ -184,6 +180,34 @@ class GroupOracleState(NamedTuple):
     best_arm: int
     floors: bool
     best: bool
+
+    def choose(state, t, coin):
+        groups = state.groups
+        g = _most_short(groups, t) if state.floors else layout.most_owed(groups, t)
+        if state.best:
+            arm = state.best_in[g] if g >= 0 else state.best_arm
+            g = groups.of_arm[arm]
+            groups.now[0] = g
+            state.probability[g, arm - groups.start[g]] += 1.0
+            return arm
+        if g < 0:
+            g = state.favourite
+        groups.now[0] = g
+        size = layout.size_of(groups, g)
+        shares, probability = state.shares[g], state.probability[g]
+        for k in range(size):
+            probability[k] += shares[k]
+        return groups.start[g] + sample(shares[:size], coin)
+
+    def learn(state, t, arm, reward):
+        state.groups.served[state.groups.now[0]] += 1
+
+    def probe(state, out):
+        groups = state.groups
+        for arm in range(len(groups.of_arm)):
+            g = groups.of_arm[arm]
+            out[0, arm] = state.probability[g, arm - groups.start[g]]
+            out[1, arm] = state.shares[g, arm - groups.start[g]] if groups.served[g] > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -264,37 +288,3 @@ def _most_short(groups, t):
         short = groups.quotas[g] * t // groups.denominator - groups.served[g]
         group, worst = better(g, short, group, worst)
     return group
-
-
-@implements("choose", GroupOracleState)
-def _choose_oracle(state, t, coin):
-    groups = state.groups
-    g = _most_short(groups, t) if state.floors else layout.most_owed(groups, t)
-    if state.best:
-        arm = state.best_in[g] if g >= 0 else state.best_arm
-        g = groups.of_arm[arm]
-        groups.now[0] = g
-        state.probability[g, arm - groups.start[g]] += 1.0
-        return arm
-    if g < 0:
-        g = state.favourite
-    groups.now[0] = g
-    size = layout.size_of(groups, g)
-    shares, probability = state.shares[g], state.probability[g]
-    for k in range(size):
-        probability[k] += shares[k]
-    return groups.start[g] + sample(shares[:size], coin)
-
-
-@implements("learn", GroupOracleState)
-def _learn_oracle(state, t, arm, reward):
-    state.groups.served[state.groups.now[0]] += 1
-
-
-@implements("probe", GroupOracleState)
-def _probe(state, out):
-    groups = state.groups
-    for arm in range(len(groups.of_arm)):
-        g = groups.of_arm[arm]
-        out[0, arm] = state.probability[g, arm - groups.start[g]]
-        out[1, arm] = state.shares[g, arm - groups.start[g]] if groups.served[g] > 0 else 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import fits, inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import Shared, anywhere, where, whole
 from fairbandits.policies.ties import better
@@ -17,6 +17,7 @@ OPTIMISTIC, FIRST, RANDOM, LEAST_OWED = range(4)
 LEARNERS = {"optimistic": OPTIMISTIC, "first": FIRST, "random": RANDOM, "least_owed": LEAST_OWED}
 
 
+@plays_in_lanes
 class Groups(NamedTuple):
     """Where each group begins, each arm's group, and what the groups are owed and were given."""
 
@@ -26,9 +27,6 @@ class Groups(NamedTuple):
     served: np.ndarray  # rounds
     now: np.ndarray  # the group that is served in the round being played
     denominator: int
-
-
-plays_in_lanes(Groups, lambda groups: fits(groups.denominator))
 
 
 def begin(sizes: Sequence[int], quotas: Quotas, n_arms: int, horizon: int) -> Groups:

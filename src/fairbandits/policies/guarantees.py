@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.streams import unit
 from fairbandits.policies import kl
 from fairbandits.policies.kl import Limits
@@ -50,6 +50,17 @@ class GuaranteeBaselineState(NamedTuple):
     targets: np.ndarray
     protected: np.ndarray
 
+    def choose(state, t, coin):
+        sums, targets = state.limits.sums, state.targets
+        arm, lowest = -1, 0.0
+        for k in state.protected:
+            ahead = sums[k] - targets[k] * (t - 1)
+            if ahead < lowest:
+                arm, lowest = k, ahead
+        return arm if arm >= 0 else kl.largest(state.limits, t - 1)
+
+    learn = kl.KLUCBState.learn
+
 
 class GuaranteeKLUCBState(NamedTuple):
     """Limits for KL-UCB, guarantees, and log(1 - upper), log(lower) of the last limits computed."""
@@ -64,6 +75,25 @@ class GuaranteeKLUCBState(NamedTuple):
     estimate: int
     try_upper: bool
 
+    def choose(state, t, coin):
+        arm = kl.first_unpulled(state.limits)
+        if arm >= 0:
+            return arm
+        total = _share(state, t - 1)
+        if total >= 1.0:
+            return sample(state.x, coin)
+        best = kl.largest(state.limits, t - 1)
+        own = state.x[best]
+        state.x[best] = own + (1.0 - total)
+        arm = sample(state.x, coin)
+        state.x[best] = own
+        return arm
+
+    def learn(state, t, arm, reward):
+        kl.learn(state.limits, arm, reward)
+        state.log_gap[arm] = kl.UNKNOWN
+        state.log_lower[arm] = kl.UNKNOWN
+
 
 class GuaranteeAnytimeState(NamedTuple):
     """Limits for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
@@ -77,6 +107,27 @@ class GuaranteeAnytimeState(NamedTuple):
     totals: np.ndarray  # of lambda / mean, and of the rests
     part: np.ndarray
     owed: float
+
+    def choose(state, t, coin):
+        u = unit(coin)
+        cumulated = 0.0
+        if u < state.owed:
+            state.part[0] = OWED
+            return _drawn(state.protected, state.targets, 1.0, cumulated, u)
+        needed, added = state.totals[0], state.totals[1]
+        scale = 1.0 if needed <= 1.0 else (1.0 - state.owed) / added
+        if u < state.owed + scale * added or needed > 1.0:
+            state.part[0] = ESTIMATED
+            return _drawn(state.protected, state.extra, scale, state.owed, u)
+        state.part[0] = FREE
+        return kl.largest(state.limits, t - 1)
+
+    def learn(state, t, arm, reward):
+        kl.learn(state.limits, arm, reward)
+        if state.part[0] == ESTIMATED:
+            state.pulls[arm] += 1
+            state.sums[arm] += reward
+            _add_up(state)
 
 
 @dataclass(frozen=True)
@@ -184,20 +235,6 @@ class GuaranteeAnytime(Guaranteed):
         return state
 
 
-@implements("choose", GuaranteeBaselineState)
-def _choose_behind(state, t, coin):
-    sums, targets = state.limits.sums, state.targets
-    arm, lowest = -1, 0.0
-    for k in state.protected:
-        ahead = sums[k] - targets[k] * (t - 1)
-        if ahead < lowest:
-            arm, lowest = k, ahead
-    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
-
-
-implements("learn", GuaranteeBaselineState)(kl.learn_limits)
-
-
 @inlined
 def _gap(p, entropy, divergence, known, k):
     """Return 1 - q for the upper limit q of p, starting from the last round's."""
@@ -249,29 +286,6 @@ def _share(state, clock):
     return 1.0
 
 
-@implements("choose", GuaranteeKLUCBState)
-def _choose_share(state, t, coin):
-    arm = kl.first_unpulled(state.limits)
-    if arm >= 0:
-        return arm
-    total = _share(state, t - 1)
-    if total >= 1.0:
-        return sample(state.x, coin)
-    best = kl.largest(state.limits, t - 1)
-    own = state.x[best]
-    state.x[best] = own + (1.0 - total)
-    arm = sample(state.x, coin)
-    state.x[best] = own
-    return arm
-
-
-@implements("learn", GuaranteeKLUCBState)
-def _learn_share(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
-    state.log_gap[arm] = kl.UNKNOWN
-    state.log_lower[arm] = kl.UNKNOWN
-
-
 @inlined
 def _add_up(state):
     """Compute the additions of the estimates to the guarantees."""
@@ -288,22 +302,6 @@ def _add_up(state):
     state.totals[1] = added
 
 
-@implements("choose", GuaranteeAnytimeState)
-def _choose_part(state, t, coin):
-    u = unit(coin)
-    cumulated = 0.0
-    if u < state.owed:
-        state.part[0] = OWED
-        return _drawn(state.protected, state.targets, 1.0, cumulated, u)
-    needed, added = state.totals[0], state.totals[1]
-    scale = 1.0 if needed <= 1.0 else (1.0 - state.owed) / added
-    if u < state.owed + scale * added or needed > 1.0:
-        state.part[0] = ESTIMATED
-        return _drawn(state.protected, state.extra, scale, state.owed, u)
-    state.part[0] = FREE
-    return kl.largest(state.limits, t - 1)
-
-
 @inlined
 def _drawn(protected, shares, scale, cumulated, u):
     """Return the first arm whose cumulated share exceeds the coin, else the last one."""
@@ -312,12 +310,3 @@ def _drawn(protected, shares, scale, cumulated, u):
         if cumulated > u:
             return protected[j]
     return protected[protected.size - 1]
-
-
-@implements("learn", GuaranteeAnytimeState)
-def _learn_part(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
-    if state.part[0] == ESTIMATED:
-        state.pulls[arm] += 1
-        state.sums[arm] += reward
-        _add_up(state)

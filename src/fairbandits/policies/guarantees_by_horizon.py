@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
 from fairbandits.policies.kl import Limits
@@ -15,6 +15,7 @@ from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
 from fairbandits.policies.simplex import choose_from_x, sample
 from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 FIRST, SECOND, THIRD, LAST = range(4)
 
@@ -34,6 +35,32 @@ class GuaranteeETCState(NamedTuple):
     upper: np.ndarray
     phase: np.ndarray
     horizon: float
+
+    def choose(state, t, coin):
+        phase = state.phase
+        if phase[0] == FIRST:
+            arm = _short(state, FIRST)
+            if arm >= 0:
+                return arm
+            _end_first(state)
+        if phase[0] == SECOND:
+            arm = _short(state, SECOND)
+            if arm >= 0:
+                return arm
+            _end_second(state)
+        if phase[0] == THIRD:
+            arm = _third(state, t - 1)
+            if arm >= 0:
+                return arm
+            phase[0] = LAST
+        return kl.choose(state.limits, t)
+
+    def learn(state, t, arm, reward):
+        kl.learn(state.limits, arm, reward)
+        phase = state.phase[0]
+        state.pulls[phase, arm] += 1
+        if phase == SECOND:
+            state.sums[arm] += reward
 
 
 @dataclass(frozen=True)
@@ -150,37 +177,6 @@ def _third(state, clock):
     return -1
 
 
-@implements("choose", GuaranteeETCState)
-def _choose(state, t, coin):
-    phase = state.phase
-    if phase[0] == FIRST:
-        arm = _short(state, FIRST)
-        if arm >= 0:
-            return arm
-        _end_first(state)
-    if phase[0] == SECOND:
-        arm = _short(state, SECOND)
-        if arm >= 0:
-            return arm
-        _end_second(state)
-    if phase[0] == THIRD:
-        arm = _third(state, t - 1)
-        if arm >= 0:
-            return arm
-        phase[0] = LAST
-    arm = kl.first_unpulled(state.limits)
-    return arm if arm >= 0 else kl.largest(state.limits, t - 1)
-
-
-@implements("learn", GuaranteeETCState)
-def _learn(state, t, arm, reward):
-    kl.learn(state.limits, arm, reward)
-    phase = state.phase[0]
-    state.pulls[phase, arm] += 1
-    if phase == SECOND:
-        state.sums[arm] += reward
-
-
 class GuaranteeKnapsackState(NamedTuple):
     """Logarithms and values of both sorts of weights, and the constants of the formulas."""
 
@@ -197,6 +193,19 @@ class GuaranteeKnapsackState(NamedTuple):
     weight: float
     range: float
     least: float
+
+    choose = choose_from_x
+
+    def learn(state, t, arm, reward):
+        x, weights = state.x, state.weights
+        gain = (reward + state.weight * _price(state, arm, reward)) / state.range
+        for k in range(x.size):
+            weights[k] += state.bonus / x[k]
+            if k == arm:
+                weights[k] += state.step * gain / x[k]
+        exponential_weights(x, weights, 1.0)
+        for k in range(x.size):
+            x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
 
 
 @dataclass(frozen=True)
@@ -269,32 +278,39 @@ def _price(state, arm, reward):
     return value / total if total > 0.0 else 0.0
 
 
-implements("choose", GuaranteeKnapsackState)(choose_from_x)
-
-
-@implements("learn", GuaranteeKnapsackState)
-def _learn_knapsack(state, t, arm, reward):
-    x, weights = state.x, state.weights
-    gain = (reward + state.weight * _price(state, arm, reward)) / state.range
-    for k in range(x.size):
-        weights[k] += state.bonus / x[k]
-        if k == arm:
-            weights[k] += state.step * gain / x[k]
-    exponential_weights(x, weights, 1.0)
-    for k in range(x.size):
-        x[k] = (1.0 - state.exploration) * x[k] + state.exploration / x.size
-
-
 class RewardFairUCBState(NamedTuple):
-    """Pulls, reward sums and upper limits; and the distribution of the round."""
+    """The means and upper limits, and the distribution of the round."""
 
-    pulls: np.ndarray
-    sums: np.ndarray
+    means: Means
     upper: np.ndarray
     targets: np.ndarray
     x: np.ndarray
     width: float
     exploring: int
+
+    def choose(state, t, coin):
+        x, upper = state.x, state.upper
+        if t <= state.exploring:
+            return (t - 1) % x.size
+        best, largest = 0, upper[0]
+        total = 0.0
+        for k in range(x.size):
+            x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
+            total += x[k]
+            best, largest = better(k, upper[k], best, largest)
+        if total > 1.0:
+            for k in range(x.size):
+                x[k] /= total
+        else:
+            x[best] += 1.0 - total
+        return sample(x, coin)
+
+    def learn(state, t, arm, reward):
+        means = state.means
+        take(means, arm, reward)
+        bound = means.mean[arm] + state.width / math.sqrt(means.pulls[arm])
+        limit = min(max(bound, 0.0), 1.0)
+        state.upper[arm] = max(limit, state.targets[arm])
 
 
 @dataclass(frozen=True)
@@ -328,39 +344,10 @@ class RewardFairUCB(Policy):
         checks.length("targets", targets, n_arms)
         agents = 1 if self.targets is None else n_arms
         return RewardFairUCBState(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
+            no_pulls(n_arms),
             np.ones(n_arms),
             np.array(targets),
             np.zeros(n_arms),
             math.sqrt(math.log(2 * agents * n_arms * (rounds + 1))),
             n_arms * (math.isqrt(rounds - 1) + 1),
         )
-
-
-@implements("choose", RewardFairUCBState)
-def _choose_fair(state, t, coin):
-    x, upper = state.x, state.upper
-    if t <= state.exploring:
-        return (t - 1) % x.size
-    best, largest = 0, upper[0]
-    total = 0.0
-    for k in range(x.size):
-        x[k] = state.targets[k] / upper[k] if state.targets[k] > 0.0 else 0.0
-        total += x[k]
-        best, largest = better(k, upper[k], best, largest)
-    if total > 1.0:
-        for k in range(x.size):
-            x[k] /= total
-    else:
-        x[best] += 1.0 - total
-    return sample(x, coin)
-
-
-@implements("learn", RewardFairUCBState)
-def _learn_fair(state, t, arm, reward):
-    state.pulls[arm] += 1
-    state.sums[arm] += reward
-    mean = state.sums[arm] / state.pulls[arm]
-    limit = min(max(mean + state.width / math.sqrt(state.pulls[arm]), 0.0), 1.0)
-    state.upper[arm] = max(limit, state.targets[arm])

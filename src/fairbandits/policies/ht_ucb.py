@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import fits, implements, plays_in_lanes, unchanged_when_asked
+from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, where
 from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
@@ -17,6 +17,8 @@ CLOCKS = ("round", "previous")
 THRESHOLDS = ("hard", "soft")
 
 
+@plays_in_lanes
+@unchanged_when_asked
 class HTUCBState(NamedTuple):
     """The means; quotas tau_k and pulls N_k as exact numerators over `denominator`."""
 
@@ -29,6 +31,29 @@ class HTUCBState(NamedTuple):
     previous: bool
     soft: bool
     random_ties: bool
+
+    def choose(state, t, coin):
+        means = state.means
+        bonus = bonus_of(max(t - 1, 1) if state.previous else t)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            entitled = state.quotas[k] * t
+            missing = entitled - state.scaled_pulls[k]
+            if state.soft:
+                raised = state.penalties[k] * (greatest(0, missing) / greatest(1, entitled))
+            else:
+                raised = where(missing > 0, state.penalties[k], 0.0)
+            index = means.mean[k] + raised + bonus * means.inverse_root[k]
+            arm, best = better(k, index, arm, best)
+            if state.random_ties:
+                state.index[k] = index
+        if state.random_ties:
+            arm = any_of_best(state.index, best, coin)
+        return never_pulled_first(means, arm)
+
+    def learn(state, t, arm, reward):
+        state.scaled_pulls[arm] += state.denominator
+        take(state.means, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -88,34 +113,3 @@ class HTUCB(Policy):
             self.threshold == "soft",
             self.ties == "random",
         )
-
-
-plays_in_lanes(HTUCBState, lambda state: fits(state.denominator))
-unchanged_when_asked(HTUCBState)
-
-
-@implements("choose", HTUCBState)
-def _choose(state, t, coin):
-    means = state.means
-    bonus = bonus_of(max(t - 1, 1) if state.previous else t)
-    arm, best = 0, -math.inf
-    for k in range(len(means.mean)):
-        entitled = state.quotas[k] * t
-        missing = entitled - state.scaled_pulls[k]
-        if state.soft:
-            raised = state.penalties[k] * (greatest(0, missing) / greatest(1, entitled))
-        else:
-            raised = where(missing > 0, state.penalties[k], 0.0)
-        index = means.mean[k] + raised + bonus * means.inverse_root[k]
-        arm, best = better(k, index, arm, best)
-        if state.random_ties:
-            state.index[k] = index
-    if state.random_ties:
-        arm = any_of_best(state.index, best, coin)
-    return never_pulled_first(means, arm)
-
-
-@implements("learn", HTUCBState)
-def _learn(state, t, arm, reward):
-    state.scaled_pulls[arm] += state.denominator
-    take(state.means, arm, reward)

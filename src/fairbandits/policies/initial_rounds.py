@@ -6,14 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import (
-    choose,
-    implements,
-    inlined,
-    learn,
-    not_inlined,
-    plays_in_lanes,
-)
+from fairbandits.engine.protocol import choose, inlined, learn, not_inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import log, sqrt, where, whole
 from fairbandits.policies import merit as merits
@@ -35,6 +28,22 @@ class InitialState(NamedTuple):
     log_factor: float
     factor: float
     sequential: bool
+
+    def choose(state, t, coin):
+        if not by_merit(state, t):
+            return fixed_arm(state, t, coin)
+        arms = state.arms
+        g, _ = turn_of(state, t)
+        size = size_of(arms, g)
+        total, _ = merits.weigh(arms, g, group_width(state, state.served[g], size))
+        merits.expose(arms, g * arms.columns, size, total, True)
+        k = merits.draw(arms, g, size - 1, total, coin)
+        return where(k < 0, 0, arms.start[g] + k)
+
+    def learn(state, t, arm, reward):
+        g, _ = turn_of(state, t)
+        state.served[g] += 1
+        merits.learn_arm(state.arms, state.arms.row_of[arm], reward, False)
 
 
 class Grouped(Policy):
@@ -110,26 +119,6 @@ def fixed_arm(first, t, coin):
 def group_width(first, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
     return sqrt(first.factor * log(first.log_factor * count * size))
-
-
-@implements("choose", InitialState)
-def _choose(state, t, coin):
-    if not by_merit(state, t):
-        return fixed_arm(state, t, coin)
-    arms = state.arms
-    g, _ = turn_of(state, t)
-    size = size_of(arms, g)
-    total, _ = merits.weigh(arms, g, group_width(state, state.served[g], size))
-    merits.expose(arms, g * arms.columns, size, total, True)
-    k = merits.draw(arms, g, size - 1, total, coin)
-    return where(k < 0, 0, arms.start[g] + k)
-
-
-@implements("learn", InitialState)
-def _learn(state, t, arm, reward):
-    g, _ = turn_of(state, t)
-    state.served[g] += 1
-    merits.learn_arm(state.arms, state.arms.row_of[arm], reward, False)
 
 
 # These rounds are few: inlined, they would slow down all others.

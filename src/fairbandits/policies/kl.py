@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, inlined, not_inlined
+from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.width import nonnegative
 from fairbandits.policies.parameters import Policy, Positive
 
@@ -205,6 +205,13 @@ def first_unpulled(limits):
 
 
 @inlined
+def choose(limits, t):
+    """Return the arm of round t: the lowest never pulled, else that of largest upper limit."""
+    arm = first_unpulled(limits)
+    return arm if arm >= 0 else largest(limits, t - 1)
+
+
+@inlined
 def learn(limits, arm, reward):
     pulls = limits.pulls[arm] + 1
     limits.pulls[arm] = pulls
@@ -225,6 +232,13 @@ def learn(limits, arm, reward):
 
 class KLUCBState(NamedTuple):
     limits: Limits
+
+    def choose(state, t, coin):
+        return choose(state.limits, t)
+
+    def learn(state, t, arm, reward):
+        """Learn for a policy whose state has `limits`."""
+        learn(state.limits, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -249,15 +263,3 @@ class KLUCB(Policy):
 
     def start(self, n_arms: int, horizon: int) -> KLUCBState:
         return KLUCBState(no_pulls(n_arms, self.constant))
-
-
-@implements("choose", KLUCBState)
-def _choose(state, t, coin):
-    arm = first_unpulled(state.limits)
-    return arm if arm >= 0 else largest(state.limits, t - 1)
-
-
-@implements("learn", KLUCBState)
-def learn_limits(state, t, arm, reward):
-    """Learn for a policy whose state has `limits`."""
-    learn(state.limits, arm, reward)

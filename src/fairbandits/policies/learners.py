@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, inlined, not_inlined, plays_in_lanes, verb
+from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes, verb
 from fairbandits.engine.width import (
     absolute,
     anywhere,
@@ -36,6 +36,21 @@ class OGA(NamedTuple):
     squares: np.ndarray
     moved: np.ndarray
 
+    def ascend(learner, g):
+        x = learner.x
+        squares, played, total = 0.0, 0.0, 0.0
+        for k in range(len(g)):
+            gain, on = g[k], x[k] > 0.0
+            squares = squares + gain * gain
+            played = played + where(on, 1.0, 0.0)
+            total = total + where(on, gain, 0.0)
+        squares = learner.squares[0] + squares
+        learner.squares[0] = squares
+        rate = ratio(learner.step, sqrt(squares))
+        # the arms played now sum to 1, and mostly they are those of the next round; with V = 0 the
+        # first gains can all be 0
+        project_step(x, rate, g, rate * (total / played), squares > 0.0, learner.moved)
+
 
 class AdaHedge(NamedTuple):
     """Exponential weights tuned by the cumulated mixability gap."""
@@ -43,6 +58,19 @@ class AdaHedge(NamedTuple):
     x: np.ndarray
     gains: np.ndarray
     gap: np.ndarray
+
+    def ascend(learner, g):
+        x, gains = learner.x, learner.gains
+        n = x.size
+        expected = 0.0
+        for k in range(n):
+            expected += x[k] * g[k]
+        rate = _adahedge_rate(learner)
+        before = _mix(gains, rate)
+        for k in range(n):
+            gains[k] += g[k]
+        learner.gap[0] += max(0.0, _mix(gains, rate) - before - expected)
+        exponential_weights(x, gains, _adahedge_rate(learner))
 
 
 class Squint(NamedTuple):
@@ -53,6 +81,28 @@ class Squint(NamedTuple):
     variances: np.ndarray
     bound: np.ndarray
     logs: np.ndarray
+
+    def ascend(learner, g):
+        x = learner.x
+        n = x.size
+        size = 0.0
+        for k in range(n):
+            size = max(size, abs(g[k]))
+        if _raise_bound(learner.bound, size):
+            fill(learner.regrets, 0.0)
+            fill(learner.variances, 0.0)
+            fill(x, 1.0 / n)
+        if learner.bound[0] == 0.0:
+            return
+        expected = 0.0
+        for k in range(n):
+            expected += x[k] * g[k]
+        for k in range(n):
+            regret = (g[k] - expected) / learner.bound[0]
+            learner.regrets[k] += regret
+            learner.variances[k] += regret * regret
+            learner.logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
+        exponential_weights(x, learner.logs, 1.0)
 
 
 @plays_in_lanes
@@ -67,6 +117,62 @@ class FTRL(NamedTuple):
     memory: np.ndarray  # see the constants below
     adaptive: bool
     tolerance: float
+
+    def absorb(learner, t, arm, g):
+        x, p, inverse, gaps = learner.x, learner.p, learner.inverse, learner.gaps
+        estimates, memory = learner.estimates, learner.memory
+        n = len(p)
+        estimate = g / x[arm]
+        ahead = estimate >= 0.0
+        some_behind = anywhere(no(ahead))
+        mixability = memory[MIXABILITY]
+        eta = n / (1.0 + mixability)
+
+        # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
+        # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
+        top = eta * estimate - inverse[arm]
+        # where it is ahead, the best arm had gap 0, so its 1/p is the root
+        top = where(ahead, greatest(top, -memory[ROOT_P]), top)
+        if some_behind:  # the largest p can be that of the pulled arm, which falls behind
+            for k in range(n):
+                others = no(ahead) & (arm != k)
+                top = where(others, greatest(top, -inverse[k]), top)
+        for k in range(n):
+            gap = top + inverse[k]
+            gaps[k] = where(arm == k, gap - eta * estimate, gap)
+        shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
+        memory[ROOT_M] = shift
+        mass, logs = mass_and_logs(gaps, shift, p)
+        supremum = (top + shift) * mass - logs - eta * p[arm] * estimate
+        mixability = mixability + greatest(0.0, supremum / eta)  # rounding can make it negative
+        memory[MIXABILITY] = mixability
+
+        if learner.adaptive:
+            explored = memory[EXPLORED] + memory[GAMMA] * absolute(estimate)
+            memory[EXPLORED] = explored
+            gamma = n / (2.0 * n + explored)
+        else:
+            gamma = min(0.5, math.sqrt(n / t))
+        memory[GAMMA] = gamma
+
+        eta = n / (1.0 + mixability)
+        best = greatest(memory[BEST], estimates[arm] + estimate)
+        for k in range(n):
+            own = estimates[k]
+            estimates[k] = where(arm == k, own + estimate, own)
+        if some_behind:
+            best = where(ahead, best, largest(estimates))
+        memory[BEST] = best
+        for k in range(n):
+            gaps[k] = eta * (best - estimates[k])
+        shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)
+        memory[ROOT_P] = shift
+        for k in range(n):
+            gap = gaps[k] + shift
+            share = 1.0 / gap
+            inverse[k] = gap
+            p[k] = share
+            x[k] = (1.0 - gamma) * share + gamma / n
 
 
 #: Nodes and weights of Gauss and Legendre's 7-point rule on [0, 1/2].
@@ -93,6 +199,19 @@ class EXP3P(NamedTuple):
     beta: float
     gamma: float
 
+    def absorb(learner, t, arm, g):
+        x, gains = learner.x, learner.gains
+        n = x.size
+        if _raise_bound(learner.bound, abs(g)):
+            fill(gains, 0.0)
+        if learner.bound[0] > 0.0:
+            gains[arm] += g / learner.bound[0] / x[arm]
+        for k in range(n):
+            gains[k] += learner.beta / x[k]
+        exponential_weights(x, gains, learner.eta)
+        for k in range(n):
+            x[k] = (1.0 - learner.gamma) * x[k] + learner.gamma / n
+
 
 @plays_in_lanes
 class Scaled(NamedTuple):
@@ -102,6 +221,14 @@ class Scaled(NamedTuple):
     learner: NamedTuple
     factor: float
     gains: np.ndarray
+
+    def ascend(learner, g):
+        for k in range(len(g)):
+            learner.gains[k] = learner.factor * g[k]
+        ascend(learner.learner, learner.gains)
+
+    def absorb(learner, t, arm, g):
+        absorb(learner.learner, t, arm, learner.factor * g)
 
 
 def oga(n_arms: int, step: float) -> OGA:
@@ -152,38 +279,6 @@ def _uniform(n_arms: int) -> np.ndarray:
     return np.full(n_arms, 1.0 / n_arms)
 
 
-@implements("ascend", OGA)
-def _oga(learner, g):
-    x = learner.x
-    squares, played, total = 0.0, 0.0, 0.0
-    for k in range(len(g)):
-        gain, on = g[k], x[k] > 0.0
-        squares = squares + gain * gain
-        played = played + where(on, 1.0, 0.0)
-        total = total + where(on, gain, 0.0)
-    squares = learner.squares[0] + squares
-    learner.squares[0] = squares
-    rate = ratio(learner.step, sqrt(squares))
-    # the arms played now sum to 1, and mostly they are those of the next round; with V = 0 the
-    # first gains can all be 0
-    project_step(x, rate, g, rate * (total / played), squares > 0.0, learner.moved)
-
-
-@implements("ascend", AdaHedge)
-def _adahedge(learner, g):
-    x, gains = learner.x, learner.gains
-    n = x.size
-    expected = 0.0
-    for k in range(n):
-        expected += x[k] * g[k]
-    rate = _adahedge_rate(learner)
-    before = _mix(gains, rate)
-    for k in range(n):
-        gains[k] += g[k]
-    learner.gap[0] += max(0.0, _mix(gains, rate) - before - expected)
-    exponential_weights(x, gains, _adahedge_rate(learner))
-
-
 @inlined
 def _adahedge_rate(learner):
     return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
@@ -214,30 +309,6 @@ def _mix(gains, rate):
     for k in range(gains.size):
         total += math.exp(rate * (gains[k] - best))
     return best + math.log(total / gains.size) / rate
-
-
-@implements("ascend", Squint)
-def _squint(learner, g):
-    x = learner.x
-    n = x.size
-    size = 0.0
-    for k in range(n):
-        size = max(size, abs(g[k]))
-    if _raise_bound(learner.bound, size):
-        fill(learner.regrets, 0.0)
-        fill(learner.variances, 0.0)
-        fill(x, 1.0 / n)
-    if learner.bound[0] == 0.0:
-        return
-    expected = 0.0
-    for k in range(n):
-        expected += x[k] * g[k]
-    for k in range(n):
-        regret = (g[k] - expected) / learner.bound[0]
-        learner.regrets[k] += regret
-        learner.variances[k] += regret * regret
-        learner.logs[k] = _log_evidence(learner.regrets[k], learner.variances[k])
-    exponential_weights(x, learner.logs, 1.0)
 
 
 @inlined
@@ -283,88 +354,3 @@ def _erfcx(x):
     for odd in range(11, 0, -2):
         series = 1.0 - odd * s * series
     return series / (x * math.sqrt(math.pi))
-
-
-@implements("absorb", FTRL)
-def _ftrl(learner, t, arm, g):
-    x, p, inverse, gaps = learner.x, learner.p, learner.inverse, learner.gaps
-    estimates, memory = learner.estimates, learner.memory
-    n = len(p)
-    estimate = g / x[arm]
-    ahead = estimate >= 0.0
-    some_behind = anywhere(no(ahead))
-    mixability = memory[MIXABILITY]
-    eta = n / (1.0 + mixability)
-
-    # M(eta) = sup_q <estimate, q - p> - Breg(q || p) / eta, whose maximiser has z = eta *
-    # estimate - 1/p; gaps from the largest z, which is the pulled arm's or the largest p's
-    top = eta * estimate - inverse[arm]
-    # where it is ahead, the best arm had gap 0, so its 1/p is the root
-    top = where(ahead, greatest(top, -memory[ROOT_P]), top)
-    if some_behind:  # the largest p can be that of the pulled arm, which falls behind
-        for k in range(n):
-            others = no(ahead) & (arm != k)
-            top = where(others, greatest(top, -inverse[k]), top)
-    for k in range(n):
-        gap = top + inverse[k]
-        gaps[k] = where(arm == k, gap - eta * estimate, gap)
-    shift = log_barrier_shift(gaps, memory[ROOT_M], learner.tolerance)
-    memory[ROOT_M] = shift
-    mass, logs = mass_and_logs(gaps, shift, p)
-    supremum = (top + shift) * mass - logs - eta * p[arm] * estimate
-    mixability = mixability + greatest(0.0, supremum / eta)  # rounding can make it negative
-    memory[MIXABILITY] = mixability
-
-    if learner.adaptive:
-        explored = memory[EXPLORED] + memory[GAMMA] * absolute(estimate)
-        memory[EXPLORED] = explored
-        gamma = n / (2.0 * n + explored)
-    else:
-        gamma = min(0.5, math.sqrt(n / t))
-    memory[GAMMA] = gamma
-
-    eta = n / (1.0 + mixability)
-    best = greatest(memory[BEST], estimates[arm] + estimate)
-    for k in range(n):
-        own = estimates[k]
-        estimates[k] = where(arm == k, own + estimate, own)
-    if some_behind:
-        best = where(ahead, best, largest(estimates))
-    memory[BEST] = best
-    for k in range(n):
-        gaps[k] = eta * (best - estimates[k])
-    shift = log_barrier_shift(gaps, memory[ROOT_P], learner.tolerance)
-    memory[ROOT_P] = shift
-    for k in range(n):
-        gap = gaps[k] + shift
-        share = 1.0 / gap
-        inverse[k] = gap
-        p[k] = share
-        x[k] = (1.0 - gamma) * share + gamma / n
-
-
-@implements("absorb", EXP3P)
-def _exp3p(learner, t, arm, g):
-    x, gains = learner.x, learner.gains
-    n = x.size
-    if _raise_bound(learner.bound, abs(g)):
-        fill(gains, 0.0)
-    if learner.bound[0] > 0.0:
-        gains[arm] += g / learner.bound[0] / x[arm]
-    for k in range(n):
-        gains[k] += learner.beta / x[k]
-    exponential_weights(x, gains, learner.eta)
-    for k in range(n):
-        x[k] = (1.0 - learner.gamma) * x[k] + learner.gamma / n
-
-
-@implements("ascend", Scaled)
-def _scaled_all(learner, g):
-    for k in range(len(g)):
-        learner.gains[k] = learner.factor * g[k]
-    ascend(learner.learner, learner.gains)
-
-
-@implements("absorb", Scaled)
-def _scaled_one(learner, t, arm, g):
-    absorb(learner.learner, t, arm, learner.factor * g)

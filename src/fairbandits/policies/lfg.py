@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import fits, implements, plays_in_lanes, unchanged_when_asked
+from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, least, where
 from fairbandits.policies.parameters import (
     ArmFractions,
@@ -24,6 +24,8 @@ from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 
+@plays_in_lanes
+@unchanged_when_asked
 class LFGState(NamedTuple):
     """The means; queues as exact numerators over `denominator`; where each bound is cut off."""
 
@@ -37,6 +39,29 @@ class LFGState(NamedTuple):
     constant: float
     cap: float
     random_ties: bool
+
+    def choose(state, t, coin):
+        means = state.means
+        bonus = math.sqrt(state.constant * math.log(t))
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])
+            index = state.queue[k] / state.denominator + state.weights[k] * bound
+            arm, best = better(k, index, arm, best)
+            if state.random_ties:
+                state.index[k] = index
+        return any_of_best(state.index, best, coin) if state.random_ties else arm
+
+    def learn(state, t, arm, reward):
+        take(state.means, arm, reward)
+        state.top[arm] = state.cap
+        for k in range(len(state.queue)):
+            queue = state.queue[k] + state.fractions[k]
+            state.queue[k] = greatest(0, where(arm == k, queue - state.denominator, queue))
+
+    def probe(state, out):
+        for k in range(len(state.queue)):
+            out[0][k] = state.queue[k] / state.denominator
 
 
 @dataclass(frozen=True)
@@ -108,36 +133,3 @@ class LFG(Policy):
             math.inf if self.cap is None else float(self.cap),
             self.ties == "random",
         )
-
-
-plays_in_lanes(LFGState, lambda state: fits(state.denominator))
-unchanged_when_asked(LFGState)
-
-
-@implements("choose", LFGState)
-def _choose(state, t, coin):
-    means = state.means
-    bonus = math.sqrt(state.constant * math.log(t))
-    arm, best = 0, -math.inf
-    for k in range(len(means.mean)):
-        bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])
-        index = state.queue[k] / state.denominator + state.weights[k] * bound
-        arm, best = better(k, index, arm, best)
-        if state.random_ties:
-            state.index[k] = index
-    return any_of_best(state.index, best, coin) if state.random_ties else arm
-
-
-@implements("learn", LFGState)
-def _learn(state, t, arm, reward):
-    take(state.means, arm, reward)
-    state.top[arm] = state.cap
-    for k in range(len(state.queue)):
-        queue = state.queue[k] + state.fractions[k]
-        state.queue[k] = greatest(0, where(arm == k, queue - state.denominator, queue))
-
-
-@implements("probe", LFGState)
-def _probe(state, out):
-    for k in range(len(state.queue)):
-        out[0][k] = state.queue[k] / state.denominator

@@ -10,7 +10,7 @@ import numbers
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Annotated, Any, ClassVar
 
 from fairbandits.lookup import nearest
@@ -76,6 +76,26 @@ def _is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
+def _that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Check:
+    """Return a check by a condition: a value must `words`; the `hint` follows what is refused."""
+
+    def check(name: str, value: Any, of: str) -> Any:
+        if not holds(value):
+            raise ValueError(f"{name} must {words}, got {value!r}{of}{hint(value)}")
+        return value
+
+    return check
+
+
+def _each(*checks: Check) -> Check:
+    """Return the check that asks each of these, of what the one before has returned."""
+    return lambda name, value, of: reduce(lambda kept, one: one(name, kept, of), checks, value)
+
+
+def _is_a(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 def number(
     *,
     at_least: float | None = None,
@@ -94,46 +114,32 @@ def number(
         least = "" if at_least is None else f" and at least {at_least:g}"
         allowed = f"be finite{least}" if above is None else f"be a finite number above {above:g}"
 
-    def check(name: str, value: Any, of: str) -> Any:
-        if isinstance(value, bool) or not isinstance(value, (int, float, numbers.Real)):
-            raise ValueError(f"{name} must be a number, got {value!r}{of}{without_quotes(value)}")
-        if not (
+    def fits(value: Any) -> bool:
+        return (
             math.isfinite(value)
             and (low is None or (value > low if at_least is None else value >= low))
             and (high is None or (value < high if at_most is None else value <= high))
-        ):
-            raise ValueError(f"{name} must {allowed}, got {value!r}{of}")
-        return value
+        )
 
-    return check
+    is_number = _that(lambda value: _is_a(value, numbers.Real), "be a number", without_quotes)
+    return _each(is_number, _that(fits, allowed))
 
 
 def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
-    allowed = "a whole number" + ("" if at_least is None else f" of at least {at_least}")
+    allowed = "be a whole number" + ("" if at_least is None else f" of at least {at_least}")
     allowed += "" if at_most is None else f" and at most {at_most}"
+    low = -math.inf if at_least is None else at_least
+    high = math.inf if at_most is None else at_most
 
-    def check(name: str, value: Any, of: str) -> int:
-        is_whole = isinstance(value, (int, numbers.Integral)) and not isinstance(value, bool)
-        if (
-            not is_whole
-            or (at_least is not None and value < at_least)
-            or (at_most is not None and value > at_most)
-        ):
-            raise ValueError(f"{name} must be {allowed}, got {value!r}{of}{without_quotes(value)}")
-        return int(value)
+    def fits(value: Any) -> bool:
+        return _is_a(value, numbers.Integral) and low <= value <= high
 
-    return check
+    return _each(_that(fits, allowed, without_quotes), lambda name, value, of: int(value))
 
 
 def not_zero(check: Check, words: str = "a finite number") -> Check:
     """Return a check that refuses 0, too."""
-
-    def other(name: str, value: Any, of: str) -> Any:
-        if check(name, value, of) == 0:
-            raise ValueError(f"{name} must be {words} other than 0, got {value!r}{of}")
-        return value
-
-    return other
+    return _each(check, _that(lambda value: value != 0, f"be {words} other than 0"))
 
 
 def exact(*, at_least: float | None = None) -> Check:
@@ -148,23 +154,17 @@ def exact(*, at_least: float | None = None) -> Check:
 
 
 def one_of(*values: Any) -> Check:
-    def check(name: str, value: Any, of: str) -> Any:
-        if value not in values or isinstance(value, bool) != isinstance(values[0], bool):
-            hint = nearest(value, values) if isinstance(value, str) else ""
-            allowed = ", ".join(map(str, values))
-            raise ValueError(f"{name} must be one of {allowed}, got {value!r}{of}{hint}")
-        return value
+    def fits(value: Any) -> bool:
+        return value in values and isinstance(value, bool) == isinstance(values[0], bool)
 
-    return check
+    def hint(value: Any) -> str:
+        return nearest(value, values) if isinstance(value, str) else ""
+
+    return _that(fits, f"be one of {', '.join(map(str, values))}", hint)
 
 
 def a(kind: type, words: str) -> Check:
-    def check(name: str, value: Any, of: str) -> Any:
-        if not isinstance(value, kind):
-            raise ValueError(f"{name} must be {words}, got {value!r}{of}")
-        return value
-
-    return check
+    return _that(lambda value: isinstance(value, kind), f"be {words}")
 
 
 def several(
@@ -232,12 +232,7 @@ def _frozen_value(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-PLAIN = {
-    float: number(),
-    int: whole(),
-    bool: a(bool, "true or false"),
-    str: a(str, "a text"),
-}
+PLAIN = {float: number(), int: whole(), bool: a(bool, "true or false"), str: a(str, "a text")}
 
 #: Target reward rates.
 Targets = Annotated[tuple[float, ...], per_arm(number(at_least=0))]

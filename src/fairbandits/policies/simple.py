@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import implements
 from fairbandits.engine.streams import unit
 from fairbandits.policies.parameters import (
     ArmNumbers,
@@ -23,16 +22,33 @@ from fairbandits.policies.simplex import choose_from_x
 from fairbandits.rationals import rational
 
 
+def learn_nothing(state, t, arm, reward):
+    pass
+
+
 class UniformState(NamedTuple):
     n_arms: int
+
+    def choose(state, t, coin):
+        return int(unit(coin) * state.n_arms)
+
+    learn = learn_nothing
 
 
 class ConstantState(NamedTuple):
     arm: int
 
+    def choose(state, t, coin):
+        return state.arm
+
+    learn = learn_nothing
+
 
 class StaticState(NamedTuple):
     x: np.ndarray
+
+    choose = choose_from_x
+    learn = learn_nothing
 
 
 class DeficitState(NamedTuple):
@@ -41,6 +57,18 @@ class DeficitState(NamedTuple):
     quotas: np.ndarray
     deficit: np.ndarray
     denominator: int
+
+    def choose(state, t, coin):
+        arm = 0
+        for k in range(1, state.deficit.size):
+            if state.deficit[k] < state.deficit[arm]:
+                arm = k
+        return arm
+
+    def learn(state, t, arm, reward):
+        for k in range(state.deficit.size):
+            state.deficit[k] += state.quotas[k]
+        state.deficit[arm] -= state.denominator
 
 
 @dataclass(frozen=True)
@@ -175,37 +203,3 @@ class Prophet(Policy):
         checks.length("quotas", self.quotas, n_arms)
         ahead = -self.plan(horizon)  # the arm least ahead of its plan is furthest behind it
         return DeficitState(ahead, ahead.copy(), -horizon)
-
-
-@implements("choose", UniformState)
-def _choose_uniform(state, t, coin):
-    return int(unit(coin) * state.n_arms)
-
-
-@implements("choose", ConstantState)
-def _choose_constant(state, t, coin):
-    return state.arm
-
-
-implements("choose", StaticState)(choose_from_x)
-
-
-@implements("learn", UniformState, ConstantState, StaticState)
-def _learn_nothing(state, t, arm, reward):
-    pass
-
-
-@implements("choose", DeficitState)
-def _choose_smallest(state, t, coin):
-    arm = 0
-    for k in range(1, state.deficit.size):
-        if state.deficit[k] < state.deficit[arm]:
-            arm = k
-    return arm
-
-
-@implements("learn", DeficitState)
-def _learn_deficit(state, t, arm, reward):
-    for k in range(state.deficit.size):
-        state.deficit[k] += state.quotas[k]
-    state.deficit[arm] -= state.denominator

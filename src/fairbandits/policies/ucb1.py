@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import implements, inlined, plays_in_lanes, unchanged_when_asked
+from fairbandits.engine.protocol import inlined, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import anywhere, log, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
@@ -36,6 +36,26 @@ class UCB1State(NamedTuple):
     scale: float
     clock: int
     random_ties: bool
+
+    def choose(state, t, coin):
+        means = state.means
+        if state.clock == OWN:  # it differs between lanes
+            state.calls[0] += 1
+            bonus = bonus_of(state.calls[0])
+        else:
+            bonus = bonus_of(max(t - 1, 1) if state.clock == PREVIOUS else t)
+        arm, best = 0, -math.inf
+        for k in range(len(means.mean)):
+            index = means.mean[k] + bonus * means.inverse_root[k]
+            arm, best = better(k, index, arm, best)
+            if state.random_ties:
+                state.index[k] = index
+        if state.random_ties:
+            arm = any_of_best(state.index, best, coin)
+        return never_pulled_first(means, arm)
+
+    def learn(state, t, arm, reward):
+        take(state.means, arm, reward if state.scale == 1.0 else reward / state.scale)
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,11 @@ def take(means, arm, reward):
     means.unpulled[0] = means.unpulled[0] - where(pulls == 1, 1, 0)
 
 
+def learn_means(state, t, arm, reward):
+    """Learn for a policy whose state has `means`."""
+    take(state.means, arm, reward)
+
+
 @inlined
 def never_pulled_first(means, arm):
     """Return the lowest arm never pulled if there is one, else `arm`."""
@@ -106,27 +131,3 @@ def bonus_of(clock):
 
 
 unchanged_when_asked(UCB1State, lambda state: state.clock != OWN)
-
-
-@implements("choose", UCB1State)
-def _choose(state, t, coin):
-    means = state.means
-    if state.clock == OWN:  # it differs between lanes
-        state.calls[0] += 1
-        bonus = bonus_of(state.calls[0])
-    else:
-        bonus = bonus_of(max(t - 1, 1) if state.clock == PREVIOUS else t)
-    arm, best = 0, -math.inf
-    for k in range(len(means.mean)):
-        index = means.mean[k] + bonus * means.inverse_root[k]
-        arm, best = better(k, index, arm, best)
-        if state.random_ties:
-            state.index[k] = index
-    if state.random_ties:
-        arm = any_of_best(state.index, best, coin)
-    return never_pulled_first(means, arm)
-
-
-@implements("learn", UCB1State)
-def _learn(state, t, arm, reward):
-    take(state.means, arm, reward if state.scale == 1.0 else reward / state.scale)

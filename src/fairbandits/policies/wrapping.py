@@ -8,12 +8,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import choose, implements, inlined, learn, plays_in_lanes, probe
+from fairbandits.engine.protocol import choose, inlined, learn, plays_in_lanes, probe
 from fairbandits.engine.streams import inner, unit
 from fairbandits.engine.width import where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, Targets
 from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 #: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
 #: learner may use all before.
@@ -27,15 +28,42 @@ class OwnRewardState(NamedTuple):
     learner: NamedTuple
     arm: np.ndarray
 
+    def distribute(state, t, coin, out):
+        arm = choose(state.learner, t, coin)
+        state.arm[0] = arm
+        for k in range(len(out)):
+            out[k] = where(arm == k, 1.0, 0.0)
+
+    def learn(state, t, x, reward):
+        arm = state.arm[0]
+        learn(state.learner, t, arm, reward[arm])
+
+    def probe(state, out):
+        probe(state.learner, out)
+
 
 class PlugInState(NamedTuple):
-    """The learner; targets, quotas as last renewed, pulls and reward sums."""
+    """The learner; targets, quotas as last renewed, and the means."""
 
     learner: NamedTuple
     targets: np.ndarray
     quotas: np.ndarray
-    pulls: np.ndarray
-    sums: np.ndarray
+    means: Means
+
+    def choose(state, t, coin):
+        n_arms = state.targets.size
+        if t <= n_arms:
+            return t - 1
+        if t == n_arms + 1 or t & (t - 1) == 0:
+            _renew(state)
+        arm, worst = 0, 0.0
+        for k in range(n_arms):
+            arm, worst = better(k, state.quotas[k] * (t - 1) - state.means.pulls[k], arm, worst)
+        return arm if worst > 0.0 else choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        take(state.means, arm, reward)
+        learn(state.learner, t, arm, reward)
 
 
 class ResampledState(NamedTuple):
@@ -43,6 +71,14 @@ class ResampledState(NamedTuple):
 
     learner: NamedTuple
     coin: np.ndarray
+
+    def choose(state, t, coin):
+        state.coin[0] = coin
+        return choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
+        learn(state.learner, t, arm, shown)
 
 
 @dataclass(frozen=True)
@@ -102,7 +138,7 @@ class PlugIn(HasLearner):
     def start(self, n_arms: int, horizon: int) -> PlugInState:
         checks.length("targets", self.targets, n_arms)
         learner = self.make_learner().start(n_arms, horizon)
-        return PlugInState(learner, np.array(self.targets), *np.zeros((3, n_arms)))
+        return PlugInState(learner, np.array(self.targets), np.zeros(n_arms), no_pulls(n_arms))
 
 
 @dataclass(frozen=True)
@@ -126,34 +162,15 @@ class Resampled(HasLearner):
         return ResampledState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.uint64))
 
 
-@implements("distribute", OwnRewardState)
-def _distribute_own(state, t, coin, out):
-    arm = choose(state.learner, t, coin)
-    state.arm[0] = arm
-    for k in range(len(out)):
-        out[k] = where(arm == k, 1.0, 0.0)
-
-
-@implements("learn", OwnRewardState)
-def _learn_own(state, t, x, reward):
-    arm = state.arm[0]
-    learn(state.learner, t, arm, reward[arm])
-
-
-@implements("probe", OwnRewardState)
-def _probe_own(state, out):
-    probe(state.learner, out)
-
-
 @inlined
 def _renew(state):
-    total = 0.0
+    means, total = state.means, 0.0
     for k in range(state.targets.size):
         quota = 0.0
         if state.targets[k] > 0.0:
             quota = 1.0
-            if state.sums[k] > 0.0:
-                quota = min(1.0, state.targets[k] * state.pulls[k] / state.sums[k])
+            if means.sums[k] > 0.0:
+                quota = min(1.0, state.targets[k] * means.pulls[k] / means.sums[k])
         state.quotas[k] = quota
         total += quota
     if total > 1.0:
@@ -161,43 +178,21 @@ def _renew(state):
             state.quotas[k] /= total
 
 
-@implements("choose", PlugInState)
-def _choose_plug_in(state, t, coin):
-    n_arms = state.targets.size
-    if t <= n_arms:
-        return t - 1
-    if t == n_arms + 1 or t & (t - 1) == 0:
-        _renew(state)
-    arm, worst = 0, 0.0
-    for k in range(n_arms):
-        arm, worst = better(k, state.quotas[k] * (t - 1) - state.pulls[k], arm, worst)
-    return arm if worst > 0.0 else choose(state.learner, t, coin)
-
-
-@implements("learn", PlugInState)
-def _learn_plug_in(state, t, arm, reward):
-    state.pulls[arm] += 1.0
-    state.sums[arm] += reward
-    learn(state.learner, t, arm, reward)
-
-
-@implements("choose", ResampledState)
-def _choose_resampled(state, t, coin):
-    state.coin[0] = coin
-    return choose(state.learner, t, coin)
-
-
-@implements("learn", ResampledState)
-def _learn_resampled(state, t, arm, reward):
-    shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
-    learn(state.learner, t, arm, shown)
-
-
 class MixtureState(NamedTuple):
     """The learner, and the sums of the first k quotas."""
 
     learner: NamedTuple
     bounds: np.ndarray
+
+    def choose(state, t, coin):
+        u = unit(inner(coin, MIXING))
+        for k in range(state.bounds.size):
+            if u < state.bounds[k]:
+                return k
+        return choose(state.learner, t, coin)
+
+    def learn(state, t, arm, reward):
+        learn(state.learner, t, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -227,17 +222,3 @@ class Mixture(HasLearner):
             self.make_learner().start(n_arms, horizon),
             np.array([float(Fraction(total, denominator)) for total in accumulate(numerators)]),
         )
-
-
-@implements("choose", MixtureState)
-def _choose(state, t, coin):
-    u = unit(inner(coin, MIXING))
-    for k in range(state.bounds.size):
-        if u < state.bounds[k]:
-            return k
-    return choose(state.learner, t, coin)
-
-
-@implements("learn", MixtureState)
-def _learn(state, t, arm, reward):
-    learn(state.learner, t, arm, reward)
