@@ -24,7 +24,8 @@ from fairbandits.library.simulation import feedback_of
 from fairbandits.policies.own import find, with_numbers
 from fairbandits.replication.simulate import instance_of
 from fairbandits.settings.config import Experiment
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, shares_of
 
 #: Parameter names by which a policy can ask for facts of the instance.
@@ -44,7 +45,6 @@ class Entrant:
 
     @property
     def label(self) -> str:
-        """Name in tables and pictures."""
         return f"{self.name} (yours)"
 
     def policy(self, given: Mapping[str, Any]) -> Any:
@@ -116,7 +116,8 @@ def enter(
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     experiments = _experiments(arena, chosen, instances)
-    fitting = [one for one in experiments if not _inapplicable(entrant, one)]
+    grouped = "groups" in entrant.asks
+    fitting = [one for one in experiments if one.groups or not grouped]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
     for experiment in experiments:
@@ -130,7 +131,8 @@ def enter(
         outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
         outcome.stored = max(outcome.stored, last)
         terms = [one for one in chosen if one.suite == experiment.suite]
-        if reason := _inapplicable(entrant, experiment):
+        if grouped and not experiment.groups:
+            reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
         how = {"horizon": horizon, "checkpoints": rounds[rounds <= horizon], "seed": footer["seed"]}
@@ -159,8 +161,7 @@ def _experiments(
     """Return the experiments of contracts, on all or some instances; all must be stored."""
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
-        if name not in known:
-            raise ConfigError(f"the arena has no instance {name!r}{meant(name, known)}")
+        expect_known(name, known, f"the arena has no instance {name!r}")
     experiments = [
         one
         for suite in dict.fromkeys(terms.suite for terms in chosen)
@@ -182,13 +183,6 @@ def _experiments(
                 "them"
             )
     return experiments
-
-
-def _inapplicable(entrant: Entrant, experiment: Experiment) -> str:
-    """Return why a policy cannot be run on an instance; nothing if it can."""
-    if "groups" in entrant.asks and not experiment.groups:
-        return "it asks for groups, and there are none"
-    return ""
 
 
 def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:
@@ -230,7 +224,6 @@ def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, An
 
 
 def role_of(entrant: Entrant, contract: str) -> Role:
-    """Return how a user's policy meets a contract."""
     knows = {
         "minimum_pulls": "targets" in entrant.asks and "quotas" not in entrant.asks,
         "minimum_reward": "quotas" in entrant.asks and "targets" not in entrant.asks,

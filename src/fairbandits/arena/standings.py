@@ -67,7 +67,6 @@ class Score:
 
     @property
     def name(self) -> str:
-        """Label and setting."""
         return f"{self.label}, {self.setting}" if self.setting else self.label
 
     def at(self, measure: str, horizon: int | None = None) -> np.ndarray:
@@ -103,13 +102,12 @@ def values_of(
     for r, means in enumerate(seen.true_means):
         own = slice(r, r + 1)
         deficits = {name: values[own] for name, values in seen.deficits.items()}
-        one = Seen(seen.rounds, seen.plays[own], seen.rewards[own], means, deficits, seen.quotas)
-        parts.append({name: getattr(make(means), name)(one) for name in MEASURES})
+        recorded = seen.rounds, seen.plays[own], seen.rewards[own]
+        parts.append(values_of(make, Seen(*recorded, means, deficits, seen.quotas)))
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
 
 def dataset_of(arena: Arena, experiment: Experiment) -> Path:
-    """Return the file with an instance's runs."""
     return Path(arena.config.folders["results"]) / experiment.dataset
 
 
@@ -135,7 +133,6 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
 
 
 def seen_of(run: RunData) -> Seen:
-    """Return the columns of a stored run that a contract measures."""
     means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
     deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
     recorded = run.values["plays"], run.values["reward"]

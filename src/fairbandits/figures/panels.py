@@ -17,7 +17,7 @@ Drawing = tuple[Figure, pd.DataFrame]
 LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 
 
-def grid(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
+def grid(rows: int, columns: int, height: float = 0.0, **options: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure across a page, and its axes of shape (rows, columns)."""
     size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
     return plt.subplots(rows, columns, **size | options)
@@ -58,11 +58,16 @@ def thousands(*axes: Any) -> None:
         one.set_major_formatter(EngFormatter(sep=""))
 
 
-def rounds_axis(axis: Axes, curves: pd.DataFrame) -> None:
+def rounds_axis(axis: Axes, curves: pd.DataFrame, log: bool = False) -> None:
     """Let the horizontal axis be the rounds up to the last one of some curves."""
+    last = curves["round"].max()
     axis.set_xlabel("number of rounds")
-    axis.set_xlim(0, curves["round"].max())
-    thousands(axis.xaxis)
+    if log:
+        axis.set_xscale("log")
+        axis.set_xlim(min(100, last / 10), last)
+    else:
+        axis.set_xlim(0, last)
+        thousands(axis.xaxis)
 
 
 def legend_below(figure: Figure, axis: Axes, columns: int, last_first: bool = False) -> None:

@@ -13,15 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.data.definitions import asked, behind, source
-from fairbandits.data.provenance import PACKAGE, key_of, remembered
+from fairbandits.data.provenance import PACKAGE, remembered
+from fairbandits.data.whole import checksum
+from fairbandits.settings import schemas
 from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
-from fairbandits.settings.schemas import (
-    ROOT,
-    SHARED_RULES,
-    paper_file,
-    read_yaml,
-    with_shared_rules,
-)
+from fairbandits.settings.schemas import ROOT, SHARED_RULES, paper_file, read_yaml
 
 #: The registry of words, which is asked for names, and the tables of procedures.
 WORDS, PROCEDURES = "audit/measures", "audit/procedures.py"
@@ -52,7 +48,6 @@ class Deciding(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Hash of all parts."""
         return digest_of(self.parts)
 
 
@@ -63,7 +58,8 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
     if not files[0].is_file():
         return Digests()
     known = remembered("deciding", "")
-    key = f"{paper} {key_of(b'/'.join(file.read_bytes() for file in files if file.is_file()))}"
+    content = b"/".join(file.read_bytes() for file in files if file.is_file())
+    key = f"{paper} {checksum(content).hex()}"
     if key not in known:
         now = deciding(paper, root)
         known[key] = json.dumps([now.digest, now.drawn])
@@ -73,7 +69,7 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
 def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding:
     """Return all that decides the verdicts on a paper's claims; its ledger must be there."""
     content = read_yaml(paper_file(paper, "claims", root))
-    records = canonical(with_shared_rules(content, root))["claims"]
+    records = canonical(schemas.with_shared_rules(content, root))["claims"]
     experiments, published = _experiments(paper, root), _published(paper, root)
     rests_on: dict[str, dict[str, str]] = {}  # claim -> part that it rests on -> hash
     for name, record in records.items():
@@ -200,12 +196,8 @@ def _code(
         if name in imports:
             _, *folders, _ = imports[name].split(".")
             roots |= {(f"{'/'.join(folders)}.py", name)}
-    return {f"code of {name}": one for name, one in _behind(roots, package).items()}, reads_off
-
-
-@cache
-def _behind(roots: frozenset[tuple[str, str]], package: Path) -> Mapping[str, str]:
-    return behind(sorted(roots), WITHOUT, package)
+    found = behind(roots, WITHOUT, package)
+    return {f"code of {name}": one for name, one in found.items()}, reads_off
 
 
 @cache

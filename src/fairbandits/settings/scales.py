@@ -103,7 +103,6 @@ class Settings(Model):
         return self
 
     def limits_of(self, block: ExperimentBlock) -> Limits:
-        """Return the limits of an experiment."""
         limits = self.limits or AllLimits()
         if block.figures or block.companion_to or limits.evidence is None:
             return limits
