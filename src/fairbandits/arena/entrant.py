@@ -169,11 +169,9 @@ def _experiments(
         if not instances or one.instance in instances
     ]
     if not experiments:
-        first = chosen[0].name
-        raise ConfigError(
-            f"contract {first} is not judged on {', '.join(instances)}; it is on "
-            f"{', '.join(one.instance for one in arena.instances(first))}"
-        )
+        there = ", ".join(one.instance for one in arena.instances(first := chosen[0].name))
+        words = f"contract {first} is not judged on {', '.join(instances)}"
+        raise ConfigError(f"{words}; it is on {there}")
     for one in experiments:
         file = standings.dataset_of(arena, one).resolve()
         if not file.exists():
@@ -191,20 +189,17 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
     given = given_of(spec, np.array(spec.means or spec.ranges[1], float), entrant)
     try:
         made = entrant.policy(given)
-        inside = getattr(made, "_policy", made)
-        state = inside.start(spec.n_arms, PLAIN_ROUNDS)
+        state = getattr(made, "_policy", made).start(spec.n_arms, PLAIN_ROUNDS)
     except Exception as error:  # a user's class can raise anything
-        raise ConfigError(
-            f"{entrant.name} cannot be made and started: {type(error).__name__}: {error}"
-        ) from error
+        words = f"cannot be made and started: {type(error).__name__}: {error}"
+        raise ConfigError(f"{entrant.name} {words}") from error
     if is_implemented(type(state)):  # one of the package's own
         return True, None
     for verb in ("choose", "learn"):
         if not callable(getattr(state, verb, None)):
-            raise ConfigError(
-                f"{entrant.name}.start must return an object with methods choose and learn; "
-                f"{type(state).__name__} has no {verb}"
-            )
+            words = "must return an object with methods choose and learn"
+            has = f"{type(state).__name__} has no {verb}"
+            raise ConfigError(f"{entrant.name}.start {words}; {has}")
     if not isinstance(made, Compiled):
         return False, None
     try:
@@ -257,10 +252,8 @@ def _played(
         try:
             policy = entrant.policy(given_of(spec, one.true_means, entrant))
         except Exception as error:  # a user's class can raise anything
-            raise Failed(
-                f"{entrant.name} cannot be made for {experiment.instance}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            words = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
+            raise Failed(f"{entrant.name} {words}") from error
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
@@ -288,9 +281,8 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
         return None
 
     for replicate in replicates:
-        if raised(policy, replicate) and (
-            error := raised(getattr(policy, "_policy", policy), replicate)
-        ):
+        plain = getattr(policy, "_policy", policy)
+        if raised(policy, replicate) and (error := raised(plain, replicate)):
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             return f"{place_of(error)}: {name}{error}{line_of(error)}"
     return ""

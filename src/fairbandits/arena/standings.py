@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
 from fairbandits.library import contracts
 from fairbandits.library.instance import Instance
-from fairbandits.library.results import Result
 from fairbandits.library.simulation import Setting, play
 from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
@@ -39,18 +39,6 @@ KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
 #: Means of the arms for measuring costs.
 COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The recorded columns that a contract measures: see `fairbandits.contracts`."""
-
-    rounds: np.ndarray
-    plays: np.ndarray
-    rewards: np.ndarray
-    true_means: np.ndarray
-    deficits: Mapping[str, np.ndarray]
-    quotas: tuple
 
 
 @dataclass(frozen=True)
@@ -91,19 +79,17 @@ def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.C
     return lambda means: of_groups
 
 
-def values_of(
-    make: Callable[[np.ndarray], contracts.Contract], seen: Seen | Result
-) -> dict[str, np.ndarray]:
+def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> dict[str, np.ndarray]:
     """Return the measures of a contract, which can depend on each replicate's means."""
     if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
         contract = make(seen.true_means)
         return {name: getattr(contract, name)(seen) for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
-        own = slice(r, r + 1)
-        deficits = {name: values[own] for name, values in seen.deficits.items()}
-        recorded = seen.rounds, seen.plays[own], seen.rewards[own]
-        parts.append(values_of(make, Seen(*recorded, means, deficits, seen.quotas)))
+        own = {name: getattr(seen, name)[r : r + 1] for name in ("plays", "rewards")}
+        own["deficits"] = {name: values[r : r + 1] for name, values in seen.deficits.items()}
+        own |= {"rounds": seen.rounds, "true_means": means, "quotas": seen.quotas}
+        parts.append(values_of(make, SimpleNamespace(**own)))
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
 
@@ -132,11 +118,17 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
         yield Score(*facts, values_of(maker_of(terms.name, run.spec), seen_of(run)))
 
 
-def seen_of(run: RunData) -> Seen:
-    means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
-    deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
-    recorded = run.values["plays"], run.values["reward"]
-    return Seen(run.rounds, *recorded, means, deficits, run.spec.quotas)
+def seen_of(run: RunData) -> SimpleNamespace:
+    """Return what a contract measures: see `fairbandits.contracts`."""
+    values = run.values
+    return SimpleNamespace(
+        rounds=run.rounds,
+        plays=values["plays"],
+        rewards=values["reward"],
+        true_means=values["mean"][:, 0] if "mean" in values else np.array(run.spec.means),
+        deficits={k: values[k] for k in ("floor_deficit_sup",) if k in values},
+        quotas=run.spec.quotas,
+    )
 
 
 def interval(values: np.ndarray) -> pd.DataFrame:

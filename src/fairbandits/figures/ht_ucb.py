@@ -168,9 +168,8 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     columns = len(datasets) // 4
     drawing, axes = panels.grid(4, columns, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
-    decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
-    most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
-    shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
+    most = curves.groupby("experiment")["n_replicates"].transform("max")
+    shown = curves[curves["n_replicates"] == most]
     pairs = zip(axes[:2].flat, axes[2:].flat, panels.different(curves, "panel"), strict=True)
     for above, below, panel in pairs:
         part = panels.of(shown, panel=panel)

@@ -71,7 +71,7 @@ class Compiled:
         named = _named(methods.values(), ("LOAD_ATTR", "LOAD_METHOD"))
         known = (name for name in sorted(named) if hasattr(fresh, name) and name[:2] != "__")
         fields = {name: getattr(fresh, name) for name in known}
-        if wrong := [*_set(methods), *_no_numbers(fields, named)]:
+        if wrong := [*_unfit(methods, fields, named)]:
             raise TypeError(f"{self._name} cannot be compiled: {'; '.join(wrong)}")
         fields[ARMS] = n_arms
         if self._state_class is None or self._state_class._fields != tuple(fields):
@@ -229,17 +229,15 @@ def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
             yield from _policies_in(one)
 
 
-def _set(methods: dict[str, Callable]) -> Iterator[str]:
-    """Yield the attributes that methods assign, with their lines."""
+def _unfit(
+    methods: dict[str, Callable], fields: dict[str, Any], places: dict[str, str]
+) -> Iterator[str]:
+    """Yield the attributes that methods assign, or that compiled code cannot hold, with lines."""
     for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
         yield (
             f"self.{name} is set {place}, and what changes must stand in an array: write "
             f"self.{name} = np.zeros(1) in start, and self.{name}[0] in the methods"
         )
-
-
-def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]:
-    """Yield the attributes that compiled code cannot hold, with the lines that use them."""
     for name, value in fields.items():
         what = f"self.{name}, used {places[name]},"
         numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"

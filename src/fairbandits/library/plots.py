@@ -1,7 +1,5 @@
 """Measures of results by name, and pictures of them: `Result.plot` and `Comparison.plot`."""
 
-from __future__ import annotations
-
 import inspect
 import io
 from collections.abc import Mapping

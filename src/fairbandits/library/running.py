@@ -173,12 +173,8 @@ def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
         return simulation.checkpoint_grid(horizon)
     rounds = np.asarray(checkpoints)
-    if (
-        not _is_whole(rounds)
-        or rounds[0] < 1
-        or rounds[-1] > horizon
-        or (rounds[1:] <= rounds[:-1]).any()
-    ):
+    fit = _is_whole(rounds) and rounds[0] >= 1 and rounds[-1] <= horizon
+    if not (fit and (rounds[1:] > rounds[:-1]).all()):
         raise ValueError(
             f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
         )
