@@ -169,7 +169,8 @@ def _experiments(
         if not instances or one.instance in instances
     ]
     if not experiments:
-        there = ", ".join(one.instance for one in arena.instances(first := chosen[0].name))
+        first = chosen[0].name
+        there = ", ".join(one.instance for one in arena.instances(first))
         words = f"contract {first} is not judged on {', '.join(instances)}"
         raise ConfigError(f"{words}; it is on {there}")
     for one in experiments:
