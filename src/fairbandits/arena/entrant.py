@@ -174,7 +174,7 @@ def _experiments(
         words = f"contract {first} is not judged on {', '.join(instances)}"
         raise ConfigError(f"{words}; it is on {there}")
     for one in experiments:
-        file = standings.dataset_of(arena, one).resolve()
+        file = (arena.config.results / one.dataset).resolve()
         if not file.exists():
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "

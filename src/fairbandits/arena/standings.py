@@ -3,10 +3,11 @@
 They are counted from scores: contract regret and shortfall of each replicate, by round.
 """
 
-import time
+import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,18 +66,16 @@ class Score:
 
 def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.Contract]:
     """Return a function from true means to the contract of a suite's run."""
-    if contract == "minimum_pulls":
-        pulls = contracts.MinimumPulls(spec.quotas)
-        return lambda means: pulls
     if contract == "minimum_reward":
         # target_shares are the quotas in all suites of this contract
         return lambda means: contracts.MinimumReward(shares_of(spec.quotas, means.tolist()))
-    fractions = iter([rational("quotas", one) for one in spec.quotas])
-    owed = [sum((next(fractions) for _ in range(size)), Fraction()) for size in spec.groups]
-    is_exposure = contract == "group_exposure"
-    kind = contracts.GroupExposure if is_exposure else contracts.GroupMerit
-    of_groups = kind(spec.groups, tuple(map(str, owed)))
-    return lambda means: of_groups
+    given = (spec.quotas,)
+    if contract != "minimum_pulls":
+        fractions = (rational("quotas", one) for one in spec.quotas)
+        owed = [sum(islice(fractions, size), Fraction()) for size in spec.groups]
+        given = spec.groups, tuple(map(str, owed))
+    same = contracts.CONTRACTS[contract](*given)
+    return lambda means: same
 
 
 def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> dict[str, np.ndarray]:
@@ -93,13 +92,9 @@ def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> di
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
 
-def dataset_of(arena: Arena, experiment: Experiment) -> Path:
-    return Path(arena.config.folders["results"]) / experiment.dataset
-
-
 def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
     """Return the stored runs of an instance and their footer, or raise StoreError if unusable."""
-    file = dataset_of(arena, experiment)
+    file = arena.config.results / experiment.dataset
     swept_names = sorted({name for run in experiment.runs for name in run.spec.sweep})
     table, footer = load_dataset(file, [*COLUMNS, *swept_names])
     expect_experiment(footer, experiment, file)
@@ -282,16 +277,11 @@ COSTED = {
 
 
 def _nanoseconds(policy: Any, rounds: int) -> float:
-    took = []
-    for _ in range(2):  # the first one compiles, or loads what was compiled
-        begin = time.perf_counter()
-        play(
-            *(Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)),
-            checkpoints=[rounds],
-            compiled=True if rounds == COST_ROUNDS else None,
-        )
-        took.append(time.perf_counter() - begin)
-    return took[-1] / rounds / COST_REPLICATES * 1e9
+    what = Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)
+    how = {"checkpoints": [rounds], "compiled": True if rounds == COST_ROUNDS else None}
+    # the first time it compiles, or loads what was compiled
+    _, took = timeit.repeat(lambda: play(*what, **how), number=1, repeat=2)
+    return took / rounds / COST_REPLICATES * 1e9
 
 
 def write(config: Config, out: Path) -> None:

@@ -86,7 +86,7 @@ def standings(configs, results):
     from fairbandits.arena.standings import write
 
     config = options.arena_of(configs, results)
-    write(config, Path(config.folders["results"]) / SLUG)
+    write(config, config.results / SLUG)
 
 
 @command(

@@ -100,7 +100,7 @@ def _catalogued(form, config, results, out):
     else:
         tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
         tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
-        text = catalogues.croissant(results or Path(config.folders["results"]), tables, out)
+        text = catalogues.croissant(results or config.results, tables, out)
     (file,) = put({f"{form}.json": text}, out)
     return file
 

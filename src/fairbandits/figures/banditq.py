@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve
+from fairbandits.library.style import COLOURS, draw_curve
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
@@ -52,7 +52,7 @@ def _by_law(
         for series, values in measured(run, dataset.footer, quantity).items()
     )
     laws = panels.different(curves, "law")
-    drawing, (axes,) = _law_panels(laws, sharey=True)
+    drawing, (axes,) = panels.law_panels(laws, sharey=True)
     for axis, part in panels.each(axes, curves, law=laws):
         for series, curve in part.groupby("series", sort=False):
             draw_curve(axis, curve, series)
@@ -63,18 +63,6 @@ def _by_law(
         axis.set(**limits)
     axes[0].set_ylabel(label)
     return drawing, axes, curves
-
-
-def _law_panels(laws: list[str], rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
-    """Return a figure with one column of panels per reward law, axes of shape (rows, n_laws)."""
-    size = (5.2 * len(laws), 3.4 * rows + 0.3)
-    drawing, axes = panels.grid(rows, len(laws), figsize=size, **options)
-    for axis, law in zip(axes[0], laws, strict=True):
-        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
-    panels.thousands(*(axis.xaxis for axis in axes.flat))
-    for axis in axes[-1]:
-        axis.set_xlabel("number of rounds")
-    return drawing, axes
 
 
 def _levels(axis: Axes, footer: Mapping[str, Any], quantity: str, series: str) -> None:
@@ -198,7 +186,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         for series, less in ((label, 0), (f"{label}, less benchmark", benchmark))
     )
     laws = panels.different(curves, "law")
-    drawing, axes = _law_panels(laws, rows=2, sharex=True, sharey="row")
+    drawing, axes = panels.law_panels(laws, rows=2, sharex=True, sharey="row")
     for column, law in zip(axes.T, laws, strict=True):
         for label in footer["labels"].values():
             for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):

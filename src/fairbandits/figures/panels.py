@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from fairbandits.library.style import LAW_TITLES
+
 #: What a figure's function returns: the figure, and what it shows as a table.
 Drawing = tuple[Figure, pd.DataFrame]
 #: A level that a curve tends to.
@@ -21,6 +23,18 @@ def grid(rows: int, columns: int, height: float = 0.0, **options: Any) -> tuple[
     """Return a figure across a page, and its axes of shape (rows, columns)."""
     size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
     return plt.subplots(rows, columns, **size | options)
+
+
+def law_panels(laws: list[str], rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
+    """Return a figure with one column of panels per reward law, axes of shape (rows, n_laws)."""
+    size = (5.2 * len(laws), 3.4 * rows + 0.3)
+    figure, axes = grid(rows, len(laws), figsize=size, **options)
+    for axis, law in zip(axes[0], laws, strict=True):
+        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
+    thousands(*(axis.xaxis for axis in axes.flat))
+    for axis in axes[-1]:
+        axis.set_xlabel("number of rounds")
+    return figure, axes
 
 
 def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:

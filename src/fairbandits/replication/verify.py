@@ -25,17 +25,13 @@ from fairbandits.settings.schemas import ConfigError
 LISTED, KINDS = 5, 8
 
 
-def chunk_path(config: Config, run: Run, chunk: str) -> Path:
-    return Path(config.folders["results"]) / run.chunk_file(chunk)
-
-
 def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
     """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
     hashes: dict[int, str] = {}
     problems, experiment = [], config.experiment_of(run)
-    data = Path(config.folders["results"]) / experiment.dataset
+    data = config.results / experiment.dataset
     for chunk in run.chunks():
-        file = chunk_path(config, run, chunk)
+        file = config.results / run.chunk_file(chunk)
         try:
             with _named(file):
                 facts = {"seed": config.seed_of(experiment), "seed_rule": RULE}
@@ -155,7 +151,7 @@ def _digests(config: Config) -> dict[str, str]:
 
 
 def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
-    file = Path(config.folders["results"]) / experiment.dataset
+    file = config.results / experiment.dataset
     if not file.exists():  # collecting the chunks makes it
         return []
     own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
@@ -194,13 +190,12 @@ def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
 
 def _check_tables(config: Config) -> list[str]:
     """Return the problems of the tables of drawn curves and of the replays on disk."""
-    results = Path(config.folders["results"])
     wanted = {}
     for paper, figure in config.figures:
         facts = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
-        wanted[results / paper / f"{figure}.parquet"] = facts
+        wanted[config.results / paper / f"{figure}.parquet"] = facts
     for one in config.replays:
-        wanted[results / one.table] = {"kind": "replay", "code": replay_code()}
+        wanted[config.results / one.table] = {"kind": "replay", "code": replay_code()}
     problems = []
     for file, facts in wanted.items():
         if not file.exists():  # drawing, or replaying, makes it

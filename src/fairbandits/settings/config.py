@@ -70,6 +70,10 @@ class Config:
         return tuple(figure for paper in papers for figure in drawn if figure[0] == paper)
 
     @property
+    def results(self) -> Path:
+        return Path(self.folders["results"])
+
+    @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
