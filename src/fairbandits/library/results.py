@@ -152,10 +152,8 @@ class Result:
         """
         from fairbandits.library import plots
 
-        named, inputs = (
-            {type(self.policy).__name__: self},
-            {"targets": targets, "penalties": penalties},
-        )
+        named = {type(self.policy).__name__: self}
+        inputs = {"targets": targets, "penalties": penalties}
         known = getattr(self.policy, "targets", None) if targets is None else targets
         wanted = plots.metrics_of([metric], inputs | {"targets": known, "quotas": self.quotas})
         return plots.picture_of(self.rounds, *plots.curves_of(named, wanted, inputs))
