@@ -117,16 +117,13 @@ def run(
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
     playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    parts, begin = [], time.monotonic()
+    parts: list[Played] = []
+    say = _said(type(policy).__name__, numbers.size)
     try:
         for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts.append(part)
             if progress:
-                done = sum(one.replicates.size for one in parts)
-                left = (time.monotonic() - begin) * (numbers.size - done) / done
-                words = f"{done} of {numbers.size} replicates, about {left:.0f} s left"
-                line = f"{type(policy).__name__}: {words}"
-                print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+                say(sum(one.replicates.size for one in parts))
     finally:
         if progress:
             print(file=sys.stderr)
@@ -185,7 +182,7 @@ def _is_whole(values: np.ndarray) -> bool:
     return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
 
 
-def _shared(playing: Callable, pieces: Sequence[np.ndarray], n_jobs: int) -> Iterator[Played]:
+def _shared(playing: Callable, pieces: Sequence, n_jobs: int) -> Iterator[Any]:
     """Yield what some processes play of each piece, in order."""
     # forks have the policy without pickling, so that its class can be a notebook's
     pool = ProcessPoolExecutor(
@@ -216,3 +213,15 @@ def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
         part = _PLAYING[-1](piece)
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
     return part, warned
+
+
+def _said(name: str, total: int) -> Callable[[int], None]:
+    """Return a function that prints how many replicates are done."""
+    begin = time.monotonic()
+
+    def say(done: int) -> None:
+        left = (time.monotonic() - begin) * (total - done) / done
+        words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
+        print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
+
+    return say
