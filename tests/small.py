@@ -138,9 +138,7 @@ def write_replays(folder: Path) -> None:
     for one in small_config(folder).replays:
         arms, feedback = one.name.split("_")[1:]
         table = folder / "results" / one.table
-        write_replay(
-            int(arms), feedback, table, lambda done: None, rounds=2000 if arms == "5" else 300
-        )
+        write_replay(int(arms), feedback, table, rounds=2000 if arms == "5" else 300)
         for name in one.figures:
             images = folder / "figures" / one.paper / name
             draw(

@@ -142,12 +142,12 @@ def test_the_code_behind_a_name(tmp_path):
         "def used(x):\n    return deep(x)\n\n\ndef also(x):\n    return x\n\n\ndef deep(x):\n"
         "    return x\n"
     )
-    found = behind([("one.py", "top")], package=Path(package))
+    found = behind((("one.py", "top"),), package=Path(package))
     assert list(found) == [
         *("LIMIT in one.py", "also in two.py", "deep in two.py", "top in one.py"),
         "used in two.py",
     ]
-    assert list(behind([("one.py", "top")], ["two.py"], Path(package))) == [
+    assert list(behind((("one.py", "top"),), ("two.py",), Path(package))) == [
         *("LIMIT in one.py", "top in one.py")
     ]
 
@@ -158,7 +158,7 @@ def test_statements_that_give_one_name_count_together(tmp_path):
         "import b\n\nmeasure(b.one, 'word')\nmeasure(b.two, 'word')\nmeasure(b.one, b.two)\n"
     )
     (tmp_path / "b.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")
-    found = behind([("a.py", "word")], (), tmp_path)
+    found = behind((("a.py", "word"),), (), tmp_path)
     assert set(found) == {"one in a.py", "two in a.py"}
-    either = behind([("a.py", "one")], (), tmp_path)["one in a.py"]
+    either = behind((("a.py", "one"),), (), tmp_path)["one in a.py"]
     assert len(either.split("-")) == 2

@@ -118,7 +118,7 @@ COMMANDS = [
     "notebook FOLDER x",
     "site FILE --figures FILE --out x",
     "site FILE --figures FOLDER --out FILE",
-    "rulegraph nowhere",
+    "fetch nowhere",
     "replicate --cores 0",
     "nothing",
 ]

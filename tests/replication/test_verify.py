@@ -29,7 +29,6 @@ from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import (
-    chunk_path,
     read_lock,
     replicate_hashes,
     summarised,
@@ -59,7 +58,7 @@ def simulate_all(config):
                 run.spec,
                 config.seed_of(config.experiment_of(run)),
                 range(first, last + 1),
-                chunk_path(config, run, chunk),
+                config.results / run.chunk_file(chunk),
             )
 
 
@@ -89,7 +88,7 @@ def lock(made):
 @pytest.fixture
 def chunk(config):
     """Return the second chunk file of one run: its replicate 2."""
-    return chunk_path(config, shrunk.run_of(config, RUN), "2-2")
+    return config.results / shrunk.run_of(config, RUN).chunk_file("2-2")
 
 
 def rewritten(file, change=None, **footer):
@@ -394,7 +393,7 @@ def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
 def collected(config):
     """Return a dataset made of its chunks, and its footer."""
     experiment = config.experiment("banditq", "bandit_feedback")
-    chunks = [chunk_path(config, run, chunk) for run in experiment.runs for chunk in run.chunks()]
+    chunks = [config.results / run.chunk_file(c) for run in experiment.runs for c in run.chunks()]
     data = Path(config.folders["results"]) / experiment.dataset
     own = config.seed_of(experiment), data, config.ledger_of(experiment)
     collect(chunks, experiment.facts(), *own)

@@ -9,7 +9,7 @@ from fairbandits.settings.schemas import read_yaml
 
 CODE = """
 import sys
-from fairbandits.settings.starting import check_start
+from fairbandits.settings.experiments import check_start
 check_start("uniform", {}, [], 2, 10, {}, "here")
 print("numba" in sys.modules)
 """

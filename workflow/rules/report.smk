@@ -67,5 +67,5 @@ rule rulegraph:
         "../../environment.yml"
     threads: 1
     shell:
-        "(PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock | fairbandits rulegraph -)"
+        "(PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock | python workflow/rulegraph.py)"
         " > {output:q} 2> {log:q}"

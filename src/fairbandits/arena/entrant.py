@@ -24,7 +24,8 @@ from fairbandits.library.simulation import feedback_of
 from fairbandits.policies.own import find, with_numbers
 from fairbandits.replication.simulate import instance_of
 from fairbandits.settings.config import Experiment
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, shares_of
 
 #: Parameter names by which a policy can ask for facts of the instance.
@@ -44,7 +45,6 @@ class Entrant:
 
     @property
     def label(self) -> str:
-        """Name in tables and pictures."""
         return f"{self.name} (yours)"
 
     def policy(self, given: Mapping[str, Any]) -> Any:
@@ -116,7 +116,8 @@ def enter(
     """
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     experiments = _experiments(arena, chosen, instances)
-    fitting = [one for one in experiments if not _inapplicable(entrant, one)]
+    grouped = "groups" in entrant.asks
+    fitting = [one for one in experiments if one.groups or not grouped]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
     for experiment in experiments:
@@ -130,7 +131,8 @@ def enter(
         outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
         outcome.stored = max(outcome.stored, last)
         terms = [one for one in chosen if one.suite == experiment.suite]
-        if reason := _inapplicable(entrant, experiment):
+        if grouped and not experiment.groups:
+            reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
         how = {"horizon": horizon, "checkpoints": rounds[rounds <= horizon], "seed": footer["seed"]}
@@ -159,8 +161,7 @@ def _experiments(
     """Return the experiments of contracts, on all or some instances; all must be stored."""
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
-        if name not in known:
-            raise ConfigError(f"the arena has no instance {name!r}{meant(name, known)}")
+        expect_known(name, known, f"the arena has no instance {name!r}")
     experiments = [
         one
         for suite in dict.fromkeys(terms.suite for terms in chosen)
@@ -169,12 +170,11 @@ def _experiments(
     ]
     if not experiments:
         first = chosen[0].name
-        raise ConfigError(
-            f"contract {first} is not judged on {', '.join(instances)}; it is on "
-            f"{', '.join(one.instance for one in arena.instances(first))}"
-        )
+        there = ", ".join(one.instance for one in arena.instances(first))
+        words = f"contract {first} is not judged on {', '.join(instances)}"
+        raise ConfigError(f"{words}; it is on {there}")
     for one in experiments:
-        file = standings.dataset_of(arena, one).resolve()
+        file = (arena.config.results / one.dataset).resolve()
         if not file.exists():
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "
@@ -184,33 +184,23 @@ def _experiments(
     return experiments
 
 
-def _inapplicable(entrant: Entrant, experiment: Experiment) -> str:
-    """Return why a policy cannot be run on an instance; nothing if it can."""
-    if "groups" in entrant.asks and not experiment.groups:
-        return "it asks for groups, and there are none"
-    return ""
-
-
 def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:
     """Return whether the policy runs compiled, and its compiled form for all instances."""
     spec = experiment.runs[0].spec
     given = given_of(spec, np.array(spec.means or spec.ranges[1], float), entrant)
     try:
         made = entrant.policy(given)
-        inside = getattr(made, "_policy", made)
-        state = inside.start(spec.n_arms, PLAIN_ROUNDS)
+        state = getattr(made, "_policy", made).start(spec.n_arms, PLAIN_ROUNDS)
     except Exception as error:  # a user's class can raise anything
-        raise ConfigError(
-            f"{entrant.name} cannot be made and started: {type(error).__name__}: {error}"
-        ) from error
+        words = f"cannot be made and started: {type(error).__name__}: {error}"
+        raise ConfigError(f"{entrant.name} {words}") from error
     if is_implemented(type(state)):  # one of the package's own
         return True, None
     for verb in ("choose", "learn"):
         if not callable(getattr(state, verb, None)):
-            raise ConfigError(
-                f"{entrant.name}.start must return an object with methods choose and learn; "
-                f"{type(state).__name__} has no {verb}"
-            )
+            words = "must return an object with methods choose and learn"
+            has = f"{type(state).__name__} has no {verb}"
+            raise ConfigError(f"{entrant.name}.start {words}; {has}")
     if not isinstance(made, Compiled):
         return False, None
     try:
@@ -230,7 +220,6 @@ def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, An
 
 
 def role_of(entrant: Entrant, contract: str) -> Role:
-    """Return how a user's policy meets a contract."""
     knows = {
         "minimum_pulls": "targets" in entrant.asks and "quotas" not in entrant.asks,
         "minimum_reward": "quotas" in entrant.asks and "targets" not in entrant.asks,
@@ -264,10 +253,8 @@ def _played(
         try:
             policy = entrant.policy(given_of(spec, one.true_means, entrant))
         except Exception as error:  # a user's class can raise anything
-            raise Failed(
-                f"{entrant.name} cannot be made for {experiment.instance}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            words = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
+            raise Failed(f"{entrant.name} {words}") from error
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
@@ -295,9 +282,8 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
         return None
 
     for replicate in replicates:
-        if raised(policy, replicate) and (
-            error := raised(getattr(policy, "_policy", policy), replicate)
-        ):
+        plain = getattr(policy, "_policy", policy)
+        if raised(policy, replicate) and (error := raised(plain, replicate)):
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             return f"{place_of(error)}: {name}{error}{line_of(error)}"
     return ""

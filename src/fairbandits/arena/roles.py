@@ -1,6 +1,5 @@
 """Roles of the policies under each contract: papers/arena/arena.yaml."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,9 @@ from typing import Any
 from fairbandits.arena.settings import SLUG
 from fairbandits.library.contracts import CONTRACTS
 from fairbandits.settings.config import Config, Experiment
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import check
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file, read_yaml
 
 #: Role of a policy that was made for the contract.
 OWN = "own"
@@ -51,14 +51,12 @@ class Arena:
     needs_horizon: dict[str, str]  # policy that must know the number of rounds -> its use
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
-        """Return the experiments of a contract's instances."""
         return self.config.named(SLUG, self.of(contract).suite)
 
     def of(self, contract: str) -> Terms:
         """Return a contract's terms, or raise ConfigError naming the nearest."""
         known = {one.name: one for one in self.terms}
-        if contract not in known:
-            raise ConfigError(f"the arena has no contract {contract!r}{meant(contract, [*known])}")
+        expect_known(contract, known, f"the arena has no contract {contract!r}")
         return known[contract]
 
 
@@ -68,21 +66,17 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     where = str(file.relative_to(root))
     content = read_yaml(file)
     check(content, "arena", where)
-
-    def need(known: Collection[str], name: str, place: str, problem: str) -> None:
-        if name not in known:
-            raise ConfigError(f"{where}: {place}: {problem.format(name)}{meant(name, [*known])}")
-
     suites: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
     run = sorted({policy for labels in suites.values() for policy in labels})
     for key in ("policies", "needs_horizon"):
         for name in content[key]:
-            need(run, name, key, "no suite runs {!r}")
+            expect_known(name, run, f"{where}: {key}: no suite runs {name!r}")
     terms = []
     for name, one in content["contracts"].items():
-        need(suites, one["suite"], f"contracts.{name}.suite", "{!r} is unknown")
+        place = f"contracts.{name}.suite: {one['suite']!r} is unknown"
+        expect_known(one["suite"], suites, f"{where}: {place}")
         ran = suites[one["suite"]]
         roles = {
             policy: _role(content, policy, name, policy in ran, where)
@@ -106,8 +100,7 @@ def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where:
     if given == OWN:
         return Role(OWN, OWN, "made for this contract")
     known = content["translations"]
-    if given not in known:
-        raise ConfigError(f"{place}.{contract}: {given!r} is unknown{meant(given, [OWN, *known])}")
+    expect_known(given, [OWN, *known], f"{place}.{contract}: {given!r} is unknown")
     return Role(given, known[given]["kind"], known[given]["says"])
 
 

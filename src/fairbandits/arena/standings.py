@@ -3,11 +3,13 @@
 They are counted from scores: contract regret and shortfall of each replicate, by round.
 """
 
-import time
+import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,6 @@ from fairbandits.arena.settings import SLUG, TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
 from fairbandits.library import contracts
 from fairbandits.library.instance import Instance
-from fairbandits.library.results import Result
 from fairbandits.library.simulation import Setting, play
 from fairbandits.measures.summary import summarise
 from fairbandits.policies import make_policy
@@ -42,18 +43,6 @@ COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The recorded columns that a contract measures: see `fairbandits.contracts`."""
-
-    rounds: np.ndarray
-    plays: np.ndarray
-    rewards: np.ndarray
-    true_means: np.ndarray
-    deficits: Mapping[str, np.ndarray]
-    quotas: tuple
-
-
-@dataclass(frozen=True)
 class Score:
     """A policy with one setting on one instance under one contract."""
 
@@ -67,7 +56,6 @@ class Score:
 
     @property
     def name(self) -> str:
-        """Label and setting."""
         return f"{self.label}, {self.setting}" if self.setting else self.label
 
     def at(self, measure: str, horizon: int | None = None) -> np.ndarray:
@@ -78,44 +66,35 @@ class Score:
 
 def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.Contract]:
     """Return a function from true means to the contract of a suite's run."""
-    if contract == "minimum_pulls":
-        pulls = contracts.MinimumPulls(spec.quotas)
-        return lambda means: pulls
     if contract == "minimum_reward":
         # target_shares are the quotas in all suites of this contract
         return lambda means: contracts.MinimumReward(shares_of(spec.quotas, means.tolist()))
-    fractions = iter([rational("quotas", one) for one in spec.quotas])
-    owed = [sum((next(fractions) for _ in range(size)), Fraction()) for size in spec.groups]
-    is_exposure = contract == "group_exposure"
-    kind = contracts.GroupExposure if is_exposure else contracts.GroupMerit
-    of_groups = kind(spec.groups, tuple(map(str, owed)))
-    return lambda means: of_groups
+    given = (spec.quotas,)
+    if contract != "minimum_pulls":
+        fractions = (rational("quotas", one) for one in spec.quotas)
+        owed = [sum(islice(fractions, size), Fraction()) for size in spec.groups]
+        given = spec.groups, tuple(map(str, owed))
+    same = contracts.CONTRACTS[contract](*given)
+    return lambda means: same
 
 
-def values_of(
-    make: Callable[[np.ndarray], contracts.Contract], seen: Seen | Result
-) -> dict[str, np.ndarray]:
+def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> dict[str, np.ndarray]:
     """Return the measures of a contract, which can depend on each replicate's means."""
     if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
         contract = make(seen.true_means)
         return {name: getattr(contract, name)(seen) for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
-        own = slice(r, r + 1)
-        deficits = {name: values[own] for name, values in seen.deficits.items()}
-        one = Seen(seen.rounds, seen.plays[own], seen.rewards[own], means, deficits, seen.quotas)
-        parts.append({name: getattr(make(means), name)(one) for name in MEASURES})
+        own = {name: getattr(seen, name)[r : r + 1] for name in ("plays", "rewards")}
+        own["deficits"] = {name: values[r : r + 1] for name, values in seen.deficits.items()}
+        own |= {"rounds": seen.rounds, "true_means": means, "quotas": seen.quotas}
+        parts.append(values_of(make, SimpleNamespace(**own)))
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
-
-
-def dataset_of(arena: Arena, experiment: Experiment) -> Path:
-    """Return the file with an instance's runs."""
-    return Path(arena.config.folders["results"]) / experiment.dataset
 
 
 def recorded(arena: Arena, experiment: Experiment) -> tuple[list[RunData], dict[str, Any]]:
     """Return the stored runs of an instance and their footer, or raise StoreError if unusable."""
-    file = dataset_of(arena, experiment)
+    file = arena.config.results / experiment.dataset
     swept_names = sorted({name for run in experiment.runs for name in run.spec.sweep})
     table, footer = load_dataset(file, [*COLUMNS, *swept_names])
     expect_experiment(footer, experiment, file)
@@ -134,12 +113,17 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
         yield Score(*facts, values_of(maker_of(terms.name, run.spec), seen_of(run)))
 
 
-def seen_of(run: RunData) -> Seen:
-    """Return the columns of a stored run that a contract measures."""
-    means = run.values["mean"][:, 0] if "mean" in run.values else np.array(run.spec.means)
-    deficits = {k: run.values[k] for k in ("floor_deficit_sup",) if k in run.values}
-    recorded = run.values["plays"], run.values["reward"]
-    return Seen(run.rounds, *recorded, means, deficits, run.spec.quotas)
+def seen_of(run: RunData) -> SimpleNamespace:
+    """Return what a contract measures: see `fairbandits.contracts`."""
+    values = run.values
+    return SimpleNamespace(
+        rounds=run.rounds,
+        plays=values["plays"],
+        rewards=values["reward"],
+        true_means=values["mean"][:, 0] if "mean" in values else np.array(run.spec.means),
+        deficits={k: values[k] for k in ("floor_deficit_sup",) if k in values},
+        quotas=run.spec.quotas,
+    )
 
 
 def interval(values: np.ndarray) -> pd.DataFrame:
@@ -293,16 +277,11 @@ COSTED = {
 
 
 def _nanoseconds(policy: Any, rounds: int) -> float:
-    took = []
-    for _ in range(2):  # the first one compiles, or loads what was compiled
-        begin = time.perf_counter()
-        play(
-            *(Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)),
-            checkpoints=[rounds],
-            compiled=True if rounds == COST_ROUNDS else None,
-        )
-        took.append(time.perf_counter() - begin)
-    return took[-1] / rounds / COST_REPLICATES * 1e9
+    what = Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)
+    how = {"checkpoints": [rounds], "compiled": True if rounds == COST_ROUNDS else None}
+    # the first time it compiles, or loads what was compiled
+    _, took = timeit.repeat(lambda: play(*what, **how), number=1, repeat=2)
+    return took / rounds / COST_REPLICATES * 1e9
 
 
 def write(config: Config, out: Path) -> None:

@@ -19,15 +19,15 @@ SECTIONS = {
     "Commands": "demo replicate claims arena judge deviations power describe rejudge verify certify"
     " article archive fetch export replay",
     "To change the project": "check-claims vocabulary numbers lock",
-    "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook site"
-    " rulegraph",
+    "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
+    " site",
 }
 #: File -> the commands that it has.
 FILES = {
     "audit": "audit verdicts record power claims deviations check-claims vocabulary rejudge",
     "own": "demo arena standings judge",
     "replicate": "replicate",
-    "report": "describe notebook site numbers export article rulegraph",
+    "report": "describe notebook site numbers export article",
     "steps": "simulate collect figure replay",
     "verify": "verify certify lock archive fetch",
 }

@@ -49,12 +49,6 @@ def _claims() -> list[str]:
     return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
 
 
-def _verdicts() -> list[str]:
-    from fairbandits.audit.finding import OUTCOMES
-
-    return list(OUTCOMES)
-
-
 def _seed(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
     """Return a whole number of at least 0, or the word that stands for seeds of the ledgers."""
     if value is None or value == LEDGER:
@@ -80,11 +74,7 @@ RESULTS = option(
 )
 CORES = option("--cores", type=click.IntRange(min=1), help="Cores to use; default all.")
 LOCK = option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to compare with.")
-VERDICT = option(
-    "--verdict",
-    shell_complete=completing(_verdicts),
-    help="Only claims with this verdict, e.g. inconclusive.",
-)
+VERDICT = option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 CLAIM = argument("claim", required=False, shell_complete=completing(_claims))
 PLAN = argument("plan", type=FILE)
 

@@ -36,16 +36,6 @@ def demo(rounds, replicates, out):
     echo(out)
 
 
-def _contracts() -> list[str]:
-    from fairbandits.library.contracts import CONTRACTS
-
-    return list(CONTRACTS)
-
-
-def _instances() -> list[str]:
-    return [one.instance for one in options.arena_of().experiments]
-
-
 @command(
     "arena my_policies.py:FairGreedy",
     "arena my_policies.py:FairGreedy --contract minimum_pulls --instances fair_ucb_1",
@@ -54,18 +44,8 @@ def _instances() -> list[str]:
 @CONFIGS
 @options.RESULTS
 @argument("policy", metavar="FILE.py:CLASS")
-@option(
-    "--contract",
-    "contracts",
-    multiple=True,
-    shell_complete=options.completing(_contracts),
-    help="Only this contract; can be repeated.",
-)
-@option(
-    "--instances",
-    shell_complete=options.completing(_instances),
-    help="Only these instances, separated by commas.",
-)
+@option("--contract", "contracts", multiple=True, help="Only this contract; can be repeated.")
+@option("--instances", help="Only these instances, separated by commas.")
 @option(
     "--compiled", is_flag=True, help="Compile the policy, and run all stored rounds and replicates."
 )
@@ -106,7 +86,7 @@ def standings(configs, results):
     from fairbandits.arena.standings import write
 
     config = options.arena_of(configs, results)
-    write(config, Path(config.folders["results"]) / SLUG)
+    write(config, config.results / SLUG)
 
 
 @command(

@@ -1,12 +1,12 @@
 """The commands that make the report, and what the project's pages say."""
 
 import json
-import re
 from pathlib import Path
 
-from click import Choice, File, argument, echo, option
+from click import Choice, argument, echo, option
 
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all
+from fairbandits.data.whole import named
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
@@ -48,7 +48,6 @@ def notebook(source, out, parameters):
 @option("--results", type=FOLDER, help="Folder of the results, for the pages of claims.")
 def site(notebooks, figures, out, results):
     """Build the report site from executed NOTEBOOKS."""
-    from fairbandits.data.store import named
     from fairbandits.report.build import build
 
     with named(out):
@@ -101,7 +100,7 @@ def _catalogued(form, config, results, out):
     else:
         tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
         tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
-        text = catalogues.croissant(results or Path(config.folders["results"]), tables, out)
+        text = catalogues.croissant(results or config.results, tables, out)
     (file,) = put({f"{form}.json": text}, out)
     return file
 
@@ -115,7 +114,6 @@ def article(configs, out):
     It is made of the committed tables.
     """
     from fairbandits.audit.run import load
-    from fairbandits.data.store import named
     from fairbandits.report import article
 
     root = checkout()
@@ -123,21 +121,3 @@ def article(configs, out):
     with named(out):
         article.write_pdf(article.markdown(ledgers, root), out, root)
     echo(out)
-
-
-@command("rulegraph graph.mmd")
-@argument("graph", type=File())
-def rulegraph(graph):
-    """Print Snakemake's GRAPH of rules (Mermaid; - for standard input) for Graphviz.
-
-    Rules of one kind are drawn as one.
-    """
-    text = graph.read()
-    # rules that exist several times: for each bundle, or for each figure of a paper
-    several = re.compile(r"^(simulate_|collect_|\w+_fig)\w+$")
-    names = {key: several.sub(r"\1*", name) for key, name in re.findall(r"(id\d+)\[(\w+)\]", text)}
-    arrows = {(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", text)}
-    echo("digraph rules {\n    rankdir=LR")
-    echo('    node [shape=box, style=rounded, fontname="sans-serif"]')
-    echo_all(f'    "{a}" -> "{b}"' for a, b in sorted(arrows) if a != b)
-    echo("}")

@@ -90,8 +90,5 @@ def replay(program, arms, feedback, rounds, published, out):
     also = published_rounds(read_yaml(published)["figures"], horizon) if published else []
     length = min(horizon, rounds or horizon)
     with progressbar(length=length, label="rounds", file=sys.stderr) as bar:
-        write_replay(
-            *(int(arms), feedback, out, lambda done: bar.update(done - bar.pos)),
-            rounds=length,
-            also=also,
-        )
+        how = {"rounds": length, "also": also, "progress": lambda done: bar.update(done - bar.pos)}
+        write_replay(int(arms), feedback, out, **how)

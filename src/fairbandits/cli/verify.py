@@ -131,10 +131,10 @@ def fetch(configs, results, lock, file):
     from fairbandits.report.archive import fetch as fetch_results
 
     config = options.placed(load_config(configs), results)
-    place = Path(config.folders["results"])
-    others = [(one, read_lock(own)) for one, own in _locked_arena(configs, lock, place)]
+    arena = _locked_arena(configs, lock, config.results)
+    others = [(one, read_lock(own)) for one, own in arena]
     taken = fetch_results(file, config, read_lock(lock), others)
-    echo(f"{place}: {taken} files, all verified")
+    echo(f"{config.results}: {taken} files, all verified")
 
 
 def _locked_arena(
@@ -148,6 +148,5 @@ def _locked_arena(
     if own == lock or not own.is_file():
         return
     arena = options.arena_of(configs, results)
-    folder = Path(arena.folders["results"])
-    if results or any((folder / one.dataset).exists() for one in arena.experiments):
+    if results or any((arena.results / one.dataset).exists() for one in arena.experiments):
         yield arena, own

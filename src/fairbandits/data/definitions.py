@@ -6,12 +6,14 @@ module's top level; comments, docstrings and layout do not count.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from fairbandits.data.provenance import PACKAGE, docstrings, tokens
+
+NAMED = ast.Name | ast.Attribute
 
 
 class Definition(NamedTuple):
@@ -35,8 +37,9 @@ class Source(NamedTuple):
     imports: Mapping[str, str]
 
 
+@cache
 def behind(
-    roots: Iterable[tuple[str, str]], without: Iterable[str] = (), package: Path = PACKAGE
+    roots: frozenset[tuple[str, str]], without: tuple[str, ...] = (), package: Path = PACKAGE
 ) -> dict[str, str]:
     """Return the hashes of definitions and of all that they use, by ``NAME in FILE``.
 
@@ -69,8 +72,11 @@ def source(file: str, package: Path = PACKAGE) -> Source:
         part = "".join(lines[first - 1 : node.end_lineno])
         kept = "".join(tokens(part, list(docstrings(ast.parse(part)))))
         digest = hashlib.sha256(kept.encode()).hexdigest()[:16]
-        uses, parameters = frozenset(_uses(node)), tuple(_parameters(node))
-        one = Definition(file, names[0], digest, uses, parameters, isinstance(node, ast.Expr))
+        # dotted names, each with those that it begins with
+        used = (ast.unparse(one) for one in ast.walk(node) if isinstance(one, NAMED))
+        uses = frozenset(one for one in used if one.replace(".", "").replace("_", "a").isalnum())
+        given = tuple(_parameters(node))
+        one = Definition(file, names[0], digest, uses, given, isinstance(node, ast.Expr))
         for name in names:
             definitions[name] = (*definitions.get(name, ()), one)
     imports = {
@@ -125,17 +131,7 @@ def asked(definition: Definition, package: Path = PACKAGE) -> Iterator[str]:
             yield from other.parameters
 
 
-def _uses(node: ast.AST) -> Iterator[str]:
-    """Yield the dotted names in a statement, each with those that it begins with."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name | ast.Attribute):
-            name = ast.unparse(one)
-            if name.replace(".", "").replace("_", "a").isalnum():
-                yield name
-
-
 def _used(definition: Definition, package: Path) -> Iterator[Definition]:
-    """Yield the definitions that a definition uses."""
     for name in definition.uses:
         yield from _found(definition.file, name, package)
 

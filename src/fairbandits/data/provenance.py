@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.whole import guard_numba, kept
+from fairbandits.data.whole import checksum, guard_numba, kept
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
@@ -45,7 +45,7 @@ WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionar
 #: is read.
 CONFIGURING = (
     *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
-    *("settings/scales.py", "settings/schemas.py", "settings/starting.py"),
+    *("settings/scales.py", "settings/schemas.py"),
 )
 
 
@@ -109,18 +109,14 @@ def _hash(parts: Iterable[str]) -> str:
 def joint(codes: Iterable[str]) -> str:
     """Return one hash for several in any order: that of all if they are equal; empty for none."""
     different = sorted(set(codes))
-    if len(different) < 2:
-        return "".join(different)
-    return _hash(" ".join(different))
+    return _hash(" ".join(different)) if len(different) > 1 else "".join(different)
 
 
 def _below(parts: Iterable[str]) -> list[str]:
     """Return the source files of some parts, those of each part sorted."""
     found = []
-    for part in parts:
-        root = PACKAGE / part
-        files = [root] if root.is_file() else sorted(root.rglob("*.py"))
-        if not files:
+    for root in (PACKAGE / part for part in parts):
+        if not (files := [root] if root.is_file() else sorted(root.rglob("*.py"))):
             raise FileNotFoundError(f"no source files below {root}")
         found += [path.relative_to(PACKAGE).as_posix() for path in files]
     return found
@@ -161,12 +157,10 @@ def figure_code(paper: str) -> str:
 
 
 def audit_code() -> str:
-    """Return the fingerprint of the code that judges recorded runs."""
     return collect_code(*AUDIT)
 
 
 def replay_code() -> str:
-    """Return the fingerprint of the code that replays released programs."""
     return fingerprint_of_use("replication/banditq_uai2024.py")
 
 
@@ -192,7 +186,7 @@ def _imports(name: str) -> frozenset[str]:
 def _contents(name: str) -> dict[str, Any]:
     """Return a source file's imports and a hash of its tokens, kept by a hash of the file."""
     content = (PACKAGE / name).read_bytes()
-    key = f"{name} {key_of(content)}"
+    key = f"{name} {checksum(content).hex()}"
     known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
@@ -249,30 +243,23 @@ def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
 def _names(tree: ast.Module, file: Path) -> Iterator[str]:
     """Yield a file's imports from the package, as ``package.module.name``."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [one.name for one in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                raise ValueError(
-                    f"{file}, line {node.lineno}: an import inside the package must be absolute, "
-                    f"from {PACKAGE.name}, so that fingerprints can follow it"
-                )
-            names = [f"{node.module}.{one.name}" for one in node.names]
-        else:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
+        if getattr(node, "level", 0):
+            raise ValueError(
+                f"{file}, line {node.lineno}: an import inside the package must be absolute, "
+                f"from {PACKAGE.name}, so that fingerprints can follow it"
+            )
+        origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        names = (f"{origin}{one.name}" for one in node.names)
         yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
-
-
-def key_of(content: bytes) -> str:
-    """Return a hash of what something was worked out from."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 @cache
 def remembered(what: str, *parts: str) -> dict[str, Any]:
-    """Return what earlier processes worked out with the same code of these parts, by `key_of`."""
-    code = key_of(b"".join((PACKAGE / name).read_bytes() for name in _below(parts)))
-    return kept(cache_root() / f"{what}-{code}.json")
+    """Return what earlier processes worked out with the same code of these parts."""
+    code = checksum(b"".join((PACKAGE / name).read_bytes() for name in _below(parts)))
+    return kept(cache_root() / f"{what}-{code.hex()}.json")
 
 
 def _files_of(imported: str) -> Iterator[str]:

@@ -8,10 +8,7 @@ dictionary's entries as metadata.
 import hashlib
 import itertools
 import json
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ import pyarrow.parquet as pq
 
 from fairbandits.data.dictionary import metadata_of
 from fairbandits.data.provenance import git_commit, package_versions
+from fairbandits.data.whole import replacing
 
 SCHEMA_VERSION = 1
 KEY = b"fairbandits"
@@ -37,33 +35,6 @@ def _unusable(path: Path, why: str) -> StoreError:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-@contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Name what was to be written where the system does not: a full disk, a quota."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(f"{path} could not be written, and is as it was: {error}") from error
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        with named(path):
-            yield temporary
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""Checksums for cache files: a damaged file is ignored with a warning and made again.
+"""Files that are written whole or not at all; and cache files with checksums.
 
-Compiled code with a flipped bit ends a process without a message, or worse; so does a truncated
-index.
+A damaged cache file is ignored with a warning and made again: compiled code with a flipped bit ends
+a process without a message, or worse; so does a truncated index.
 """
 
 import atexit
@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -20,8 +21,34 @@ from typing import Any
 SIZE = 16
 
 
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Name what was to be written where the system does not: a full disk, a quota."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(f"{path} could not be written, and is as it was: {error}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        with named(path):
+            yield temporary
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def checksum(content: bytes) -> bytes:
-    """Return the checksum of some bytes."""
     return hashlib.blake2b(content, digest_size=SIZE).digest()
 
 
@@ -43,14 +70,9 @@ def read_whole(file: Path) -> bytes | None:
 
 def write_whole(file: Path, body: bytes) -> None:
     """Write a cache file with its checksum; do nothing where it cannot be written."""
-    temporary = file.with_name(f".{file.name}-{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    # a read-only home, a full disk: it is worked out again next time
+    with suppress(OSError), replacing(file) as temporary:
         temporary.write_bytes(body + checksum(body))
-        os.replace(temporary, file)
-    except OSError:  # a read-only home, a full disk: it is worked out again next time
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @cache
@@ -79,13 +101,9 @@ def guard_numba() -> None:
     """
     from numba.core import caching
 
-    if issubclass(caching.IndexDataCacheFile, _Guarded):
-        return
-
-    class Guarded(_Guarded, caching.IndexDataCacheFile):
-        pass
-
-    caching.IndexDataCacheFile = Guarded
+    numbas = caching.IndexDataCacheFile
+    if not issubclass(numbas, _Guarded):
+        caching.IndexDataCacheFile = type("Guarded", (_Guarded, numbas), {})
 
 
 class _Guarded:

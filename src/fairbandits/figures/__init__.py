@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+_REPLAYED = "with the program's own random numbers; circles: read off the published figure"
 _SPREAD = "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates"
 _VERSIONS = (
     "Left: as the paper prints {}, where nothing cuts optimistic means off at 1; "
@@ -39,10 +40,11 @@ class Declared(NamedTuple):
 
         template = jinja2.Template(self.template, undefined=jinja2.StrictUndefined)
         first = shows[0]
-        facts = {
-            "what": first["title"].lower(),
-            "mean": f"mean over {first.get('replicates')} replicates of {first['horizon']} rounds",
-        }
+        n, rounds = first.get("replicates"), f"{first['horizon']} rounds"
+        mean = f"mean over {n} replicates of {rounds}"
+        lines = f"{mean}; {_SPREAD}; thin line: one replicate"
+        lines = lines if n else f"one run of {rounds} {_REPLAYED}"
+        facts = {"what": first["title"].lower(), "mean": mean, "lines": lines}
         words = template.render(first | facts | WORDS, shows=shows, beside=self.beside)
         return " ".join(words.split())
 

@@ -4,7 +4,7 @@ Figures 1-6 are of five arms, 8-13 of a thousand: there the released program is 
 own random numbers, one run beside numbers read off the published curves. Figure 7 is oracle LFG's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, draw_curve, law_panels
+from fairbandits.library.style import COLOURS, draw_curve
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
@@ -52,10 +52,10 @@ def _by_law(
         for series, values in measured(run, dataset.footer, quantity).items()
     )
     laws = panels.different(curves, "law")
-    drawing, (axes,) = law_panels(laws, sharey=True)
-    for axis, law in zip(axes, laws, strict=True):
-        for series in panels.different(curves, "series"):
-            draw_curve(axis, panels.of(curves, law=law, series=series), series)
+    drawing, (axes,) = panels.law_panels(laws, sharey=True)
+    for axis, part in panels.each(axes, curves, law=laws):
+        for series, curve in part.groupby("series", sort=False):
+            draw_curve(axis, curve, series)
             _levels(axis, dataset.footer, quantity, series)
         if replay is not None and axis is axes[0]:
             for name, words in (("queue_1", "the published run, replayed"), ("queue_2", None)):
@@ -83,25 +83,35 @@ def _levels(axis: Axes, footer: Mapping[str, Any], quantity: str, series: str) -
 
 def _penalty(footer: Mapping[str, Any]) -> float:
     """Return BanditQ's V, which variants change."""
-    runs = footer.get("runs")
-    given = next(iter(runs.values()))["parameters"] if runs else {}  # all runs have the same
-    penalty = given.get("V")
+    run, *_ = footer.get("runs", {"": {"parameters": {}}}).values()  # all have the same
+    given, penalty = run["parameters"], run["parameters"].get("V")
     return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
 
 
 @figure(
     fig1="reward rates, full information",
     fig4="reward rates, bandit feedback",
+    fig8="reward rates, a thousand arms, full information",
+    fig11="reward rates, a thousand arms, bandit feedback",
     reads=["reward"],
     quantity="the arm's reward rate R_k(t) / t",
     unit="reward per round",
 )
-def rates(datasets: list[Dataset]) -> panels.Drawing:
+def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
-    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
-    line: one replicate; broken lines: the targets.
+    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ lines }}; broken lines: the
+    targets.
+
+    Columns
+    -------
+    value : {unit}
+        Value of {quantity} in the authors' own run, replayed.
+    published : {unit}
+        The number read off the published figure; none where none was read off.
     """
+    if not datasets:
+        return _replayed(published, "rates", "reward accrual rate")
     drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
     axes[-1].legend(ncols=2)
     return drawing, curves
@@ -110,6 +120,8 @@ def rates(datasets: list[Dataset]) -> panels.Drawing:
 @figure(
     fig2="queue lengths, full information",
     fig5="queue lengths, bandit feedback",
+    fig9="queue lengths, a thousand arms, full information",
+    fig12="queue lengths, a thousand arms, bandit feedback",
     reads=["queue"],
     beside={"fig5": "replay_5_bandit"},
     quantity="the arm's queue length Q_k(t)",
@@ -118,10 +130,12 @@ def rates(datasets: list[Dataset]) -> panels.Drawing:
 def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the queue lengths, with the published run where it can be replayed.
 
-    Queue lengths, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin line: one replicate; dotted:
-    the fluid equilibrium (our derivation). {% if beside %} Black: the published run, replayed with
-    its own random numbers.{% endif %}
+    Queue lengths of the protected arms, {{ what }}. Lines: {{ lines }}; dotted: the fluid
+    equilibrium (our derivation). {% if beside %} Black: the published run, replayed with its own
+    random numbers.{% endif %}
     """
+    if not datasets:
+        return _replayed(published, "queues", "queue length")
     limits = {"xlim": (0, datasets[0].footer["horizon"]), "ylim": (0, None)}
     # a smoke run is shorter than the published one
     drawing, axes, curves = _by_law(datasets[0], "queues", "queue length", published, **limits)
@@ -132,16 +146,20 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
 @figure(
     fig3="regret, full information",
     fig6="regret, bandit feedback",
+    fig10="regret, a thousand arms, full information",
+    fig13="regret, a thousand arms, bandit feedback",
     reads=["reward"],
     quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
     unit="reward",
 )
-def regret(datasets: list[Dataset]) -> panels.Drawing:
+def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the regret.
 
-    Regret of the reward received against the static benchmark, {{ what }}. Line: {{ mean }};
-    {{ spread }}; thin line: one replicate; dotted: the fluid equilibrium (our derivation).
+    Regret of the reward received against the static benchmark, {{ what }}. Line: {{ lines }}
+    {%- if replicates is defined %}; dotted: the fluid equilibrium (our derivation){% endif %}.
     """
+    if not datasets:
+        return _replayed(published, "regret", "regret")
     drawing, axes, curves = _by_law(datasets[0], "regret", "regret")
     axes[-1].legend()
     return drawing, curves
@@ -156,9 +174,8 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the cumulative rewards and, below, their difference to the benchmark's.
 
-    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ mean }};
-    {{ spread }}; thin line: one replicate. The static benchmark played as a policy is a control
-    that the published figure does not have.
+    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ lines }}.
+    The static benchmark played as a policy is a control that the published figure does not have.
     """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
@@ -169,7 +186,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         for series, less in ((label, 0), (f"{label}, less benchmark", benchmark))
     )
     laws = panels.different(curves, "law")
-    drawing, axes = law_panels(laws, rows=2, sharex=True, sharey="row")
+    drawing, axes = panels.law_panels(laws, rows=2, sharex=True, sharey="row")
     for column, law in zip(axes.T, laws, strict=True):
         for label in footer["labels"].values():
             for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):
@@ -189,70 +206,21 @@ REPLAYED = {
 }
 
 
-@figure(
-    fig8="reward rates, a thousand arms, full information",
-    fig11="reward rates, a thousand arms, bandit feedback",
-    quantity="the arm's reward rate R_k(t) / t",
-    unit="reward per round",
-)
-def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the reward accrual rates of the protected arms.
-
-    Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
-    with the program's own random numbers; circles: read off the published curves; broken lines: the
-    targets.
-
-    Columns
-    -------
-    value : {unit}
-        Value of {quantity} in the authors' own run, replayed.
-    published : {unit}
-        The number read off the published figure; none where none was read off.
-    """
-    return _replayed(published, "rates", "reward accrual rate")
-
-
-@figure(
-    fig9="queue lengths, a thousand arms, full information",
-    fig12="queue lengths, a thousand arms, bandit feedback",
-    quantity="the arm's queue length Q_k(t)",
-    unit="reward",
-)
-def replayed_queues(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the queue lengths of the protected arms.
-
-    Queue lengths of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds with the
-    program's own random numbers; circles: read off the published curves; dotted: the fluid
-    equilibrium (our derivation).
-    """
-    return _replayed(published, "queues", "queue length")
-
-
-@figure(
-    fig10="regret, a thousand arms, full information",
-    fig13="regret, a thousand arms, bandit feedback",
-    quantity="the regret b* t - sum_k R_k(t), b* being the best fair reward of a round",
-    unit="reward",
-)
-def replayed_regret(published: pd.DataFrame) -> panels.Drawing:
-    """Draw the regret.
-
-    Regret of the reward received against the static benchmark, {{ what }}. Line: one run of
-    {{ horizon }} rounds with the program's own random numbers; circles: read off the published
-    curve.
-    """
-    return _replayed(published, "regret", "regret")
-
-
 def _replayed(replay: pd.DataFrame, quantity: str, label: str) -> panels.Drawing:
     """Draw a replay as lines, and the numbers read off the published figure as circles."""
     kind, figures = REPLAYED[quantity]
-    entry = read_yaml(paper_file("banditq", "published"))["figures"]
-    read_off = entry[figures[replay.attrs["feedback"]]]["values"]
+    published = read_yaml(paper_file("banditq", "published"))["figures"]
+    read_off = published[figures[replay.attrs["feedback"]]]["values"]
     arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
     columns = {"regret": "regret"} if kind == "regret" else arms
-    curves = replayed_beside(replay, read_off, columns)
-    drawing, ((axis,),) = panels.grid(1, 1, 3.7, figsize=(7.2, 3.7))
+    parts = []
+    for series, column in columns.items():
+        own = (one for one in read_off if (one["series"], one["quantity"]) == (series, "value"))
+        read = replay["round"].map({one["round"]: one["value"] for one in own}).astype(float)
+        part = {"series": series, "round": replay["round"], "value": replay[column]}
+        parts.append(pd.DataFrame(part | {"published": read}))
+    curves = pd.concat(parts, ignore_index=True)
+    drawing, ((axis,),) = panels.grid(1, 1, figsize=(7.2, 3.7))
     for series in columns:
         part, words = panels.of(curves, series=series), f"{series}, replayed"
         axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=words)
@@ -271,19 +239,3 @@ def _replayed(replay: pd.DataFrame, quantity: str, label: str) -> panels.Drawing
     axis.plot(read["round"], read["published"], **circles)
     drawing.legend(loc="outside right center")
     return drawing, curves
-
-
-def replayed_beside(
-    replay: pd.DataFrame, read_off: Sequence[Mapping[str, Any]], columns: Mapping[str, str]
-) -> pd.DataFrame:
-    """Return the replayed columns by series, with what was read off the ``published`` curves."""
-    parts = []
-    for series, column in columns.items():
-        read = {
-            one["round"]: one["value"]
-            for one in read_off
-            if (one["series"], one["quantity"]) == (series, "value")
-        }
-        part = pd.DataFrame({"series": series, "round": replay["round"], "value": replay[column]})
-        parts.append(part.assign(published=replay["round"].map(read).astype(float)))
-    return pd.concat(parts, ignore_index=True)

@@ -14,10 +14,10 @@ from fairbandits.data.provenance import figure_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
 from fairbandits.figures import PAPERS
 from fairbandits.library import style
-from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, refuse_stale
+from fairbandits.replication.datasets import expect, expect_all_rows, fresh, load_dataset
 from fairbandits.replication.recorded import Dataset
 from fairbandits.settings.marks import mark, mark_of_replay
-from fairbandits.settings.schemas import meant
+from fairbandits.settings.models import expect_known
 
 #: Title characters per inch.
 CHARACTERS = 12
@@ -25,10 +25,8 @@ CHARACTERS = 12
 
 def function_of(paper: str, figure: str) -> Callable:
     """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``."""
-    if paper not in PAPERS:
-        raise ValueError(f"there are no figures of {paper!r}{meant(paper, list(PAPERS))}")
-    if figure not in PAPERS[paper]:
-        raise ValueError(f"{paper} has no figure {figure!r}{meant(figure, list(PAPERS[paper]))}")
+    expect_known(paper, PAPERS, f"there are no figures of {paper!r}")
+    expect_known(figure, PAPERS[paper], f"{paper} has no figure {figure!r}")
     module = importlib.import_module(f"fairbandits.figures.{paper}")
     return getattr(module, PAPERS[paper][figure].function)
 
@@ -90,9 +88,7 @@ def _check(paper: str, figure: str, data: Sequence[Path]) -> None:
     """Raise StoreError unless a figure shows these datasets, its own first, with all their rows."""
     seen: dict[str, Path] = {}
     for file in data:
-        footer = read_footer(file)
-        expect(footer, {"kind": "dataset", "paper": paper}, file)
-        refuse_stale(footer, file)
+        footer = fresh(file, "dataset", paper=paper)
         name, role = footer["experiment"], "companion_to" if seen else "figures"
         if figure not in (shown := footer.get(role, [])):
             what = "beside another" if seen else "first"

@@ -5,7 +5,6 @@ scale of the axis.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,15 +119,10 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         for run in runs_of(table, footer)
     )
     drawing, axes = panels.grid(2, 2, 7.0, sharey=True)
-    colours = _colours(curves)
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
         name = footer["experiment"]
-        part = panels.of(curves, panel=name)
-        _policies(axis, part, colours)
+        _over_rounds(axis, curves, name.startswith("r_regret_long"), panel=name)
         axis.set_title(reading_of(footer), fontsize="medium")
-        axis.set_yscale("symlog", linthresh=LINEAR)
-        panels.zero_line(axis)
-        _time_axis(axis, part, log=name.startswith("r_regret_long"))
     panels.label_rows(axes, "r-Regret (logarithmic above 1)")
     panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
@@ -165,14 +159,9 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
         (long, "now", "violation of the round"),
         (long, "now, per round", "violation of the round, divided by it"),
     )
-    colours = _colours(curves)
     for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
-        part = panels.of(curves, panel=name, series=series)
-        _policies(axis, part, colours)
         linear = 1e-4 if series.endswith("per round") else LINEAR
-        axis.set_yscale("symlog", linthresh=linear)
-        panels.zero_line(axis)
-        _time_axis(axis, part, log=name == long)
+        _over_rounds(axis, curves, name == long, linear, panel=name, series=series)
         axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
     footer = datasets[1].footer  # LFG's queues settle at eta times the largest gap
     for eta in (eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])):
@@ -195,25 +184,16 @@ def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> p
     return curve.assign(policy=label, eta=eta, panel=footer["experiment"])
 
 
-def _colours(curves: pd.DataFrame) -> dict[float, Any]:
-    """Return a shade of LFG's colour for each eta of a figure."""
-    etas = sorted(curves["eta"].dropna().unique())
-    return dict(zip(etas, shades("LFG", len(etas)), strict=True))
-
-
-def _policies(axis: Axes, curves: pd.DataFrame, colours: dict[float, Any]) -> None:
+def _over_rounds(
+    axis: Axes, curves: pd.DataFrame, log: bool, linear: float = LINEAR, **shown: str
+) -> None:
     """Draw every policy, LFG once for each eta; those without eta come last, to lie on top."""
-    for (eta, label), part in curves.groupby(["eta", "policy"], dropna=False):
-        if np.isnan(eta):
-            draw_curve(axis, part, label)
-        else:
-            draw_curve(axis, part, label, name=f"{label}, η = {eta:g}", colour=colours[eta])
-
-
-def _time_axis(axis: Axes, part: pd.DataFrame, log: bool) -> None:
-    if not log:
-        panels.rounds_axis(axis, part)
-        return
-    axis.set_xlabel("number of rounds")
-    axis.set_xscale("log")
-    axis.set_xlim(min(100, part["round"].max() / 10), part["round"].max())
+    etas = sorted(curves["eta"].dropna().unique())
+    colours = dict(zip(etas, shades("LFG", len(etas)), strict=True))
+    part = panels.of(curves, **shown)
+    for (eta, label), curve in part.groupby(["eta", "policy"], dropna=False):
+        look = {} if np.isnan(eta) else {"name": f"{label}, η = {eta:g}", "colour": colours[eta]}
+        draw_curve(axis, curve, label, **look)
+    axis.set_yscale("symlog", linthresh=linear)
+    panels.zero_line(axis)
+    panels.rounds_axis(axis, part, log)

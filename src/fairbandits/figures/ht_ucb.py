@@ -166,11 +166,10 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     """
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
     columns = len(datasets) // 4
-    drawing, axes = panels.grid(4, columns, 10.8, figsize=(11, 10.8))
+    drawing, axes = panels.grid(4, columns, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
-    decisive = [max(rows["n_replicates"]) for _, rows in curves.groupby("experiment", sort=False)]
-    most = dict(zip(dict.fromkeys(curves["experiment"]), decisive, strict=True))
-    shown = curves[curves["n_replicates"] == curves["experiment"].map(most)]
+    most = curves.groupby("experiment")["n_replicates"].transform("max")
+    shown = curves[curves["n_replicates"] == most]
     pairs = zip(axes[:2].flat, axes[2:].flat, panels.different(curves, "panel"), strict=True)
     for above, below, panel in pairs:
         part = panels.of(shown, panel=panel)

@@ -11,16 +11,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from fairbandits.library.style import LAW_TITLES
+
 #: What a figure's function returns: the figure, and what it shows as a table.
 Drawing = tuple[Figure, pd.DataFrame]
 #: A level that a curve tends to.
 LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 
 
-def grid(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, np.ndarray]:
+def grid(rows: int, columns: int, height: float = 0.0, **options: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure across a page, and its axes of shape (rows, columns)."""
     size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
     return plt.subplots(rows, columns, **size | options)
+
+
+def law_panels(laws: list[str], rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
+    """Return a figure with one column of panels per reward law, axes of shape (rows, n_laws)."""
+    size = (5.2 * len(laws), 3.4 * rows + 0.3)
+    figure, axes = grid(rows, len(laws), figsize=size, **options)
+    for axis, law in zip(axes[0], laws, strict=True):
+        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
+    thousands(*(axis.xaxis for axis in axes.flat))
+    for axis in axes[-1]:
+        axis.set_xlabel("number of rounds")
+    return figure, axes
 
 
 def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:
@@ -58,11 +72,16 @@ def thousands(*axes: Any) -> None:
         one.set_major_formatter(EngFormatter(sep=""))
 
 
-def rounds_axis(axis: Axes, curves: pd.DataFrame) -> None:
+def rounds_axis(axis: Axes, curves: pd.DataFrame, log: bool = False) -> None:
     """Let the horizontal axis be the rounds up to the last one of some curves."""
+    last = curves["round"].max()
     axis.set_xlabel("number of rounds")
-    axis.set_xlim(0, curves["round"].max())
-    thousands(axis.xaxis)
+    if log:
+        axis.set_xscale("log")
+        axis.set_xlim(min(100, last / 10), last)
+    else:
+        axis.set_xlim(0, last)
+        thousands(axis.xaxis)
 
 
 def legend_below(figure: Figure, axis: Axes, columns: int, last_first: bool = False) -> None:

@@ -1,7 +1,5 @@
 """Compare policies on one instance: `fairbandits.compare`, a table with intervals and a figure."""
 
-from __future__ import annotations
-
 import base64
 import html
 import itertools
@@ -214,9 +212,8 @@ def compare(
     horizon = checks.whole("horizon", horizon)
     numbers = numbers_of(replicates)
     if numbers.size < 2:
-        raise ValueError(
-            f"replicates must be at least 2, since intervals are over them, got {replicates!r}"
-        )
+        words = "replicates must be at least 2, since intervals are over them"
+        raise ValueError(f"{words}, got {replicates!r}")
     if quotas is None and targets is None:
         quotas, targets = (getattr(instance, name, None) or None for name in ("quotas", "targets"))
     elif quotas is not None and targets is not None:
@@ -248,24 +245,21 @@ def compare(
 
 
 def _labelled(policies: Any) -> dict[str, Any]:
+    labelled: dict[str, Any] = {}
     if isinstance(policies, Mapping):
-        labelled = dict(policies)
-        for label in labelled:
-            if not isinstance(label, str):
-                raise TypeError(f"labels of policies must be text, got {label!r}")
+        labelled |= policies
+        if wrong := [label for label in labelled if not isinstance(label, str)]:
+            raise TypeError(f"labels of policies must be text, got {wrong[0]!r}")
+    elif isinstance(policies, str) or not isinstance(policies, Iterable):
+        words = f"policies must be a list, or a dict by label, got {policies!r}"
+        raise TypeError(f"{words}; compare([one, other], ...)")
     else:
-        if isinstance(policies, str) or not isinstance(policies, Iterable):
-            raise TypeError(
-                f"policies must be a list, or a dict by label, got {policies!r}; "
-                "compare([one, other], ...)"
-            )
-        labelled = {}
         for policy in policies:
             label = policy.__name__ if isinstance(policy, type) else type(policy).__name__
             if label in labelled:
+                way_out = f'compare({{"{label}": ..., "another {label}": ...}}, ...)'
                 raise ValueError(
-                    f"two policies have the label {label}; give each its own: "
-                    f'compare({{"{label}": ..., "another {label}": ...}}, ...)'
+                    f"two policies have the label {label}; give each its own: {way_out}"
                 )
             labelled[label] = policy
     if not labelled:

@@ -68,14 +68,18 @@ class Compiled:
         self._fresh = fresh
         refuse_other_chance(self._policy, fresh)
         methods = self._methods(fresh)
-        named = _attributes(fresh, methods.values())
-        fields = {name: getattr(fresh, name) for name in named}
-        if wrong := [*_set(methods), *_no_numbers(fields, named)]:
+        named = _named(methods.values(), ("LOAD_ATTR", "LOAD_METHOD"))
+        known = (name for name in sorted(named) if hasattr(fresh, name) and name[:2] != "__")
+        fields = {name: getattr(fresh, name) for name in known}
+        if wrong := [*_unfit(methods, fields, named)]:
             raise TypeError(f"{self._name} cannot be compiled: {'; '.join(wrong)}")
         fields[ARMS] = n_arms
         if self._state_class is None or self._state_class._fields != tuple(fields):
             self._state_class = namedtuple(f"{self._name}State", fields)
-            self._register(methods)
+            for verb, function in _guarded(methods, self.feedback, self._name).items():
+                setattr(self._state_class, verb, function)
+            PASSING.add(self._state_class)
+            _POLICIES[self._state_class] = self
         return self._state_class(**fields)
 
     def compile(self, instance: Any, **settings: Any) -> None:
@@ -110,12 +114,6 @@ class Compiled:
                     f"{type(fresh).__name__} has none that is written in Python"
                 )
         return found
-
-    def _register(self, methods: dict[str, Callable]) -> None:
-        for verb, function in _guarded(methods, self.feedback, self._name).items():
-            setattr(self._state_class, verb, function)
-        PASSING.add(self._state_class)
-        _POLICIES[self._state_class] = self
 
     def _reason(self, state: types.Type, feedback: str, reason: NumbaError) -> str:
         """Return the method that cannot be compiled, and why."""
@@ -231,17 +229,15 @@ def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
             yield from _policies_in(one)
 
 
-def _set(methods: dict[str, Callable]) -> Iterator[str]:
-    """Yield the attributes that methods assign, with their lines."""
+def _unfit(
+    methods: dict[str, Callable], fields: dict[str, Any], places: dict[str, str]
+) -> Iterator[str]:
+    """Yield the attributes that methods assign, or that compiled code cannot hold, with lines."""
     for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
         yield (
             f"self.{name} is set {place}, and what changes must stand in an array: write "
             f"self.{name} = np.zeros(1) in start, and self.{name}[0] in the methods"
         )
-
-
-def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]:
-    """Yield the attributes that compiled code cannot hold, with the lines that use them."""
     for name, value in fields.items():
         what = f"self.{name}, used {places[name]},"
         numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
@@ -257,13 +253,6 @@ def _no_numbers(fields: dict[str, Any], places: dict[str, str]) -> Iterator[str]
                 f"{what} must be a number or a NumPy array of numbers, got {value!r}; write "
                 "np.zeros(n_arms), or np.array(..., float) of it, in start"
             )
-
-
-def _attributes(fresh: Any, methods: Iterable[Callable]) -> dict[str, str]:
-    """Return the attributes that methods name, sorted, with their first lines."""
-    named = _named(methods, ("LOAD_ATTR", "LOAD_METHOD"))
-    known = (name for name in named if hasattr(fresh, name) and not name.startswith("__"))
-    return {name: named[name] for name in sorted(known)}
 
 
 def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, str]:
@@ -320,9 +309,8 @@ def _guarded(methods: dict[str, Callable], feedback: str, name: str) -> dict[str
     return found | {"learn": learn} | ({"probe": probe} if probe_ else {})
 
 
-@cache  # a class can be compiled more than once
-def _inlined(method: Callable) -> Callable:
-    return register_jitable(**OPTIONS)(method)
+#: A class can be compiled more than once.
+_inlined = cache(register_jitable(**OPTIONS))
 
 
 def _is_whole(arm):
@@ -335,16 +323,11 @@ def _compiled_is_whole(arm):
     return lambda arm: is_whole
 
 
-def _plain(error: NumbaError) -> str:
-    """Return Numba's message without colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-
-
 def _place_of(error: NumbaError, code: CodeType) -> str:
     """Return the line of a method that Numba's message names, or an empty text."""
     name = re.escape(Path(code.co_filename).name)
     lines = {one.positions.lineno for part in codes(code) for one in dis.get_instructions(part)}
-    for line in re.findall(rf'File "[^"]*{name}", line (\d+)', _plain(error)):
+    for line in re.findall(rf'File "[^"]*{name}", line (\d+)', str(error)):
         if int(line) in lines:
             return f" in {_place(code, int(line))}"
     return ""
@@ -352,7 +335,7 @@ def _place_of(error: NumbaError, code: CodeType) -> str:
 
 def _short(error: NumbaError) -> str:
     """Return the line of Numba's message that says what is wrong."""
-    text = _plain(error)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     noise = ("Failed in", "During", "File", "-", "<", "There", "Of which", "Overload", "Rejected")
     telling = [line for line in lines if not line.startswith(noise)]

@@ -1,7 +1,5 @@
 """Measures of results by name, and pictures of them: `Result.plot` and `Comparison.plot`."""
 
-from __future__ import annotations
-
 import inspect
 import io
 from collections.abc import Mapping
@@ -45,17 +43,6 @@ EXAMPLES = {
 STYLE = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
-
-
-def plot_of(
-    results: Mapping[str, Any], metrics: Any, targets: Any = None, penalties: Any = None
-) -> Picture:
-    """Return a figure of measures of existing results, as `Comparison.plot` does."""
-    first = next(iter(results.values()))
-    inputs = {"targets": targets, "penalties": penalties}
-    known = getattr(first.policy, "targets", None) if targets is None else targets
-    wanted = metrics_of(metrics, inputs | {"targets": known, "quotas": first.quotas})
-    return picture_of(first.rounds, *curves_of(results, wanted, inputs))
 
 
 def metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,19 +140,23 @@ class Result:
         """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
         return self._measured(penalised.penalised_regret, penalties=penalties)
 
-    def plot(self, metric: Any = "regret", **settings: Any) -> Figure:
+    def plot(self, metric: Any = "regret", targets: Any = None, penalties: Any = None) -> Figure:
         """Return a figure of one measure by round, as `Comparison.plot` does.
 
         Parameters
         ----------
         metric : str or callable
             A measure's name or a function of the result, as in `fairbandits.compare`.
-        **settings
-            ``targets`` or ``penalties`` for a measure that needs them.
+        targets, penalties
+            For a measure that needs them.
         """
         from fairbandits.library import plots
 
-        return plots.plot_of({type(self.policy).__name__: self}, [metric], **settings)
+        named = {type(self.policy).__name__: self}
+        inputs = {"targets": targets, "penalties": penalties}
+        known = getattr(self.policy, "targets", None) if targets is None else targets
+        wanted = plots.metrics_of([metric], inputs | {"targets": known, "quotas": self.quotas})
+        return plots.picture_of(self.rounds, *plots.curves_of(named, wanted, inputs))
 
     def _measured(self, measure: Callable, name: str = "", **given: Any) -> np.ndarray:
         """Return a measure, given by its parameters' names what the run knows."""

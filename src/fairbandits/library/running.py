@@ -8,27 +8,18 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import Result, joined
-from fairbandits.library.simulation import (
-    Played,
-    Setting,
-    checked_horizon,
-    checkpoint_grid,
-    feedback_of,
-    play,
-    probes_of,
-    started,
-)
+from fairbandits.library.simulation import Played, Setting, play
 from fairbandits.library.worlds import World
 from fairbandits.rationals import exact
 
@@ -37,8 +28,8 @@ from fairbandits.rationals import exact
 PIECES, PIECES_EACH = 20, 4
 #: Upper limit of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
-#: In a worker process: plays some replicates.
-_play: Callable | None = None
+#: In a worker process: what plays some replicates.
+_PLAYING: list[Callable] = []
 
 
 def run(
@@ -106,9 +97,9 @@ def run(
     [[1000], [1000]]
     """
     check(policy, instance)
-    feedback_of(policy)
+    simulation.feedback_of(policy)
     numbers, n_arms = numbers_of(replicates), instance.n_arms
-    horizon = checked_horizon(horizon, n_arms)
+    horizon = simulation.checked_horizon(horizon, n_arms)
     checks.whole("seed", seed, at_least=0)
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
@@ -120,25 +111,24 @@ def run(
     some = 1 if alone else min(numbers.size, max(PIECES, PIECES_EACH * n_jobs))
     if not alone:
         # replicates that share a state would not show in separate pieces
-        probes_of(policy, observe)
-        started(policy, observe, n_arms, horizon, started(policy, observe, n_arms, horizon, []))
+        simulation.probes_of(policy, observe)
+        before = simulation.started(policy, observe, n_arms, horizon, [])
+        simulation.started(policy, observe, n_arms, horizon, before)
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
     playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    say = _said(type(policy).__name__, numbers.size) if progress else None
-    parts: dict[int, Played] = {}
+    parts: list[Played] = []
+    say = _said(type(policy).__name__, numbers.size)
     try:
-        in_turn = enumerate(map(playing, pieces))
-        for number, part in in_turn if n_jobs == 1 else _shared(playing, pieces, n_jobs):
-            parts[number] = part
-            if say:
-                say(sum(one.replicates.size for one in parts.values()))
+        for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
+            parts.append(part)
+            if progress:
+                say(sum(one.replicates.size for one in parts))
     finally:
-        if say:
+        if progress:
             print(file=sys.stderr)
-    found = joined([parts[number] for number in range(some)])
     known = None if quotas is None else exact("quotas", quotas)
-    return Result(policy, instance, horizon, seed, stream, quotas=known, **found)
+    return Result(policy, instance, horizon, seed, stream, quotas=known, **joined(parts))
 
 
 def check(policy: Any, instance: Any) -> None:
@@ -178,14 +168,10 @@ def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
 
 def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
-        return checkpoint_grid(horizon)
+        return simulation.checkpoint_grid(horizon)
     rounds = np.asarray(checkpoints)
-    if (
-        not _is_whole(rounds)
-        or rounds[0] < 1
-        or rounds[-1] > horizon
-        or (rounds[1:] <= rounds[:-1]).any()
-    ):
+    fit = _is_whole(rounds) and rounds[0] >= 1 and rounds[-1] <= horizon
+    if not (fit and (rounds[1:] > rounds[:-1]).all()):
         raise ValueError(
             f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
         )
@@ -196,49 +182,35 @@ def _is_whole(values: np.ndarray) -> bool:
     return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
 
 
-def _shared(
-    playing: Callable, pieces: Sequence[np.ndarray], n_jobs: int
-) -> Iterator[tuple[int, Played]]:
-    """Yield each piece's number and record, in the order of completion."""
+def _shared(playing: Callable, pieces: Sequence, n_jobs: int) -> Iterator[Any]:
+    """Yield what some processes play of each piece, in order."""
     # forks have the policy without pickling, so that its class can be a notebook's
     pool = ProcessPoolExecutor(
         min(n_jobs, len(pieces)),
         mp_context=multiprocessing.get_context("fork"),
-        initializer=_begin,
+        initializer=_PLAYING.append,
         initargs=(playing,),
     )
     said = set()
     try:
-        with _forking():
-            futures = {pool.submit(_piece, piece): number for number, piece in enumerate(pieces)}
-        for future in as_completed(futures):
-            part, warned = future.result()
+        with warnings.catch_warnings():  # on forks beside threads: these play, and hold no lock
+            threads = "This process .* is multi-threaded"
+            warnings.filterwarnings("ignore", threads, DeprecationWarning)
+            played = pool.map(_piece, pieces)
+        for part, warned in played:
             for one in warned:
                 if one not in said:
                     said.add(one)
                     warnings.warn_explicit(*one)
-            yield futures[future], part
+            yield part
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _forking() -> Iterator[None]:
-    """Silence the warning on forks beside threads: the copies only play rounds and hold no lock."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-        yield
-
-
-def _begin(playing: Callable) -> None:
-    global _play
-    _play = playing
 
 
 def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
     """Play some replicates; return their record and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
-        part = _play(piece)
+        part = _PLAYING[-1](piece)
     warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
     return part, warned
 

@@ -13,7 +13,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
 from fairbandits.data.store import replacing
 
@@ -126,21 +125,6 @@ DRAWN = 500
 def apply_style() -> None:
     """Set the theme."""
     mpl.rcParams.update(THEME)
-
-
-def law_panels(laws: list[str], rows: int = 1, **options) -> tuple[Figure, np.ndarray]:
-    """Return a figure with one column of panels per reward law, axes of shape (rows, n_laws)."""
-    size = (5.2 * len(laws), 3.4 * rows + 0.3)
-    figure, axes = plt.subplots(
-        rows, len(laws), figsize=size, squeeze=False, layout="constrained", **options
-    )
-    for axis, law in zip(axes[0], laws, strict=True):
-        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
-    for axis in axes.flat:
-        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
-    for axis in axes[-1]:
-        axis.set_xlabel("number of rounds")
-    return figure, axes
 
 
 def dash_of(label: str) -> Any:

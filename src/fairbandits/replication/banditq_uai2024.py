@@ -109,17 +109,9 @@ def replay(
     return columns | {f"rate_{k}": record.rewards_at[:, k - 1] / checkpoints for k in (1, 2)}
 
 
-def write_replay(
-    arms: int,
-    feedback: str,
-    out: Path,
-    progress: Callable[[int], None],
-    *,
-    rounds: int | None = None,
-    also: Iterable[int] = (),
-) -> None:
-    """Replay and write the Parquet file."""
-    columns = replay(arms, feedback, rounds=rounds, also=also, progress=progress)
+def write_replay(arms: int, feedback: str, out: Path, **how: Any) -> None:
+    """Write the Parquet file of a `replay`."""
+    columns = replay(arms, feedback, **how)
     means = draw_start(np.random.RandomState(SEED), arms)
     footer = {"kind": "replay", "replay": "banditq-uai2024", "arms": arms, "feedback": feedback}
     footer |= {

@@ -1,6 +1,5 @@
 """Join chunks into one dataset per experiment, and check its invariants before anything uses it."""
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fairbandits.data import store
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.provenance import joint
-from fairbandits.data.store import (
-    StoreError,
-    content_of,
-    content_of_run,
-    read_footer,
-    read_table,
-    write_tables,
-)
+from fairbandits.data.store import StoreError, content_of_run, read_footer, read_table
 from fairbandits.rationals import quota_numerators
 from fairbandits.replication.code import code_of
-from fairbandits.replication.recorded import KEYS, cell_sizes, specs_of
+from fairbandits.replication.recorded import KEYS, cell_sizes, cells_of, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
@@ -57,7 +50,7 @@ def collect(
     for file in chunks:
         if (name := file.parent.name) not in hashes:
             raise StoreError(f"{file} does not belong here: there is no run {name!r}")
-        footer = _fresh(file, "chunk")
+        footer = fresh(file, "chunk")
         hashes[name] |= dict(enumerate(footer["hashes"], footer["replicates"][0]))
         schemas.append(_labelled(pq.read_schema(file).empty_table(), "", "", "").schema)
     codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
@@ -65,12 +58,12 @@ def collect(
         name: content_of_run(own[replicate] for replicate in sorted(own))
         for name, own in hashes.items()
     }
-    footer = {"kind": "dataset", "seed": seed, "ledger": ledger}
-    footer |= {"code": joint(codes.values()), "codes": codes, "content": content, **experiment}
+    made = {"code": joint(codes.values()), "codes": codes, "content": content}
+    footer = {"kind": "dataset", "seed": seed, "ledger": ledger, **made, **experiment}
     unified = pa.unify_schemas(schemas, promote_options="permissive")
     columns = dict.fromkeys((*COMMON, *(name for one in schemas for name in one.names)))
     schema = pa.schema([unified.field(name) for name in columns])
-    write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
+    store.write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
 
 
 def _runs(
@@ -87,7 +80,8 @@ def _runs(
             except StoreError as error:  # what is missing is made again
                 way_out = "" if "; " in str(error) else f"; delete {file} and run again"
                 raise StoreError(f"{error}{way_out}") from error
-            replicates += _numbers(footer["replicates"])
+            first, last = footer["replicates"]
+            replicates += range(first, last + 1)
             parts.append(_labelled(table, name, spec.policy, spec.law))
         if replicates != list(range(experiment["replicates"])):
             raise StoreError(
@@ -100,20 +94,20 @@ def _runs(
             if not np.array_equal(means, drawn):
                 first, others = next(iter(experiment["runs"])), "have other means than those of"
                 raise StoreError(f"{out}: the replicates of {name} {others} {first}")
-        cells = zip(*(_cells(part, spec) for part in parts), strict=True)
+        cells = zip(*(cells_of(part, spec) for part in parts), strict=True)
         yield pa.concat_tables(part for cell in cells for part in cell)
 
 
 def read_chunk(file: Path, spec: RunSpec, **facts: Any) -> tuple[dict[str, Any], pa.Table]:
     """Return a run's chunk, its footer first; StoreError if it is foreign, stale or unsound."""
-    footer = _fresh(file, "chunk", run=spec.to_json(), **facts)
+    footer = fresh(file, "chunk", run=spec.to_json(), **facts)
     table = read_table(file)
     expect_rows(table, spec, footer["replicates"], file)
     guard(table, spec, file)
     return footer, table
 
 
-def _fresh(file: Path, kind: str, **facts: Any) -> dict[str, Any]:
+def fresh(file: Path, kind: str, **facts: Any) -> dict[str, Any]:
     """Return the footer of a file; StoreError unless it is of a kind, has these facts, is fresh."""
     footer = read_footer(file)
     expect(footer, {"kind": kind} | facts, file)
@@ -121,24 +115,11 @@ def _fresh(file: Path, kind: str, **facts: Any) -> dict[str, Any]:
     return footer
 
 
-def _numbers(replicates: Sequence[int]) -> range:
-    """Return the replicates from the first to the last."""
-    first, last = replicates
-    return range(first, last + 1)
-
-
-def _cells(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
-    """Return the rows of each cell in a run's table."""
-    sizes = cell_sizes(table, spec)
-    starts = itertools.accumulate(sizes, initial=0)
-    return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
-
-
 def load_dataset(
     file: Path, columns: list[str] | None = None, rows: Rows | None = None
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return existing columns and some rows of a dataset, and its footer; StoreError if stale."""
-    footer = _fresh(file, "dataset")
+    footer = fresh(file, "dataset")
     return read_table(file, columns, None if rows is None else rows(footer)), footer
 
 
@@ -179,7 +160,8 @@ def locked_content(experiment: Experiment, lock: Mapping[str, Any]) -> str:
     lines = {run.name: lock["runs"].get(run.key, "").split() for run in experiment.runs}
     if not all(lines.values()):
         return ""
-    return content_of({"content": {name: content_of_run(line) for name, line in lines.items()}})
+    hashes = {name: content_of_run(line) for name, line in lines.items()}
+    return store.content_of({"content": hashes})
 
 
 def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
@@ -188,7 +170,6 @@ def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
 
 
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
-    """Raise StoreError if a footer differs from the wanted values."""
     for key, value in wanted.items():
         if (own := footer.get(key)) != value:
             words = f"its {key} is {own!r}, wanted {value!r}"
@@ -197,7 +178,7 @@ def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
 
 def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
     """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    first = _cells(table, spec)[0]
+    first = cells_of(table, spec)[0]
     means, replicate = (first[name].to_numpy() for name in ("mean", "replicate"))
     return means.reshape(replicate[-1] - replicate[0] + 1, -1, spec.n_arms)[:, 0]
 
@@ -212,9 +193,9 @@ def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
 
 def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file: Path) -> None:
     """Raise StoreError unless each replicate, first to last, has all arms at the same rounds."""
-    cells = _cells(table, spec)
+    cells = cells_of(table, spec)
     if sum(rows.num_rows for rows in cells) != table.num_rows or not all(
-        _is_whole(rows, cell, spec, _numbers(replicates))
+        _is_whole(rows, cell, spec, np.arange(replicates[0], replicates[1] + 1))
         for cell, rows in zip(spec.cells, cells, strict=True)
     ):
         swept_ones = "".join(f", for each {name} of the sweep" for name in spec.cells[0])
@@ -224,7 +205,7 @@ def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file:
         )
 
 
-def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: range) -> bool:
+def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: np.ndarray) -> bool:
     """Return whether a cell's rows have each replicate, round and arm once, in order."""
     if rows.num_rows == 0 or rows.num_rows % (len(replicates) * spec.n_arms):
         return False
@@ -233,7 +214,7 @@ def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: r
         for name in ("replicate", "round", "arm")
     )
     return bool(
-        (replicate == np.array(replicates)[:, None, None]).all()
+        (replicate == replicates[:, None, None]).all()
         and (rounds == rounds[:1, :, :1]).all()
         and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
         and rounds[0, -1, 0] == spec.horizon_of(cell)
@@ -280,8 +261,8 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
 
     def check(holds: np.ndarray, what: str) -> None:
         failed = np.flatnonzero(~holds.reshape(holds.shape[0], -1).all(axis=1))
-        for row in failed[:1]:
-            place = f"replicate {grid['replicate'][row, 0]}, round {rounds[row]}"
+        if failed.size:
+            place = f"replicate {grid['replicate'][failed[0], 0]}, round {rounds[failed[0]]}"
             raise StoreError(f"{file}: {what} fails first in {place}")
 
     for name, values in grid.items():

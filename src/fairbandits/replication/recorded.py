@@ -57,6 +57,13 @@ def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
     return [size for size in sizes for _ in range(cells_each)]
 
 
+def cells_of(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
+    """Return the rows of each cell in a run's table."""
+    sizes = cell_sizes(table, spec)
+    starts = itertools.accumulate(sizes, initial=0)
+    return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
+
+
 def runs_of(
     table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
 ) -> Iterator[RunData]:
@@ -68,10 +75,7 @@ def runs_of(
         run = blocks.get(name, table.slice(0, 0))
         policy = name.removesuffix(f"-{spec.law}")
         shape = (footer["replicates"], -1, spec.n_arms)
-        start = 0
-        for setting, size in zip(spec.cells, cell_sizes(run, spec), strict=True):
-            rows = run.slice(start, size)
-            start += size
+        for setting, rows in zip(spec.cells, cells_of(run, spec), strict=True):
             values = {
                 column: rows[column].to_numpy().reshape(shape)
                 for column in rows.column_names

@@ -136,7 +136,6 @@ def recorded_rounds(spec: RunSpec, horizon: int) -> np.ndarray:
 def write_chunk(
     spec: RunSpec, seed: int, replicates: range, out: Path, compiled: bool | None = None
 ) -> None:
-    """Simulate a chunk and write it with its footer."""
     columns = simulate_chunk(spec, seed, replicates, compiled)
     footer = {
         "kind": "chunk",

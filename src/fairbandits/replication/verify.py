@@ -11,15 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairbandits.data import store
 from fairbandits.data.provenance import figure_code, replay_code
-from fairbandits.data.store import (
-    StoreError,
-    content_of_run,
-    read_footer,
-    read_table,
-    replacing,
-    replicate_hashes,
-)
+from fairbandits.data.store import StoreError, read_footer, read_table, replicate_hashes
 from fairbandits.engine.streams import RULE
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, read_chunk
@@ -31,21 +25,22 @@ from fairbandits.settings.schemas import ConfigError
 LISTED, KINDS = 5, 8
 
 
-def chunk_path(config: Config, run: Run, chunk: str) -> Path:
-    """Return the path of a chunk."""
-    return Path(config.folders["results"]) / run.chunk_file(chunk)
-
-
 def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
     """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
     hashes: dict[int, str] = {}
     problems, experiment = [], config.experiment_of(run)
-    data = Path(config.folders["results"]) / experiment.dataset
+    data = config.results / experiment.dataset
     for chunk in run.chunks():
-        file = chunk_path(config, run, chunk)
+        file = config.results / run.chunk_file(chunk)
         try:
             with _named(file):
-                hashes |= _hash_chunk(file, run, config.seed_of(experiment))
+                facts = {"seed": config.seed_of(experiment), "seed_rule": RULE}
+                footer, table = read_chunk(file, run.spec, **facts)
+                found = replicate_hashes(_columns(table))
+                said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
+                if differing := _differing(str(file), found, said, "the footer says"):
+                    raise StoreError(differing[0])
+                hashes |= found
         except StoreError as error:
             problem = str(error)
             if data.exists() and not (file.exists() and "is stale: " in problem):
@@ -58,15 +53,6 @@ def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
         wanted = f"must hold replicates 0 to {run.replicates - 1}, got {sorted(hashes)}"
         problems.append(f"the chunks of {run.key} {wanted}")
     return dict(sorted(hashes.items())), problems
-
-
-def _hash_chunk(file: Path, run: Run, seed: int) -> dict[int, str]:
-    footer, table = read_chunk(file, run.spec, seed=seed, seed_rule=RULE)
-    hashes, first = replicate_hashes(_columns(table)), footer["replicates"][0]
-    said = dict(enumerate(footer["hashes"], first))
-    if problems := _differing(str(file), hashes, said, "the footer says"):
-        raise StoreError(problems[0])
-    return hashes
 
 
 @contextmanager
@@ -89,7 +75,7 @@ def write_lock(config: Config, file: Path) -> None:
         content["runs"][run.key] = " ".join(hashes.values())
     if not config.exploratory:
         content["ledgers"] = _digests(config)
-    with replacing(file) as temporary:
+    with store.replacing(file) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
 
@@ -135,8 +121,7 @@ def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
     """Return the problems of datasets, drawn curves and replays on disk, with or without chunks."""
     if problems := _other_seed(config, lock):
         return problems
-    for experiment in config.experiments:
-        problems += _check_dataset(config, experiment, lock)
+    problems = [one for block in config.experiments for one in _check_dataset(config, block, lock)]
     return problems + _check_tables(config)
 
 
@@ -166,7 +151,7 @@ def _digests(config: Config) -> dict[str, str]:
 
 
 def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
-    file = Path(config.folders["results"]) / experiment.dataset
+    file = config.results / experiment.dataset
     if not file.exists():  # collecting the chunks makes it
         return []
     own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
@@ -186,7 +171,8 @@ def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any])
             other = _compare(f"{file}, {run.name}", hashes, lock, run.key)
             if not other:
                 break
-        content, said = content_of_run(hashes.values()), footer["content"].get(run.name, "none")
+        content = store.content_of_run(hashes.values())
+        said = footer["content"].get(run.name, "none")
         if not other and content != said:
             other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
         problems += other
@@ -204,13 +190,12 @@ def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
 
 def _check_tables(config: Config) -> list[str]:
     """Return the problems of the tables of drawn curves and of the replays on disk."""
-    results = Path(config.folders["results"])
     wanted = {}
     for paper, figure in config.figures:
         facts = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
-        wanted[results / paper / f"{figure}.parquet"] = facts
+        wanted[config.results / paper / f"{figure}.parquet"] = facts
     for one in config.replays:
-        wanted[results / one.table] = {"kind": "replay", "code": replay_code()}
+        wanted[config.results / one.table] = {"kind": "replay", "code": replay_code()}
     problems = []
     for file, facts in wanted.items():
         if not file.exists():  # drawing, or replaying, makes it

@@ -250,7 +250,7 @@ def image(paper: Paper, name: str, alt: str) -> Html:
 
 def quantity(paper: str, name: str) -> str:
     """Return a figure's quantity in a word or two."""
-    return PAPERS[paper][name].function.removeprefix("replayed_").replace("_", " ")
+    return PAPERS[paper][name].function.replace("_", " ")
 
 
 def all_settings(paper: Paper) -> Html:

@@ -12,7 +12,7 @@ from fairbandits.settings.canonical import UNJUDGED_SEED, seed_of_digest
 from fairbandits.settings.costs import MOST
 from fairbandits.settings.deciding import Digests, digests_of
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
-from fairbandits.settings.models import validated
+from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
 from fairbandits.settings.scales import LEDGER, Settings
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, merge, paper_file, read_yaml
@@ -70,17 +70,20 @@ class Config:
         return tuple(figure for paper in papers for figure in drawn if figure[0] == paper)
 
     @property
+    def results(self) -> Path:
+        return Path(self.folders["results"])
+
+    @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs of all experiments."""
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
     def experiment(self, paper: str, name: str) -> Experiment:
         """Return an experiment, or raise ConfigError naming the nearest."""
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
-        return _lookup(known, f"{paper}/{name}", "experiment")
+        expect_known(key := f"{paper}/{name}", known, f"no experiment {key!r}")
+        return known[key]
 
     def experiment_of(self, run: Run) -> Experiment:
-        """Return the experiment that a run is of."""
         return self.experiment(run.paper, run.experiment)
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
@@ -94,21 +97,15 @@ class Config:
         return chosen
 
     def of_figure(self, paper: str, figure: str) -> Experiment:
-        """Return the experiment that a figure is drawn from."""
         known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
-        return _lookup(known, f"{paper}_{figure}", "figure")
+        expect_known(key := f"{paper}_{figure}", known, f"no figure {key!r}")
+        return known[key]
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
         own = (block for block in self.experiments if block.paper == paper)
         companions = (block for block in own if figure in block.companion_to)
         return self.of_figure(paper, figure), *companions
-
-
-def _lookup(known: dict[str, Any], key: str, what: str) -> Any:
-    if key not in known:
-        raise ConfigError(f"no {what} {key!r}{meant(key, list(known))}")
-    return known[key]
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
@@ -143,9 +140,8 @@ class _Paper:
         self.slug, self.settings, self.where, self.root = slug, settings, where, root
         self.digests = Digests()
         own, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
-        if not own.is_file():
-            known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
-            raise ConfigError(f"{where}: papers: {slug!r} is unknown{meant(slug, known)}")
+        known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
+        expect_known(slug, known, f"{where}: papers: {slug!r} is unknown")
         self.file = str(own.relative_to(root))
         self.files: dict[str, PaperFile] = {}
         for path in (own, audit):
@@ -187,9 +183,8 @@ class _Paper:
             _check_unjudged(self.slug, self.root)
         known = [run.key for experiment in made.values() for run in experiment.runs]
         for key in self.settings.costs:
-            if key.partition("/")[0] == self.slug and key not in known:
-                near = meant(key, known)
-                raise ConfigError(f"{self.where}: costs: there is no run {key!r}{near}")
+            if key.partition("/")[0] == self.slug:
+                expect_known(key, known, f"{self.where}: costs: there is no run {key!r}")
         self._check_figures(made.values())
         return [replace(one, origin=self._origin(one, made)) for one in made.values()]
 
@@ -207,9 +202,8 @@ class _Paper:
         drawn = sorted({figure for block in blocks.values() for figure in block.figures})
         for place, block in blocks.items():
             for figure in block.companion_to:
-                if figure not in drawn:
-                    words = f"{figure!r} is drawn from no experiment{meant(figure, drawn)}"
-                    raise ConfigError(f"{self.file}: {place}.companion_to: {words}")
+                words = f"{figure!r} is drawn from no experiment"
+                expect_known(figure, drawn, f"{self.file}: {place}.companion_to: {words}")
         homes: dict[str, str] = {}
         blocks |= {f"replays.{replay.name}": replay for replay in self.replays}
         for place, block in blocks.items():
@@ -257,9 +251,7 @@ def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
     for name, (place, block) in blocks.items():
         other = block.same_instances_as or name
         place = f"{place}.same_instances_as"
-        if other not in blocks:
-            known = meant(other, list(blocks))
-            raise ConfigError(f"{place}: there is no experiment {other!r}{known}")
+        expect_known(other, blocks, f"{place}: there is no experiment {other!r}")
         theirs = blocks[other][1]
         for key in ("groups", "means", "drawn_means"):
             if getattr(block, key) != getattr(theirs, key):

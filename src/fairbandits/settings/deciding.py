@@ -13,15 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.data.definitions import asked, behind, source
-from fairbandits.data.provenance import PACKAGE, key_of, remembered
+from fairbandits.data.provenance import PACKAGE, remembered
+from fairbandits.data.whole import checksum
+from fairbandits.settings import schemas
 from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
-from fairbandits.settings.schemas import (
-    ROOT,
-    SHARED_RULES,
-    paper_file,
-    read_yaml,
-    with_shared_rules,
-)
+from fairbandits.settings.schemas import ROOT, SHARED_RULES, paper_file, read_yaml
 
 #: The registry of words, which is asked for names, and the tables of procedures.
 WORDS, PROCEDURES = "audit/measures", "audit/procedures.py"
@@ -52,7 +48,6 @@ class Deciding(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Hash of all parts."""
         return digest_of(self.parts)
 
 
@@ -63,7 +58,8 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
     if not files[0].is_file():
         return Digests()
     known = remembered("deciding", "")
-    key = f"{paper} {key_of(b'/'.join(file.read_bytes() for file in files if file.is_file()))}"
+    content = b"/".join(file.read_bytes() for file in files if file.is_file())
+    key = f"{paper} {checksum(content).hex()}"
     if key not in known:
         now = deciding(paper, root)
         known[key] = json.dumps([now.digest, now.drawn])
@@ -73,8 +69,9 @@ def digests_of(paper: str, root: Path = ROOT) -> Digests:
 def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding:
     """Return all that decides the verdicts on a paper's claims; its ledger must be there."""
     content = read_yaml(paper_file(paper, "claims", root))
-    records = canonical(with_shared_rules(content, root))["claims"]
+    records = canonical(schemas.with_shared_rules(content, root))["claims"]
     experiments, published = _experiments(paper, root), _published(paper, root)
+    homes = {name: home for home, block in experiments.items() for name in (home, *block.instances)}
     rests_on: dict[str, dict[str, str]] = {}  # claim -> part that it rests on -> hash
     for name, record in records.items():
         own = rests_on[name] = {f"claim {name}": digest_of(nameless(record))}
@@ -82,7 +79,8 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
             selections = [record.get(key) for key in ("cells", "with", "each", "over", "keep")]
             code, reads_off = _code([tests, *selections], tests, package)
             own |= code | (published if reads_off else {})
-            for home in _read(tests, record, paper, experiments):
+            texts = _texts([tests, *(record.get(key) for key in ("experiments", "cells", "with"))])
+            for home in {homes.get(text.removeprefix(f"{paper}/")) for text in texts} - {None}:
                 own[f"experiment {home}"] = experiments[home].digest
     digests: dict[str, set[str]] = {}
     for own in rests_on.values():
@@ -91,7 +89,7 @@ def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding
             digests.setdefault(part, set()).update(digest.split("-"))
     parts = {part: "-".join(sorted(several)) for part, several in sorted(digests.items())}
     drawn = {}
-    for group in _sharing(experiments):
+    for group in _sharing(experiments, homes):
         blocks = {name: experiments[name].digest for name in group}
         readers = {
             name: {part: one for part, one in own.items() if not part.startswith("experiment ")}
@@ -149,27 +147,12 @@ def _experiments(paper: str, root: Path) -> dict[str, _Block]:
     return blocks
 
 
-def _home(name: str, experiments: Mapping[str, _Block]) -> str | None:
-    """Return the experiment or suite that a name is of."""
-    homes = (home for home, block in experiments.items() if name in (home, *block.instances))
-    return next(homes, None)
-
-
-def _read(
-    tests: Any, record: Mapping[str, Any], paper: str, experiments: Mapping[str, _Block]
-) -> set[str]:
-    """Return the experiments and suites that a record names."""
-    texts = _texts([tests, *(record.get(key) for key in ("experiments", "cells", "with"))])
-    homes = {_home(text.removeprefix(f"{paper}/"), experiments) for text in texts}
-    return homes - {None}
-
-
-def _sharing(experiments: Mapping[str, _Block]) -> list[set[str]]:
+def _sharing(experiments: Mapping[str, _Block], homes: Mapping[str, str]) -> list[set[str]]:
     """Return the experiments and suites in groups that meet the same rewards."""
     groups = [{name} for name in experiments]
     for name, block in experiments.items():
         for other in block.shares:
-            joined = [group for group in groups if group & {name, _home(other, experiments)}]
+            joined = [group for group in groups if group & {name, homes.get(other)}]
             groups = [group for group in groups if group not in joined] + [set().union(*joined)]
     return groups
 
@@ -200,12 +183,8 @@ def _code(
         if name in imports:
             _, *folders, _ = imports[name].split(".")
             roots |= {(f"{'/'.join(folders)}.py", name)}
-    return {f"code of {name}": one for name, one in _behind(roots, package).items()}, reads_off
-
-
-@cache
-def _behind(roots: frozenset[tuple[str, str]], package: Path) -> Mapping[str, str]:
-    return behind(sorted(roots), WITHOUT, package)
+    found = behind(roots, WITHOUT, package)
+    return {f"code of {name}": one for name, one in found.items()}, reads_off
 
 
 @cache

@@ -1,15 +1,27 @@
 """Experiments and their runs: from checked blocks of a paper's files to what is played."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fairbandits.data.provenance import remembered
+from fairbandits.data.whole import checksum
+from fairbandits.observers import make_observer
+from fairbandits.policies import HOMES, make_policy
+from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.settings.canonical import UNJUDGED_SEED
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
 from fairbandits.settings.scales import Factors, Settings
-from fairbandits.settings.spec import RunSpec, cells_of_sweep, depends_on_instance, listed
-from fairbandits.settings.starting import check_start, source_of
+from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.spec import (
+    OF_INSTANCE,
+    RunSpec,
+    cells_of_sweep,
+    depends_on_instance,
+    listed,
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,6 @@ class Run:
         ]
 
     def chunk_file(self, chunk: str) -> str:
-        """Return a chunk's path in the folder of results."""
         return f"cache/{self.key}/{chunk}.parquet"
 
 
@@ -210,7 +221,7 @@ def _played(
     asks = depends_on_instance(parameters, "targets")
     return {
         "policy": policy.policy,
-        "policy_source": source_of(policy.policy, place),
+        "policy_source": _source_of(policy.policy, place),
         "parameters": parameters,
         "horizons": tuple(_rescaled(policy.horizons or [], horizon, factor)),
         "apart": policy.apart,
@@ -229,3 +240,73 @@ def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
     wanted = sorted({*rounds, *(factor * one for one in rounds)})
     kept = [one for one in wanted if one < horizon]
     return kept if kept == wanted else [*kept, horizon]
+
+
+def _source_of(policy: str, place: str) -> str | None:
+    """Return the hash of a user's policy file; None for a registered policy."""
+    try:
+        return source_hash(policy) if is_own(policy) else None
+    except ValueError as error:
+        raise ConfigError(f"{place}.policy: {error}") from None
+
+
+def check_start(
+    policy: str,
+    parameters: Mapping[str, Any],
+    observe: Sequence[list],
+    n_arms: int,
+    horizon: int,
+    stand_ins: Mapping[str, Any],
+    place: str,
+) -> None:
+    """Raise ConfigError unless a policy with its observers can be started.
+
+    `stand_ins` are values for what comes from the instance, None for what it does not have. A start
+    imports Numba, so what could be started is remembered, also by later processes.
+    """
+    where = f"{place}.parameters"
+    complete = _with_stand_ins(parameters, stand_ins, where)
+    watching = [
+        (name, _with_stand_ins(own, stand_ins, f"{place}.observe.{name}")) for name, own in observe
+    ]
+    if is_own(policy):
+        try:
+            return check_arguments(policy, dict(parameters))
+        except ValueError as error:
+            raise ConfigError(f"{place}.policy: {error}") from None
+    expect_known(policy, HOMES, f"{place}.policy: {policy!r} is unknown")
+    started = remembered("started", "engine", "observers", "policies")
+    same = checksum(repr((policy, complete, watching, n_arms, horizon)).encode()).hex()
+    if same in started:
+        return None
+    try:
+        made = make_policy(policy, complete, where)
+        state = made.start(n_arms, horizon)
+        where = f"{place}.observe"
+        for name, own in watching:
+            make_observer(name, own, where).start(made, state, n_arms, horizon)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from None
+    started[same] = ""
+    return None
+
+
+def _with_stand_ins(
+    parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], place: str
+) -> dict[str, Any]:
+    complete = dict(parameters)
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            complete[key] = _with_stand_ins(value, stand_ins, f"{place}.{key}")
+        elif value == OF_INSTANCE:
+            complete[key] = stand_ins.get(key)
+            if key not in stand_ins:
+                *others, last = stand_ins
+                words = f"only {', '.join(others)} and {last} can be those of the instance"
+                raise ConfigError(f"{place}.{key}: {words}")
+            if complete[key] is None:
+                missing = "quotas" if key == "fractions" else key
+                words = "give them there, or here in place of 'instance'"
+                raise ConfigError(f"{place}.{key}: the experiment has no {missing}; {words}")
+    return complete

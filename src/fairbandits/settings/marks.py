@@ -18,14 +18,11 @@ SCALES = {
     "variant": "Settings were changed: the numbers and figures are of other experiments than the "
     "papers'.",
 }
-
-
 #: Names of scales that need another label than "not results".
 NAMES = {"large": "large scale: larger than published", "variant": "variant"}
 
 
 def name_of_scale(scale: str) -> str:
-    """Return a scale's description in a few words."""
     return NAMES.get(scale, f"{scale} scale: not results")
 
 

@@ -5,7 +5,7 @@ reads alike in a file and in a Python call.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
@@ -78,6 +78,12 @@ def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> s
     return f"{at} {text}, got {error['input']!r}"
 
 
+def expect_known(name: str, known: Iterable[str], words: str) -> None:
+    """Raise ConfigError unless a name is known: these words, and what was meant."""
+    if name not in (names := list(known)):
+        raise ConfigError(f"{words}{meant(name, names)}")
+
+
 def require(holds: Any, message: str) -> None:
     """Raise ValueError with a message, which begins with the place, unless a condition holds."""
     if not holds:
@@ -90,12 +96,10 @@ def of(check: Check) -> Any:
 
 
 def choice(*values: Any) -> Any:
-    """Return the type of one of these values."""
     return of(one_of(*values))
 
 
 def matching(pattern: str) -> Any:
-    """Return the type of a text that has a pattern."""
 
     def check(value: Any) -> str:
         matches = isinstance(value, str) and re.fullmatch(pattern, value)

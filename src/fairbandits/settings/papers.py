@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
-from fairbandits.data.dictionary import RECORDED, column_of
+from fairbandits.data.dictionary import RECORDED
 from fairbandits.lookup import nearest
 from fairbandits.policies.parameters import Check, number, per_arm, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
@@ -46,7 +46,7 @@ def spelt_out(block: type[Model]) -> Any:
 
 
 def _recorded(name: Any) -> str:
-    known = isinstance(name, str) and column_of("dataset", name, {}) is not None
+    known = isinstance(name, str) and name in RECORDED
     hint = "" if known else nearest(str(name), RECORDED)
     require(known, f" must be a column of docs/data-dictionary.md, got {name!r}{hint}")
     return name
@@ -90,7 +90,6 @@ class Evenly(Model):
 
     @property
     def values(self) -> list[float]:
-        """Evenly spaced means."""
         first, n = self.first, self.arms - 1
         return [first + (self.last - first) * k / n for k in range(self.arms)]
 
@@ -104,7 +103,6 @@ class OneBest(Model):
 
     @property
     def values(self) -> list[float]:
-        """Means that are all below the first by the same gap."""
         return [self.best, *[self.best - self.gap] * (self.arms - 1)]
 
 
@@ -116,7 +114,6 @@ class Spaced(Model):
 
     @property
     def values(self) -> list[float]:
-        """Means of all arms."""
         return self.evenly or self.one_best
 
     @model_validator(mode="after")
@@ -144,7 +141,6 @@ class SameShare(Model):
 
     @property
     def values(self) -> list:
-        """Share of each of the first arms."""
         return [self.share] * self.arms
 
 
@@ -193,20 +189,21 @@ class Steps(Model):
     last: m.Number
     steps: m.Count
 
+    @property
+    def values(self) -> list[float]:
+        first, last = (rational("a swept value", end) for end in (self.first, self.last))
+        exact = (first + (last - first) * k / self.steps for k in range(self.steps + 1))
+        return [int(value) if value.denominator == 1 else float(value) for value in exact]
+
 
 class InSteps(Model):
     """Swept values in steps."""
 
-    evenly: Steps
+    evenly: spelt_out(Steps)
 
     @property
     def values(self) -> list[float]:
-        """All swept values."""
-        ends = self.evenly.first, self.evenly.last
-        first, last = (rational("a swept value", end) for end in ends)
-        n = self.evenly.steps
-        exact = (first + (last - first) * k / n for k in range(n + 1))
-        return [int(value) if value.denominator == 1 else float(value) for value in exact]
+        return self.evenly
 
 
 def _pair(observer: Any) -> list:
@@ -293,7 +290,6 @@ class ExperimentBlock(Model):
 
     @cached_property
     def n_arms(self) -> int:
-        """Number of arms."""
         return self.drawn_means.arms if self.drawn_means else len(self.means)
 
     @cached_property

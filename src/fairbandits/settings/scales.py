@@ -90,10 +90,9 @@ class Settings(Model):
             for keys in (("factors", "limits"), ("changes", "replicates"))
         )
         needed = NEEDED.get(scale)
-        if needed and needed not in given:
-            raise ValueError(f": scale {scale} needs the {needed} of config/{scale}.yaml")
-        if scale == "variant" and not changes:
-            raise ValueError(": scale variant needs changes or replicates")
+        words = f": scale {scale} needs the {needed} of config/{scale}.yaml"
+        m.require(not needed or needed in given, words)
+        m.require(changes or scale != "variant", ": scale variant needs changes or replicates")
         if scale != "variant" and changes:
             raise ValueError(f": {changes[0]} needs scale variant, got {scale}")
         if scale == "paper" and sizes:
@@ -103,7 +102,6 @@ class Settings(Model):
         return self
 
     def limits_of(self, block: ExperimentBlock) -> Limits:
-        """Return the limits of an experiment."""
         limits = self.limits or AllLimits()
         if block.figures or block.companion_to or limits.evidence is None:
             return limits

@@ -91,8 +91,7 @@ class _Loader(LOADER):
 
     def __init__(self, text: str, where: str) -> None:
         super().__init__(text)
-        self.where, self.depth = where, 0
-        self.seen: set[int] = set()
+        self.where, self.depth, self.seen = where, 0, set()
 
     def refuse(self, node: yaml.Node, words: str, more: str = "") -> None:
         """Raise ConfigError that names the line."""

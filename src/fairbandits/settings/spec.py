@@ -68,7 +68,6 @@ class RunSpec:
 
     @property
     def n_arms(self) -> int:
-        """Number of arms."""
         return self.drawn_means["arms"] if self.drawn_means else len(self.means)
 
     @property
@@ -83,7 +82,6 @@ class RunSpec:
         return sum(self.horizon_of(cell) for cell in self.cells)
 
     def horizon_of(self, cell: Mapping[str, Any]) -> int:
-        """Return the number of rounds of a cell."""
         return cell.get("horizon", self.horizon)
 
     def stream_of(self, cell: Mapping[str, Any]) -> str:

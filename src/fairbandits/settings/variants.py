@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from fairbandits.data.whole import replacing
 from fairbandits.policies import POLICIES
 from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml
 
@@ -181,8 +182,6 @@ def write_variant(settings: Mapping[str, Any], folder: Path) -> Path:
     """Write a variant's configuration into its folder; ConfigError if another variant is there."""
     file = folder / FILE
     if not file.is_file():
-        from fairbandits.data.store import replacing  # with NumPy, which other commands can spare
-
         head = "# Made by `fairbandits replicate`; given after config.yaml.\n"
         with replacing(file) as temporary:
             text = head + yaml.safe_dump(dict(settings), sort_keys=False)

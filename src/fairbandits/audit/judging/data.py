@@ -121,7 +121,7 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
         files = {chunk: results / run.chunk_file(chunk) for chunk in run.chunks()}
         left += [(run, chunk) for chunk, file in files.items() if not _is_there(file, run, seed)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
-    played = map(play, left) if alone else (number for _, number in _shared(play, left, cores))
+    played = map(play, left) if alone else _shared(play, left, cores)
     say = _said("simulating", sum(len(range_of(chunk)) for _, chunk in left))
     done = 0
     try:
