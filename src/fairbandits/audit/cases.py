@@ -95,9 +95,13 @@ class CaseScope:
         key = " ".join([name, *map(repr, [*arguments, *seeds]), _libraries()])
         if key not in known:
             found = word.called(self, arguments)
-            if found.dtype.kind not in "biuf":
-                return found
-            known[key] = [found.dtype.str, found.shape, found.ravel().tolist()]
+            if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
+                known[key] = [found.dtype.str, found.shape, found.ravel().tolist()]
+            elif type(found) in (bool, int, float):
+                known[key] = found
+            return found
+        if not isinstance(known[key], list):
+            return known[key]
         kind, shape, values = known[key]
         return np.array(values, kind).reshape(shape)
 
@@ -105,7 +109,7 @@ class CaseScope:
 def _needs_no_run(word: measures.Word) -> bool:
     """Whether it is mathematics of its own: nothing but its arguments, and a seed, decides it."""
     own = word.of.__module__.startswith(f"{measures.__name__}.") and not word.is_common
-    return own and word.axes is not None and not word.varies and word.found.keys() <= {"seed"}
+    return own and not word.varies and word.found.keys() <= {"seed"}
 
 
 @cache
