@@ -47,7 +47,7 @@ def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=N
 
 def evaluated(text, cell, **known):
     """Return what an expression is of a cell, with all its axes."""
-    return parse(text).evaluate(cases.CaseScope(None, cell, known))
+    return parse(text).evaluate(cases.CaseScope(SimpleNamespace(paper="made"), cell, known))
 
 
 def numbers(text, cell, **known):

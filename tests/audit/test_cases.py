@@ -1,15 +1,18 @@
 """From a record to the data of its procedure: choosing, repeating, stacking; bad records."""
 
 import dataclasses
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from fairbandits.audit import cases
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
 from fairbandits.audit.claims import Selection, Test, check_test
 from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit.measures import fair_ucb
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
@@ -259,6 +262,25 @@ def test_a_test_without_cells_asks_functions(evidence):
         ("base = 1", {"values": 1.0, "printed": "2"}),
         ("base = 4", {"values": 2.0, "printed": "2"}),
     ]
+
+
+def test_what_needs_no_run_is_counted_once_and_kept(monkeypatch):
+    kept, counted = {}, ("fair_learn_violations", [4, 20, "1/2", 1])
+    monkeypatch.setattr(cases, "remembered", lambda *_: kept)
+    scope = cases.CaseScope(SimpleNamespace(paper="ht_ucb", seed=5), None, {})
+    first = scope.call(*counted)
+    kept |= json.loads(json.dumps(kept))  # as in a file
+    monkeypatch.setattr(fair_ucb, "largest_lack", None)
+    again = scope.call(*counted)
+    assert (again.tolist(), again.dtype, again.shape) == (first.tolist(), first.dtype, (4, 1, 1))
+    for other in ([*counted[1][:3], 0], [5, *counted[1][1:]]):
+        with pytest.raises(TypeError):
+            scope.call(counted[0], other)
+    with pytest.raises(TypeError):
+        dataclasses.replace(scope, evidence=SimpleNamespace(paper="ht_ucb", seed=6)).call(*counted)
+    assert len(kept) == 1
+    assert scope.call("ceil", [1.5]) == 2
+    assert len(kept) == 1
 
 
 @pytest.mark.parametrize("name", HOMES)

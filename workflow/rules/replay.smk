@@ -13,7 +13,7 @@ rule banditq_replay:
     wildcard_constraints:
         arms="5|1000",
         feedback="full|bandit",
-    priority: 0 if SMALL else SHOWN
+    priority: SHOWN
     conda:
         "../../environment.yml"
     threads: 1

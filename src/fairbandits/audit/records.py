@@ -27,8 +27,8 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import LEDGER
-from fairbandits.settings.deciding import Deciding, changed, deciding
-from fairbandits.settings.schemas import ROOT, paper_file
+from fairbandits.settings.deciding import Deciding, changed, decided
+from fairbandits.settings.schemas import ROOT
 
 OBJECTS = ("settings", "against", "also")
 FLAGS = ("headline", "decides", "primary", "exploratory")
@@ -280,14 +280,13 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
             )
 
 
-_decided = cache(deciding)
+_decided = cache(decided)
 
 
 def deciding_under(ledger: Ledger) -> Deciding:
     """Return all that decides a ledger's claims; nothing if its files give another digest."""
-    there = paper_file(ledger.paper, "claims").is_file()  # not of claims on one's own policies
-    found = _decided(ledger.paper) if there else None
-    return found if found and found.digest == ledger.digest else Deciding({}, {}, {})
+    found = _decided(ledger.paper)  # nothing for claims on one's own policies
+    return found if found.digest == ledger.digest else Deciding({}, {}, {})
 
 
 def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:

@@ -21,9 +21,10 @@ SOCKET = ".snakemake/fairbandits.sock"
 #: Step -> what it imports. Those that go to a cluster, whose memory is recorded, are not among
 #: them: what a fork takes is none of the job's.
 STEPS = {
-    "audit": ("fairbandits.audit.run", "fairbandits.audit.measures"),
+    "audit": ("fairbandits.audit.run", "fairbandits.audit.measures", "scipy.stats"),
     "collect": ("fairbandits.replication.datasets",),
-    "figure": ("fairbandits.figures.draw",),
+    "export": ("fairbandits.report.export",),
+    "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels"),
     "notebook": (
         *("fairbandits.report.build", "papermill.parameterize", "IPython.core.interactiveshell"),
         *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),

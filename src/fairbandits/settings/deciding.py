@@ -53,17 +53,22 @@ class Deciding(NamedTuple):
 
 def digests_of(paper: str, root: Path = ROOT) -> Digests:
     """Return the digests of a paper; none if it has no ledger."""
+    found = decided(paper, root)
+    return Digests(found.digest, found.drawn) if found.parts else Digests()
+
+
+def decided(paper: str, root: Path = ROOT) -> Deciding:
+    """Return `deciding`, which an earlier process may have worked out; nothing without a ledger."""
     files = [paper_file(paper, kind, root) for kind in ("claims", "experiments", "audit")]
     files += [paper_file(paper, "published", root), root / SHARED_RULES]
     if not files[0].is_file():
-        return Digests()
+        return Deciding({}, {}, {})
     known = remembered("deciding", "")
     content = b"/".join(file.read_bytes() for file in files if file.is_file())
     key = f"{paper} {checksum(content).hex()}"
     if key not in known:
-        now = deciding(paper, root)
-        known[key] = json.dumps([now.digest, now.drawn])
-    return Digests(*json.loads(known[key]))
+        known[key] = json.dumps(deciding(paper, root))
+    return Deciding(*json.loads(known[key]))
 
 
 def deciding(paper: str, root: Path = ROOT, package: Path = PACKAGE) -> Deciding:
