@@ -161,11 +161,10 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
-            with shrunk.short_runs_interpreted():
-                short, long = (
-                    fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
-                    for rounds in (horizon, 10 * horizon)
-                )
+            short, long = (
+                fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
+                for rounds in (horizon, 10 * horizon)
+            )
             found[name] = found.get(name, False) or (short.plays != long.plays).any()
     assert {name for name, other in found.items() if other} == set(arena.needs_horizon)
 

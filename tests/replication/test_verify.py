@@ -68,8 +68,7 @@ def made(tmp_path_factory):
     """Return a folder with all results of the small run and their lock."""
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
-    with shrunk.short_runs_interpreted():
-        simulate_all(config)
+    simulate_all(config)
     write_lock(config, folder / "results.lock")
     return folder
 
