@@ -30,13 +30,8 @@ PART = "no_penalty_full"
 #: Paper -> what some inputs of its claims become where a run is looked at, and no verdict.
 FEWER = {
     "banditq": {
-        r"(projection|barrier)_work\((.*?\]), 200,": r"\1_work(\2, 20,",
-        r"put_back_excess\((.*?\]), 2_000_000\)": r"put_back_excess(\1, 20_000)",
+        r"solver_advantage\(n_arms, 100,": "solver_advantage(n_arms, 5,",
         r"solver_errors\(100_000,": "solver_errors(1000,",
-    },
-    "bf_ucb": {
-        r"(optimism|corners)_lost\(3000,": r"\1_lost(100,",
-        r"short_of_quotas\(1000,": "short_of_quotas(20,",
     },
     "fair_ucb": {
         r"(worst_learner\('[\w -]+', \d), \d+,": r"\1, 5,",
