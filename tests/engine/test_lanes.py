@@ -115,8 +115,6 @@ def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
             assert columns[name][own].tobytes() == values.tobytes(), name
 
 
-# Vectors.
-
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, 1e-160, 0.1)
 
 ONE = {

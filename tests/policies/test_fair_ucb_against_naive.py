@@ -35,9 +35,6 @@ def ucb1(rng):
     }
 
 
-# The learners by themselves.
-
-
 @settings
 def test_learners(setting, rng):
     instance = instance_of(setting, rng)
@@ -85,9 +82,6 @@ def test_lfg(setting, rng):
         )
 
 
-# Fair-Learn.
-
-
 def any_tolerance(rng):
     return one_of(rng, 0, 1, "1/2", 0.3, f"{rng.integers(1, 40)}/{rng.integers(10, 30)}")
 
@@ -125,8 +119,6 @@ def test_fair_learn_with_lfg(setting, rng):
 
 
 # T-Fair-Learn, and Fair-Learn with estimated quotas.
-
-
 @settings
 def test_t_fair_learn(setting, rng):
     """Also where the quotas, rounded up, take more rounds than there are."""
@@ -151,8 +143,6 @@ def test_plug_in(setting, rng):
 
 
 # The policies made to learn from arms and rewards that they did not choose, on extreme coins too.
-
-
 def pairs(rng, arms):
     """Return label -> policy and twin."""
     quotas, options = random_quotas(rng, arms), ucb1(rng)
@@ -185,8 +175,6 @@ def test_choices_after_random_histories(case, rng):
             protocol.learn(state, t, arm, reward)
             twin.advance(arm, reward)
 
-
-# The measures.
 
 MEASURES = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
 

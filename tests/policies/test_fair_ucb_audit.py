@@ -17,9 +17,6 @@ def evenly(arms):
     return Instance(np.linspace(0.9, 0.1, arms))
 
 
-# ------------------------------------------------------------------------------------ the record
-
-
 @drawn.settings
 @pytest.mark.parametrize("learner", ["ucb1", "uniform", "first", "last", "adversary"])
 def test_record_of_every_round(learner, setting, rng):
@@ -100,9 +97,6 @@ def test_only_fair_learn_has_these_deficits():
         drawn.recorded(UCB1(), evenly(2), observe=DEFICITS)
 
 
-# ---------------------------------------------------------------------------------- the mixture
-
-
 @drawn.settings
 def test_mixture(setting, rng):
     learner = drawn.one_of(rng, "ucb1", "thompson", "epsilon_greedy", "uniform", "last")
@@ -112,9 +106,6 @@ def test_mixture(setting, rng):
     policy = Mixture(quotas, name, parameters)
     twin = audit.Mixture(quotas, twin)
     drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")
-
-
-# -------------------------------------------------------------------------------- resampled rewards
 
 
 @drawn.settings
