@@ -123,7 +123,7 @@ class Visit:
         self.page.locator("article table tbody tr").first.wait_for(state="attached")
         if name not in ("index", "audit", "claims", "robustness", "library"):
             self.page.locator("mjx-container svg").first.wait_for(state="attached")
-            self.page.evaluate("MathJax.startup.promise")
+            self.page.evaluate("MathJax.startup.promise.then(() => true)")
         self.page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager' })")
         self.page.wait_for_function("[...document.images].every(image => image.complete)")
         return self.page
