@@ -10,7 +10,7 @@ PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 # Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares
 # compiled with interpreted, once and for all.
 INTERPRETED := $(addprefix tests/,engine policies library measures) --ignore tests/policies/test_forms.py
-INTERPRETED += $(addprefix tests/replication/test_,replay.py sweeps.py drawn_instances.py)
+INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
 STAMP := .venv/.setup-done
 
 # The project's own environment comes first for every command, and the caller's stays out of it.
@@ -27,8 +27,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-fast test-slurm faults bench \
-  bench-growth sizes lint format clean
+.PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-compiled \
+  test-interpreted test-fast test-slurm faults bench bench-growth sizes lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -67,8 +67,12 @@ verify: setup ## check the results on disk against their records and results.loc
 archive: verify ## write a finished run as one file for a repository, build/fairbandits.zip
 	@$(BIN)/fairbandits archive
 
-test: setup ## run the tests but for `faults`, then those of kernels again with the kernels interpreted
+test: test-compiled test-interpreted ## run the tests but for `faults`, then those of kernels again with the kernels interpreted
+
+test-compiled: setup
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not campaign and not slurm"
+
+test-interpreted: setup
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PARALLEL) $(INTERPRETED) \
 	  -m "kernels and not workflow and not slow and not campaign and not slurm"
 

@@ -5,6 +5,7 @@ import inspect
 import os
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,8 +18,18 @@ os.environ.setdefault(
 
 from fairbandits.engine import kinds
 
-# The kernels are what most tests are of, so that short runs are compiled as well.
-kinds.COMPILING = kinds.LOADING = kinds.FIRST = 0
+#: What the tests of kernels are in. They compile short runs as well; the others do as users do.
+OF_KERNELS = ("engine", "policies", "library", "measures")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiling(request):
+    """Compile whatever is run, where it is the kernels that a test is of."""
+    if request.path.parent.name not in OF_KERNELS:
+        yield
+        return
+    with mock.patch.multiple(kinds, COMPILING=0, LOADING=0, FIRST=0):
+        yield
 
 
 @pytest.fixture
@@ -57,7 +68,8 @@ KERNELS = (
 #: The files that take longest, in that order, then those that start the workflow.
 LONGEST = (
     *("test_workflow.py", "test_forms.py", "test_browser.py", "test_bf_ucb.py"),
-    *("test_first_hour_commands.py", "test_first_hour.py", "test_verify.py", "test_claims.py"),
+    *("test_first_hour_commands.py", "test_first_hour.py", "test_installed.py", "test_site.py"),
+    *("test_compiling.py", "test_ht_ucb.py", "test_figures.py", "test_archive.py"),
 )
 
 

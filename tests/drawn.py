@@ -62,10 +62,10 @@ def arms_of(result, place=0):
     return pulls.argmax(axis=1).tolist()
 
 
-def assert_same_run(policy, twin, instance, rounds=ROUNDS):
+def assert_same_run(policy, twin, instance, rounds=ROUNDS, **options):
     """Compare arms and rewards of every round; return the arms."""
     history = twin_history(twin, instance, rounds)
-    result = recorded(policy, instance, rounds)
+    result = recorded(policy, instance, rounds, **options)
     assert arms_of(result) == [record["arm"] for record in history]
     accrued = np.array([record["accrued"] for record in history])
     np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)

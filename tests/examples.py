@@ -5,19 +5,7 @@ import typing
 
 import numpy as np
 
-from fairbandits import (
-    BanditQInequalities,
-    FairLearnDeficits,
-    GroupDeficits,
-    InitialPhase,
-    Instance,
-    MeritRegret,
-    OptionalPulls,
-    PlaysSum,
-    QueueSquares,
-    Starvation,
-    SurrogateGains,
-)
+import fairbandits as fb
 from fairbandits.policies import POLICIES, parameters
 
 MEANS = (0.3352, 0.2031, 0.7816, 0.0625, 0.6177)
@@ -173,8 +161,9 @@ def made(name, **reading):
 
 EXAMPLES = {name: [made(name, **one) for one in READINGS.get(name, [{}])] for name in POLICIES}
 
-SUMS = (QueueSquares(), Starvation(), PlaysSum())
-GROUPS = (OptionalPulls(), GroupDeficits(), InitialPhase())
+SUMS = (fb.QueueSquares(), fb.Starvation(), fb.PlaysSum())
+GROUPS = (fb.OptionalPulls(), fb.GroupDeficits(), fb.InitialPhase())
+MERITS = (*GROUPS, fb.MeritRegret(SHARES))
 #: Policies with all that can watch them together: few types, which other tests compile as well.
 WATCHED = {
     "banditq": [
@@ -182,27 +171,27 @@ WATCHED = {
         (made("banditq", **PRE, V=0), *SUMS),
         (made("banditq", **FULL), *SUMS),
         (made("banditq", **FULL, **PRE, V=0), *SUMS),
-        (made("banditq", **FULL), SurrogateGains()),
-        (made("banditq", **FULL), BanditQInequalities(MEANS)),
-        (made("banditq", **FULL, **PRE, V=0, step_c=1), BanditQInequalities(MEANS)),
+        (made("banditq", **FULL), fb.SurrogateGains()),
+        (made("banditq", **FULL), fb.BanditQInequalities(MEANS)),
+        (made("banditq", **FULL, **PRE, V=0, step_c=1), fb.BanditQInequalities(MEANS)),
     ],
     "bf_ucb": [
-        (made("bf_ucb", quotas=(0.4, 0.4), version="released"), MeritRegret(SHARES)),
-        (made("bf_ucb", draw="released", merit="exponential"), MeritRegret(SHARES)),
-        (made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), MeritRegret(SHARES)),
+        (made("bf_ucb", quotas=(0.4, 0.4), version="released"), *MERITS),
+        (made("bf_ucb", draw="released", merit="exponential"), *MERITS),
+        (made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), *MERITS),
     ],
     "fair_learn": [
-        (made("fair_learn"), FairLearnDeficits()),
-        (made("fair_learn", tolerance="5/2", first_rounds="round_robin"), FairLearnDeficits()),
-        (made("fair_learn", quotas=("2/5", "1/4", "1/9", "1/9", "1/9")), FairLearnDeficits()),
-        (made("fair_learn", quotas=("9/50",) * 5, tolerance=1), FairLearnDeficits()),
+        (made("fair_learn"), fb.FairLearnDeficits()),
+        (made("fair_learn", tolerance="5/2", first_rounds="round_robin"), fb.FairLearnDeficits()),
+        (made("fair_learn", quotas=("2/5", "1/4", "1/9", "1/9", "1/9")), fb.FairLearnDeficits()),
+        (made("fair_learn", quotas=("9/50",) * 5, tolerance=1), fb.FairLearnDeficits()),
     ],
     "group_ucb": [
         (made("group_ucb", **FOUR, version="released"), *GROUPS),
         (made("group_ucb", groups=(3, 2)), *GROUPS),
     ],
-    "own_reward": [(one, SurrogateGains()) for one in EXAMPLES["own_reward"][1:]],
-    "uniform": [(made("uniform"), PlaysSum())],
+    "own_reward": [(one, fb.SurrogateGains()) for one in EXAMPLES["own_reward"][1:]],
+    "uniform": [(made("uniform"), fb.PlaysSum())],
 }
 #: What is played: (policy, observers) by name.
 CASES = {name: [(policy, ()) for policy in policies] for name, policies in EXAMPLES.items()}
@@ -220,4 +209,4 @@ def arms_of(policy):
 def instance_of(law, n_arms):
     """Return an instance; deterministic arms are alike, so that ties abound."""
     means = MEANS if n_arms == len(MEANS) else np.linspace(0.9, 0.1, n_arms)
-    return Instance([0.5] * n_arms if law == "deterministic" else means, law, SPREADS.get(law))
+    return fb.Instance([0.5] * n_arms if law == "deterministic" else means, law, SPREADS.get(law))

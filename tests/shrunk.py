@@ -2,14 +2,12 @@
 
 import json
 from pathlib import Path
-from unittest import mock
 
 import pyarrow as pa
 import pytest
 import yaml
 
 from fairbandits.data.store import read_footer, read_table, write_table
-from fairbandits.engine import kinds
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import build_config
@@ -45,20 +43,14 @@ def experiment_of(paper, name, seed, **limits):
     return config([paper], seed, **limits).experiment(paper, name)
 
 
-def short_runs_interpreted():
-    """Compile as for users, where it is the results that a test is of, and not the kernels."""
-    return mock.patch.multiple(kinds, COMPILING=2_000_000, LOADING=0)
-
-
 def chunks_of(experiment, folder, seed):
     """Simulate all chunks of an experiment; return their files."""
     files = []
-    with short_runs_interpreted():
-        for run in experiment.runs:
-            for chunk in run.chunks():
-                first, last = map(int, chunk.split("-"))
-                files.append(Path(folder, run.name, f"{chunk}.parquet"))
-                write_chunk(run.spec, seed, range(first, last + 1), files[-1])
+    for run in experiment.runs:
+        for chunk in run.chunks():
+            first, last = map(int, chunk.split("-"))
+            files.append(Path(folder, run.name, f"{chunk}.parquet"))
+            write_chunk(run.spec, seed, range(first, last + 1), files[-1])
     return files
 
 

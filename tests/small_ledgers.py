@@ -46,11 +46,7 @@ def ledgers_of(config, folder, claims):
                 "procedure": "mean",
                 "settings": {"claim": "at most", "level": 0.99},
             },
-            "exact": {
-                "version": 1,
-                "procedure": "exact",
-                "settings": {"tolerance": 0},
-            },
+            "exact": {"version": 1, "procedure": "exact", "settings": {"tolerance": 0}},
         },
         "claims": claims,
     }

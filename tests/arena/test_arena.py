@@ -35,9 +35,6 @@ def tables(results):
     return {name: read_table(results / "arena" / f"{name}.parquet").to_pandas() for name in TABLES}
 
 
-# as configured
-
-
 def test_there_are_a_dozen_instances_each_with_a_reason():
     arena = load_arena(FULL)
     assert len(arena.reasons) >= 12
@@ -81,9 +78,6 @@ def test_what_does_not_fit_the_suites_is_said(change, words, tmp_path):
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError, match=words):
         load_arena(FULL, tmp_path)
-
-
-# the tables
 
 
 def test_standings_have_every_policy_that_applies(tables):
@@ -144,9 +138,6 @@ def test_missing_datasets_are_named(tmp_path):
         standings.write(config, tmp_path / "arena")
 
 
-# what is shown
-
-
 def test_who_needs_the_horizon_plays_otherwise_with_another_one():
     """And who does not is the same in the first rounds, however many are to come."""
     arena = load_arena(FULL)
@@ -161,11 +152,10 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
-            with shrunk.short_runs_interpreted():
-                short, long = (
-                    fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
-                    for rounds in (horizon, 10 * horizon)
-                )
+            short, long = (
+                fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
+                for rounds in (horizon, 10 * horizon)
+            )
             found[name] = found.get(name, False) or (short.plays != long.plays).any()
     assert {name for name, other in found.items() if other} == set(arena.needs_horizon)
 

@@ -116,8 +116,6 @@ def test_what_is_no_plain_value_is_refused():
         rules_digest(wrong)
 
 
-# ---------------------------------------------------------------------------------- the seeds
-
 #: What followed from the rules of the second edition, as the figures were drawn.
 OF_FIGURES = {
     "banditq": 991403885200061101,

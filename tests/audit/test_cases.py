@@ -290,9 +290,6 @@ def test_remembered_defaults_are_those_of_the_class(name):
     assert defaults(name) == wanted | {"feedback": POLICIES[name].feedback}
 
 
-# ------------------------------------------------------------------------------------ bad records
-
-
 @pytest.mark.parametrize(
     ("record", "words"),
     [

@@ -64,9 +64,6 @@ def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
     assert (again["against"], again["reference"]) == (against, None)
 
 
-# ----------------------------------------------------------------------- both whole, or neither
-
-
 def test_neither_table_is_written_where_a_claim_failed(rows, tmp_path):
     assert any(row["verdict"] == FAILED for row in rows["verdicts"])
     with pytest.raises(StoreError, match=r"verdicts\.csv is not written: .* failed"):
@@ -79,9 +76,6 @@ def test_tables_of_two_runs_are_not_written_together(rows, tmp_path):
     with pytest.raises(StoreError, match="rests on no finding that is there"):
         write_committed(tmp_path / "audit", rows["verdicts"], other, "smoke")
     assert list(apart(rows["verdicts"], rows["findings"])) == []
-
-
-# -------------------------------------------------------------------------------- what is refused
 
 
 def test_findings_of_other_rules(folder):

@@ -64,9 +64,6 @@ def load(tmp_path, one):
     return loaded
 
 
-# --------------------------------------------------------------------------------- well-formed
-
-
 def test_a_change_is_read(load, one):
     (change,) = load(lambda changes: None).changes
     assert one[0].items() <= dict(change).items()
@@ -98,9 +95,6 @@ def test_another_order_than_the_true_one_is_refused(load):
 
     with pytest.raises(ConfigError, match=r"changes\.1\.when: .* true order, got 2026-11-21 09:43"):
         load(edit)
-
-
-# -------------------------------------------------------------------------------- what stands
 
 
 @pytest.mark.parametrize("paper", PAPERS)

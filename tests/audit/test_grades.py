@@ -118,9 +118,6 @@ def test_the_weakest_of_several():
     assert weakest([]) == ""
 
 
-# ------------------------------------------------------------------ of the committed findings
-
-
 def test_each_measured_verdict_changes_under_its_control():
     deciding = [row for row in csv_rows(ROOT / "audit" / "findings.csv") if row["decides"] == "yes"]
     reproduced = [row for row in deciding if row["verdict"] == "reproduced"]

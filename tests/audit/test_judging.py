@@ -104,13 +104,7 @@ def test_the_guide_to_the_letter(folder):
     assert {row["seed"] for row in rows.values()} == {"ledger"}
     assert {row["rules"] for row in rows.values()} == {digest}
     report = (results / "report.md").read_text()
-    for text in (
-        digest,
-        "frozen 20",
-        "in this folder\n\nNone.",
-        "n = 30",
-        "procedure: mean",
-    ):
+    for text in (digest, "frozen 20", "in this folder\n\nNone.", "n = 30", "procedure: mean"):
         assert text in report
     with (results / "findings.csv").open() as file:
         found = {row["each"]: row for row in csv.DictReader(file) if row["rule"] == "less 1"}

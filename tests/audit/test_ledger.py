@@ -166,36 +166,26 @@ def set_at(content, path, value):
 BOUND = ("claims", "t-bound")
 EXPLICIT = (*BOUND, "tests", "explicit")
 PLACE = "claims.t-bound.tests.explicit"
+RULE = ("rules", "at_most")
+GIVEN = (*RULE, "settings")
 #: Path, value (None: taken away), and what the message says.
 WRONG = [
+    ((*RULE, "procedure"), "meann", "rules.at_most: procedure: 'meann' is unknown; did"),
+    ((*GIVEN, "leveel"), 1, "mean has no setting 'leveel'; did you mean 'le"),
+    ((*GIVEN, "level"), 99, "rules.at_most.settings.level must lie in [0.5, 1), got 99"),
+    ((*GIVEN, "level"), "all", "level must be a number, got 'all'"),
     (
-        ("rules", "at_most", "procedure"),
-        "meann",
-        "rules.at_most: procedure: 'meann' is unknown; did",
-    ),
-    (
-        ("rules", "at_most", "settings", "leveel"),
-        1,
-        "mean has no setting 'leveel'; did you mean 'le",
-    ),
-    (
-        ("rules", "at_most", "settings", "level"),
-        99,
-        "rules.at_most.settings.level must lie in [0.5, 1), got 99",
-    ),
-    (("rules", "at_most", "settings", "level"), "all", "level must be a number, got 'all'"),
-    (
-        ("rules", "at_most", "settings", "claim"),
+        (*GIVEN, "claim"),
         "at mots",
         "must be one of at most, at least, equal, got 'at mots'; did you mean 'at most'?",
     ),
     (
-        ("rules", "at_most"),
+        RULE,
         {"version": 1, "procedure": "mean", "settings": {"paired": 1.5}},
         "paired must be true or false",
     ),
-    (("rules", "at_most", "version"), 2, "rules.at_most: changes must give the reason"),
-    (("rules", "at_most", "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
+    ((*RULE, "version"), 2, "rules.at_most: changes must give the reason"),
+    ((*RULE, "vversion"), 2, "rules.at_most: unknown key 'vversion'; did you mean"),
     ((*EXPLICIT, "settings"), None, f"{PLACE}: mean needs claim in its settings"),
     ((*EXPLICIT, "settings", "claim"), "z", f"{PLACE}.settings.claim must be one of at most, at l"),
     ((*EXPLICIT, "rule"), "at_mst", f"{PLACE}.rule: 'at_mst' is unknown; did you mean 'at_most'?"),

@@ -107,9 +107,6 @@ def test_numbers_of_the_notebook():
     assert parse("notebook('distance', 2)").evaluate(scope) == 0.009
 
 
-# ------------------------------------------------------------------------------- bounds, by hand
-
-
 def lemma_5(t, served, sizes, gaps, quotas, delta, ratio, clipped):
     least = min(gap for gap in gaps if gap > 0)
     total = (1 + math.pi**2 / 3) * sum(gaps)
@@ -144,9 +141,6 @@ def test_theorem_3_by_hand():
     roots = 1 + 1 / math.sqrt(2) + 1 / math.sqrt(3)
     assert numbers("root_sum @ T", cell) == pytest.approx([roots, 1, roots])
     assert bounds.root_sum(np.array([0, 1, 2])).tolist() == [0, 0, 1]
-
-
-# ---------------------------------------------------------------------------------- mathematics
 
 
 def test_floors_that_rise_together():
@@ -205,9 +199,6 @@ def test_best_groups_of_the_settings():
     assert first("high", 200) == 1
     assert 0.3 < first("low", 200) < 0.7
     assert first("low_released", 300) > 0.55
-
-
-# ------------------------------------------------------------------------ how the regret grows
 
 
 def test_the_fluid_equation_has_the_limit_of_the_derivation():

@@ -21,9 +21,6 @@ def made_cell(values, rounds, *, means=(1.0, 0.0), quotas=(), **given):
     return cell_of(values, rounds, means=tuple(means), quotas=tuple(quotas), **given)
 
 
-# ----------------------------------------------------------------------------- bounds, by hand
-
-
 @pytest.mark.parametrize(
     ("horizon", "value"), [(1e3, 10_635), (1e5, 15_069), (1e6, 7_476), (1e8, 2.32)]
 )
@@ -85,9 +82,6 @@ def test_bounds_of_a_cell_are_those_of_its_instance():
     )
 
 
-# ------------------------------------------------------------------------- rounds and exactness
-
-
 def test_rounds_are_those_recorded_at_or_below():
     cell = made_cell({}, [1, 10, 95, 1000, 9000, 10000])
     assert numbers("t @ [T / 1000, T / 100, T / 10, T]", cell) == [10, 95, 1000, 10000]
@@ -125,9 +119,6 @@ def test_r_regret_in_whole_numbers():
     assert counted.r_regret_numerator([4, 5, 1]) == wanted * 20
     assert numbers("owed", cell) == [2, 3, 2]
     assert numbers("first_phase", cell) == [2 + 3 + 3]
-
-
-# ---------------------------------------------------------------------------- suites of r-Regret
 
 
 def test_random_instances_have_regrets_and_bounds_of_their_own(rng):
@@ -168,9 +159,6 @@ def test_the_largest_r_regret_is_that_of_the_worst_arm():
     )
     assert numbers("r_regret_most", cell) == pytest.approx([19])
     assert numbers("r_regret", cell) == pytest.approx([19])
-
-
-# ------------------------------------------------------------------------ without runs, by counting
 
 
 def test_cheapest_counts_are_the_floors():

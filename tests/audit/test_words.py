@@ -72,9 +72,6 @@ def test_readings():
     assert readings_in_words(mixed) == "reproduced: other; inconclusive: one way, third"
 
 
-# ------------------------------------------------------------------------- what qualifies
-
-
 def qualified():
     """Return a claim that a test qualifies, and that test."""
     return next(
@@ -138,9 +135,6 @@ def test_what_speaks_against_a_claim_comes_first():
     assert sorted(rows, key=against) == rows[::-1]
 
 
-# ---------------------------------------------------------------------------- the record
-
-
 def shape(claim):
     """Return what a claim's record has blocks for."""
     decide = {test.decides for test in claim.tests}
@@ -170,9 +164,6 @@ def test_a_record_has_all_that_decides(name):
             assert block.get(key) == test.asks.get(key)
     assert "*id" not in text
     assert "&id" not in text
-
-
-# -------------------------------------------------------------------------------- totals
 
 
 def test_each_claim_is_counted_or_left_out():

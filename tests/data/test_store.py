@@ -97,9 +97,6 @@ def test_same_table_gives_same_bytes(file, table, tmp_path):
     assert (tmp_path / "again.parquet").read_bytes() == file.read_bytes()
 
 
-# ------------------------------------------------------------------------- whole or not at all
-
-
 @pytest.mark.parametrize("existed", [True, False])
 def test_failed_writing_leaves_all_as_it_was(tmp_path, existed):
     path = tmp_path / "data.parquet"
@@ -127,9 +124,6 @@ def test_nothing_is_seen_at_the_path_before_it_is_whole(tmp_path):
         assert not path.exists()
     assert path.read_text() == "all"
     assert list(path.parent.iterdir()) == [path]
-
-
-# ---------------------------------------------------------------------- files that are refused
 
 
 def test_missing_file(tmp_path):
@@ -195,9 +189,6 @@ def test_other_footers(tmp_path, table, metadata, says):
     path = tmp_path / "other.parquet"
     pq.write_table(table.replace_schema_metadata(metadata), path)
     assert says in refusal(path)
-
-
-# ------------------------------------------------------------------------------ content hashes
 
 
 def test_hash_is_of_the_content_only(table, tmp_path):
@@ -274,9 +265,6 @@ def test_a_table_has_the_same_hash_after_it_was_read(tmp_path):
         with pytest.raises(StoreError, match=f"{file} was changed: its content has hash"):
             read_table(file)
         assert read_table(file, ["whole"]).num_rows == 3  # a part has no hash
-
-
-# ------------------------------------------------------------------------------- other readers
 
 
 def with_pandas(file):

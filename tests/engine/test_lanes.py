@@ -6,38 +6,12 @@ import numpy as np
 import pytest
 from numba import config, njit
 
+import fairbandits as fb
 from examples import TARGETS, instance_of
-from fairbandits import (
-    BFUCB,
-    HTUCB,
-    LFG,
-    BanditQ,
-    EpsilonGreedy,
-    FairLearn,
-    FairLearnDeficits,
-    FairXUCB,
-    GroupUCB,
-    Starvation,
-    run,
-)
 from fairbandits.engine import loops, streams, width
 from fairbandits.engine.lanes import block_of
 from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
-from fairbandits.engine.width import (
-    absolute,
-    greatest,
-    least,
-    log,
-    nearest,
-    no,
-    ratio,
-    sqrt,
-    where,
-    whole,
-    whole_part,
-    with_lane,
-)
 from fairbandits.library import simulation
 from fairbandits.library.simulation import Setting, columns_of, play
 
@@ -60,11 +34,11 @@ def counted(feedback, monkeypatch):
 @pytest.mark.parametrize("feedback", ["bandit", "full"])
 def test_any_number_of_replicates(feedback, monkeypatch):
     played = counted(feedback, monkeypatch)
-    policy, instance = BanditQ(TARGETS, feedback), instance_of("uniform02", 5)
-    alone = [run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(21)]
+    policy, instance = fb.BanditQ(TARGETS, feedback), instance_of("uniform02", 5)
+    alone = [fb.run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(21)]
     for count in (1, 2, 3, 4, 8, 9, 11, 16, 21):
         played.clear()
-        together = run(policy, instance, 60, count, checkpoints=[30, 60])
+        together = fb.run(policy, instance, 60, count, checkpoints=[30, 60])
         assert played.count(Rows) == count // LANES + (count % LANES >= 3)
         for name, values in together.columns().items():
             apart = np.concatenate([one.columns()[name] for one in alone[:count]])
@@ -74,17 +48,17 @@ def test_any_number_of_replicates(feedback, monkeypatch):
 FINE = (f"1/{2**20 + 1}", 0, "1/2")
 #: Multiples must be exact, and a learner must not change when a lane asks it in vain.
 WITHOUT = {
-    "exp3p": BanditQ((0.1, 0, 0.05), subroutine="exp3p"),
-    "squint": BanditQ((0.1, 0, 0.05), "full", "squint", gain=2),
-    "epsilon-greedy": EpsilonGreedy(),
-    "fine-lfg": LFG(FINE),
-    "fine-fair": FairLearn(FINE),
-    "fine-ht": HTUCB(FINE, 1),
-    "fine-bf": BFUCB((1, 1, 1), FINE),
-    "fine-bf-uncut": BFUCB((1, 1, 1), FINE, box="uncut"),
-    "fine-gef": GroupUCB((1, 1, 1), FINE),
-    "own-clock": FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
-    "thompson": FairLearn((0.3, 0, 0.3), learner="thompson"),
+    "exp3p": fb.BanditQ((0.1, 0, 0.05), subroutine="exp3p"),
+    "squint": fb.BanditQ((0.1, 0, 0.05), "full", "squint", gain=2),
+    "epsilon-greedy": fb.EpsilonGreedy(),
+    "fine-lfg": fb.LFG(FINE),
+    "fine-fair": fb.FairLearn(FINE),
+    "fine-ht": fb.HTUCB(FINE, 1),
+    "fine-bf": fb.BFUCB((1, 1, 1), FINE),
+    "fine-bf-uncut": fb.BFUCB((1, 1, 1), FINE, box="uncut"),
+    "fine-gef": fb.GroupUCB((1, 1, 1), FINE),
+    "own-clock": fb.FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
+    "thompson": fb.FairLearn((0.3, 0, 0.3), learner="thompson"),
 }
 
 
@@ -93,7 +67,7 @@ def test_without_a_block(name):
     policy = WITHOUT[name]
     state = policy.start(3, 10**8)
     assert block_of([state] * LANES) is None
-    seen = watched(state, [Starvation().start(policy, state, 3, 10**8)], [len(policy.probes)])
+    seen = watched(state, [fb.Starvation().start(policy, state, 3, 10**8)], [len(policy.probes)])
     assert block_of([seen] * LANES) is None
     assert block_of([object()] * LANES) is None  # the state of a policy in plain Python
 
@@ -105,23 +79,23 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
     played = counted("bandit", monkeypatch)
     monkeypatch.setattr(simulation, "MOST_ROUNDS", 100)
     options = {"horizon": 50, "checkpoints": [50], "compiled": True} | than
-    run(BanditQ((0.1, 0, 0)), instance_of("bernoulli", 3), replicates=LANES, **options)
+    fb.run(fb.BanditQ((0.1, 0, 0)), instance_of("bernoulli", 3), replicates=LANES, **options)
     assert played
     assert Rows not in played
 
 
 def own_quotas(rng, i):
     quotas = [f"{part}/100" for part in rng.integers(0, 20, 4)]
-    return Setting(FairLearn(quotas, tolerance=i), (FairLearnDeficits(),), quotas)
+    return Setting(fb.FairLearn(quotas, tolerance=i), (fb.FairLearnDeficits(),), quotas)
 
 
 def own_penalties(rng, i):
-    return Setting(HTUCB([f"{i}/97", "1/8", 0, 0], rng.random(4)))
+    return Setting(fb.HTUCB([f"{i}/97", "1/8", 0, 0], rng.random(4)))
 
 
 def own_means(rng, i):
     released = {"version": "released", "quotas": (0.2, 0.3)}
-    return Setting(FairXUCB((2, 2), **released, shadow_means=rng.random(4)))
+    return Setting(fb.FairXUCB((2, 2), **released, shadow_means=rng.random(4)))
 
 
 @pytest.mark.parametrize("make", [own_quotas, own_penalties, own_means])
@@ -135,46 +109,46 @@ def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
     assert config.DISABLE_JIT or played == [Rows, np.ndarray]
     for i, (policy, observe, quotas) in enumerate(settings):
         options |= {"quotas": quotas, "observe": observe, "compiled": False}
-        alone = columns_of(run(policy, instance, 500, [i], **options))
+        alone = columns_of(fb.run(policy, instance, 500, [i], **options))
         own = columns["replicate"] == i
         for name, values in alone.items():
             assert columns[name][own].tobytes() == values.tobytes(), name
 
 
-# Vectors.
-
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, 1e-160, 0.1)
 
 ONE = {
     "neg": lambda a: -a,
-    "sqrt": lambda a: sqrt(absolute(a)),
-    "absolute": lambda a: absolute(a),
-    "nearest": lambda a: nearest(a) + nearest(a / 2),
+    "sqrt": lambda a: width.sqrt(width.absolute(a)),
+    "absolute": lambda a: width.absolute(a),
+    "nearest": lambda a: width.nearest(a) + width.nearest(a / 2),
     "number_right": lambda a: (a + 1.5) * 3 - 0.1,
     "number_left": lambda a: 1.5 / (2 - a),
-    "log": lambda a: log(where((a > 0.0) & (a < math.inf), a, 1.0)),
-    "whole": lambda a: whole(where((a > 0.0) & (a < math.inf), a, 1.0)),
-    "whole_part": lambda a: whole_part(where(absolute(a) < 1e15, nearest(a), 7.0), 3),
-    "lanes": lambda a: with_lane(a, 3, width.lane(a, 2) + 1.0),
+    "log": lambda a: width.log(width.where((a > 0.0) & (a < math.inf), a, 1.0)),
+    "whole": lambda a: width.whole(width.where((a > 0.0) & (a < math.inf), a, 1.0)),
+    "whole_part": lambda a: width.whole_part(
+        width.where(width.absolute(a) < 1e15, width.nearest(a), 7.0), 3
+    ),
+    "lanes": lambda a: width.with_lane(a, 3, width.lane(a, 2) + 1.0),
 }
 TWO = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
-    "greatest": lambda a, b: greatest(a, b),
-    "least": lambda a, b: least(a, b),
-    "ratio": lambda a, b: ratio(a, b),
-    "lt": lambda a, b: where(a < b, a, b),
-    "le": lambda a, b: where(a <= b, a, 0.25),
-    "gt": lambda a, b: where(a > b, a, b),
-    "ge": lambda a, b: where(a >= b, 0.25, b),
-    "eq": lambda a, b: where(a == b, 1.0, 0.0),
-    "ne": lambda a, b: where(a != b, 1.0, 0.0),
-    "and": lambda a, b: where((a > 0.5) & (b > 0.5), a, b),
-    "and_true": lambda a, b: where((a > 0.5) & True, a, b),
-    "or": lambda a, b: where((a > 0.5) | (b > 0.5), a, b),
-    "no": lambda a, b: where(no(a > b), a, b),
+    "greatest": lambda a, b: width.greatest(a, b),
+    "least": lambda a, b: width.least(a, b),
+    "ratio": lambda a, b: width.ratio(a, b),
+    "lt": lambda a, b: width.where(a < b, a, b),
+    "le": lambda a, b: width.where(a <= b, a, 0.25),
+    "gt": lambda a, b: width.where(a > b, a, b),
+    "ge": lambda a, b: width.where(a >= b, 0.25, b),
+    "eq": lambda a, b: width.where(a == b, 1.0, 0.0),
+    "ne": lambda a, b: width.where(a != b, 1.0, 0.0),
+    "and": lambda a, b: width.where((a > 0.5) & (b > 0.5), a, b),
+    "and_true": lambda a, b: width.where((a > 0.5) & True, a, b),
+    "or": lambda a, b: width.where((a > 0.5) | (b > 0.5), a, b),
+    "no": lambda a, b: width.where(width.no(a > b), a, b),
 }
 
 
@@ -217,7 +191,7 @@ def test_vectors_are_numpys(name, rng):
 
 def test_greatest_and_least_are_pythons(rng):
     a, b = numbers(rng).view(Vector), numbers(rng).view(Vector)
-    for ours, python in ((greatest(a, b), max), (least(a, b), min)):
+    for ours, python in ((width.greatest(a, b), max), (width.least(a, b), min)):
         for value, x, y in zip(ours.ravel(), a.ravel(), b.ravel(), strict=True):
             assert np.array(value).tobytes() == np.array(python(x, y)).tobytes()
 

@@ -73,8 +73,6 @@ def test_reward_equals_naive(law, mu, spread, rng):
 
 
 # Statistics, on fixed words; a false alarm in ten thousand for each.
-
-
 def sample_of(law, mu, spread, index):
     count = 4000
     base, gamma = streams.stream_key(11, "laws", 0, "reward", index)

@@ -13,12 +13,6 @@ from shrunk import sourced
 HORIZON = 400
 
 
-@pytest.fixture(autouse=True, scope="module")
-def limits():
-    with shrunk.short_runs_interpreted():
-        yield
-
-
 @pytest.fixture(scope="module")
 def config():
     return real.config()
@@ -28,9 +22,6 @@ def config():
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     return pages.open_paper("bf_ucb", folder / "results", folder / "figures")
-
-
-# what is configured
 
 
 REFUSED = [
@@ -52,9 +43,6 @@ def test_what_is_refused(tmp_path, name, key, value, words):
 
     message = shrunk.refusal_of(tmp_path, "bf_ucb", "experiments", change)
     assert words in message
-
-
-# what the figures show
 
 
 @pytest.mark.slow

@@ -109,14 +109,8 @@ def no_open_figures():
     assert left == []
 
 
-# ----------------------------------------------------------------------------------- registries
-
-
 def test_configured_figures_are_those_that_can_be_drawn():
     assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
-
-
-# --------------------------------------------------------------------------------- what is drawn
 
 
 @every_figure
@@ -192,9 +186,6 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     assert ("fluid equilibrium" in labels) == (kind == "queue")
     if kind == "rate":
         assert lines["target of arm 2"].get_ydata()[0] == replay.attrs["means"][1] / 3
-
-
-# ----------------------------------------------------------------------- the numbers of the curves
 
 
 def quantity(paper, figure, config, run, series):

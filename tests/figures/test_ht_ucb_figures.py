@@ -21,9 +21,6 @@ def paper(tmp_path_factory):
     return pages.open_paper("ht_ucb", folder / "results", folder / "figures")
 
 
-# Figure 1
-
-
 def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
     from matplotlib import pyplot as plt
 
@@ -36,9 +33,6 @@ def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
         plt.close(drawing)
         expected = figures.fluid_law(footer)[case.arms]
         np.testing.assert_allclose(np.interp(case.inverse, x, y), expected, rtol=5e-3)
-
-
-# Figure 2
 
 
 def regrets(paper):
@@ -79,9 +73,6 @@ def regret_by_hand(horizon, pulls, means, quotas, rate):
     return loss - best
 
 
-# Figure 3
-
-
 def test_scale_is_recovered_from_what_is_swept(config):
     etas = np.arange(101) / 100
     for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
@@ -116,9 +107,6 @@ def test_paths_are_those_of_the_dataset(paper):
         lacking = np.maximum(0, quota * footer["horizon"] - run.values["plays"][:, -1, arm])
         (mean,) = part[part["series"] == f"arm {arm + 1}"]["mean"]
         assert mean == pytest.approx(lacking.mean())
-
-
-# Figure 4
 
 
 @pytest.mark.slow

@@ -84,9 +84,6 @@ def test_intervals_are_those_of_scipy(compared):
         assert (row.difference_low, row.difference_high) == pytest.approx(paired, rel=1e-9)
 
 
-# labels and measures
-
-
 def test_a_mapping_gives_labels():
     found = compare({"wide": fb.UCB1(), "narrow": fb.UCB1(scale=0.5)}, metrics=["regret"])
     assert list(found.results) == found.table["policy"].tolist() == ["wide", "narrow"]
@@ -121,9 +118,6 @@ def test_each_measure_is_the_method_of_a_result(metric, given):
         assert found.curves[metric, label].tolist() == wanted.tolist()
 
 
-# pictures
-
-
 def test_plot_has_a_panel_for_each_measure(compared):
     before, windows = mpl.rcParams.copy(), plt.get_fignums()
     figure = compared.plot()
@@ -150,9 +144,6 @@ def test_a_notebook_shows_table_and_picture(compared):
     assert "FairUCB" in repr(compared)
     assert len(repr(compared).splitlines()) == 12
     assert compared.plot()._repr_png_().startswith(b"\x89PNG")
-
-
-# what is refused
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,6 @@ def test_targets_are_those_of_the_policy_where_none_are_given():
     assert result.target_regret().tolist() == result.target_regret(TARGETS).tolist()
 
 
-# what is missing
-
-
 def test_what_a_measure_needs_is_said():
     result = fb.run(fb.UCB1(), ARMS, 20, 2)
     with pytest.raises(ValueError, match=r"violation needs quotas or targets; .*run\(\.\.\., quot"):
@@ -113,9 +110,6 @@ def test_what_a_measure_needs_is_said():
         result_of(ARMS).penalised_regret((0.1, 0.2))
 
 
-# pictures
-
-
 def test_plot():
     result = result_of(ARMS)
     figure = result.plot("penalised_regret", penalties=0.4)
@@ -124,9 +118,6 @@ def test_plot():
     np.testing.assert_allclose(line.get_ydata(), result.penalised_regret(0.4).mean(axis=0))
     assert line.get_xdata().tolist() == [10, 37, 80]
     assert figure.axes[0].get_ylabel() == "penalised regret"
-
-
-# joining
 
 
 @BOTH
@@ -182,7 +173,7 @@ def test_a_policy_without_equality_is_known_by_what_it_shows():
     ],
 )
 def test_parts_of_different_runs_are_not_joined(others, says):
-    usual = {"policy": fb.UCB1(), "instance": ARMS, "horizon": 80, **SETTINGS}
+    usual = {"policy": fb.UCB1(), "instance": ARMS, "horizon": 80, "compiled": False, **SETTINGS}
     first = fb.run(**usual, replicates=[0, 1])
     second = fb.run(**{"replicates": [2], **usual, **others})
     with pytest.raises(ValueError, match=says):
@@ -194,9 +185,6 @@ def test_only_results_are_joined():
         fb.join([])
     with pytest.raises(TypeError, match=re.escape("must be those of fairbandits.run, got 3")):
         fb.join([3])
-
-
-# the alias
 
 
 def test_fair_ucb_is_fair_learn_with_ucb1():

@@ -132,8 +132,6 @@ def test_a_warning_comes_from_other_processes_once():
 
 
 # what is often mistaken for a policy or an instance
-
-
 def test_a_class_is_no_policy():
     with pytest.raises(TypeError, match=r"and UCB1 is its class; write UCB1\(\.\.\.\)"):
         fb.run(fb.UCB1, ARMS, 20)

@@ -12,40 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import fairbandits
-from fairbandits import (
-    BFUCB,
-    EXP3,
-    HTUCB,
-    LFG,
-    UCB1,
-    BanditQ,
-    FairLearn,
-    GroupOracle,
-    Hedge,
-    Instance,
-    RandomInstance,
-    SmallestDeficit,
-    Starvation,
-    Static,
-    checkpoint_grid,
-    run,
-)
+import fairbandits as fb
 from fairbandits.rationals import rational
 
-FOUR = Instance((0.3352, 0.2031, 0.7816, 0.6177), "uniform02")
+FOUR = fb.Instance((0.3352, 0.2031, 0.7816, 0.6177), "uniform02")
 TARGETS = (0.1, 0.05, 0, 0)
 ROUNDS = 120
 EVERY = range(1, ROUNDS + 1)
-BANDITS = [BanditQ(TARGETS), EXP3(1.6), LFG(("1/3", 0.1, 0, 0)), UCB1(1.6)]
-FULL = [BanditQ(TARGETS, feedback="full"), Hedge()]
+BANDITS = [fb.BanditQ(TARGETS), fb.EXP3(1.6), fb.LFG(("1/3", 0.1, 0, 0)), fb.UCB1(1.6)]
+FULL = [fb.BanditQ(TARGETS, feedback="full"), fb.Hedge()]
 
 
 def name_of(policy):
     return f"{type(policy).__name__}-{getattr(policy, 'subroutine', policy.feedback)}"
-
-
-# Policies as a user writes them.
 
 
 class PlainUCB1:
@@ -110,8 +89,8 @@ def assert_same(a, b):
 def test_plain_ucb1_plays_like_ucb1(scale):
     options = {"seed": 3, "checkpoints": EVERY, "stream": "a name"}
     policy = PlainUCB1(scale)
-    plain = run(policy, FOUR, ROUNDS, 3, **options)
-    assert_same(plain, run(UCB1(scale), FOUR, ROUNDS, 3, **options))
+    plain = fb.run(policy, FOUR, ROUNDS, 3, **options)
+    assert_same(plain, fb.run(fb.UCB1(scale), FOUR, ROUNDS, 3, **options))
     assert plain.plays.dtype == np.int64
     assert list(plain.probes) == ["diary", "latest"]
     for values in plain.probes.values():
@@ -124,7 +103,7 @@ def test_a_wrong_arm_is_refused(answer):
     got = re.escape(repr(answer))
     expected = rf"Scripted.choose must return an arm in 0..3, got {got} in round 5"
     with pytest.raises(ValueError, match=expected):
-        run(Scripted(answer, at=5), FOUR, ROUNDS)
+        fb.run(Scripted(answer, at=5), FOUR, ROUNDS)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +121,7 @@ def test_a_wrong_arm_is_refused(answer):
 def test_wrong_probabilities_are_refused(answer):
     expected = r"Scripted.choose must return 4 probabilities that sum to 1, got (.|\n)* in round 5"
     with pytest.raises(ValueError, match=expected):
-        run(Scripted(answer, "full", at=5), FOUR, ROUNDS)
+        fb.run(Scripted(answer, "full", at=5), FOUR, ROUNDS)
 
 
 @pytest.mark.parametrize("feedback", ["bandit", "full"])
@@ -161,16 +140,13 @@ def test_missing_methods_are_named(feedback, missing):
     for method in {"choose", "learn", "probe"} - {missing}:
         setattr(State, method, lambda self, *arguments: 0)
     with pytest.raises(TypeError, match=rf"Incomplete.start .* a method {missing}; State has none"):
-        run(Incomplete(), FOUR, ROUNDS)
+        fb.run(Incomplete(), FOUR, ROUNDS)
 
 
 def test_a_policy_needs_feedback_and_start():
     for broken in (object(), Scripted(0, "semi"), Scripted(0, None), Scripted):
         with pytest.raises(TypeError, match=r"feedback attribute, 'bandit' or 'full'; \w+ has"):
-            run(broken, FOUR, ROUNDS)
-
-
-# The arguments of run.
+            fb.run(broken, FOUR, ROUNDS)
 
 
 WHOLE = "must be a whole number of at least"
@@ -189,25 +165,22 @@ WRONG = [
 @pytest.mark.parametrize(("name", "value", "says"), WRONG)
 def test_a_wrong_argument_is_named_with_its_value(name, value, says):
     with pytest.raises(ValueError, match=rf"{says}.*, got {re.escape(repr(value))}"):
-        run(**{"policy": UCB1(), "instance": FOUR, "horizon": ROUNDS, name: value})
+        fb.run(**{"policy": fb.UCB1(), "instance": FOUR, "horizon": ROUNDS, name: value})
 
 
 @pytest.mark.parametrize("replicates", [[2**31], [0, 2**33], np.array([2**63], np.uint64)])
 def test_numbers_of_replicates_fit_their_column(replicates):
     with pytest.raises(ValueError, match=rf"numbers below 2\*\*31, got {max(replicates)}"):
-        run(UCB1(), FOUR, ROUNDS, replicates)
+        fb.run(fb.UCB1(), FOUR, ROUNDS, replicates)
     with pytest.raises(ValueError, match=r"replicates must be at most 2\*\*31, got 8589934592"):
-        run(UCB1(), FOUR, ROUNDS, 2**33)
-    last = run(UCB1(), FOUR, 4, [2**31 - 1]).columns()["replicate"]
+        fb.run(fb.UCB1(), FOUR, ROUNDS, 2**33)
+    last = fb.run(fb.UCB1(), FOUR, 4, [2**31 - 1]).columns()["replicate"]
     assert set(last.tolist()) == {2**31 - 1}
-
-
-# What comes back.
 
 
 @pytest.mark.parametrize("policy", [*BANDITS, *FULL], ids=name_of)
 def test_frame_is_the_tidy_form_of_the_result(policy):
-    result = run(policy, FOUR, ROUNDS, [5, 2], checkpoints=[3, 50, 100])
+    result = fb.run(policy, FOUR, ROUNDS, [5, 2], checkpoints=[3, 50, 100])
     frame = result.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == ["replicate", "round", "arm", "plays", "reward", *policy.probes]
@@ -224,28 +197,25 @@ def test_frame_is_the_tidy_form_of_the_result(policy):
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 1999, 2001, 4001, 12_345])
 def test_checkpoint_grid_ends_at_the_horizon(horizon):
-    grid = checkpoint_grid(horizon)
+    grid = fb.checkpoint_grid(horizon)
     assert (grid[0], grid[-1]) == (1, horizon)
     assert (np.diff(grid) > 0).all()
     if horizon < 4000:
         assert grid.tolist() == list(range(1, horizon + 1))
-    default = run(Static((0.5, 0.5)), Instance((0.5, 0.5)), max(horizon, 2)).rounds
-    assert default.tolist() == checkpoint_grid(max(horizon, 2)).tolist()
-
-
-# Determinism.
+    default = fb.run(fb.Static((0.5, 0.5)), fb.Instance((0.5, 0.5)), max(horizon, 2)).rounds
+    assert default.tolist() == fb.checkpoint_grid(max(horizon, 2)).tolist()
 
 
 @pytest.mark.parametrize("policy", [*BANDITS, *FULL], ids=name_of)
 def test_replicates_do_not_depend_on_their_company(policy):
     options = {"seed": 8, "checkpoints": [1, 40, ROUNDS]}
-    together = run(policy, FOUR, ROUNDS, 6, **options)
-    every = run(policy, FOUR, ROUNDS, 6, **options | {"checkpoints": EVERY})
+    together = fb.run(policy, FOUR, ROUNDS, 6, **options)
+    every = fb.run(policy, FOUR, ROUNDS, 6, **options | {"checkpoints": EVERY})
     for name in ("plays", "rewards"):
         at = getattr(every, name)[:, [0, 39, ROUNDS - 1]]
         assert at.tobytes() == getattr(together, name).tobytes()
-    reversed_ = run(policy, FOUR, ROUNDS, [5, 4, 3, 2, 1, 0], **options)
-    some = run(policy, FOUR, ROUNDS, np.array([4, 1]), **options)
+    reversed_ = fb.run(policy, FOUR, ROUNDS, [5, 4, 3, 2, 1, 0], **options)
+    some = fb.run(policy, FOUR, ROUNDS, np.array([4, 1]), **options)
     for name in ("plays", "rewards"):
         whole = getattr(together, name)
         assert whole[::-1].tobytes() == getattr(reversed_, name).tobytes()
@@ -256,19 +226,17 @@ def test_replicates_do_not_depend_on_their_company(policy):
 
 
 # The names of the package, its examples, and its registry.
-
-
 def test_public_names_are_there():
-    assert fairbandits.__all__ == sorted(fairbandits.__all__)
-    for name in fairbandits.__all__:
-        assert getattr(fairbandits, name) is not None
-        assert name in dir(fairbandits)
+    assert fb.__all__ == sorted(fb.__all__)
+    for name in fb.__all__:
+        assert getattr(fb, name) is not None
+        assert name in dir(fb)
     with pytest.raises(AttributeError, match="no attribute 'UCB2'"):
-        fairbandits.UCB2  # noqa: B018
+        fb.UCB2  # noqa: B018
 
 
 def modules_with_examples():
-    root = Path(fairbandits.__file__).parent
+    root = Path(fb.__file__).parent
     for path in sorted(root.rglob("*.py")):
         if ">>>" in path.read_text(encoding="utf-8"):
             parts = path.relative_to(root.parent).with_suffix("").parts
@@ -304,26 +272,23 @@ class OfNamedTuple:
 
 
 def test_a_state_that_is_a_named_tuple_runs_in_the_interpreter():
-    result = run(OfNamedTuple(), Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
+    result = fb.run(OfNamedTuple(), fb.Instance((0.5, 0.5)), horizon=10, checkpoints=[10])
     assert result.plays.tolist() == [[[10, 0]]]
 
 
-# What would be silently wrong.
-
-
 FINE = (f"1/{2**31 - 1}", 0)
-TWO = Instance((0.9, 0.1))
+TWO = fb.Instance((0.9, 0.1))
 
 
 @pytest.mark.parametrize(
     "policy",
     [
-        FairLearn(FINE),
-        HTUCB(FINE, 1.0),
-        LFG(FINE),
-        SmallestDeficit(FINE),
-        BFUCB(groups=(1, 1), quotas=FINE),
-        GroupOracle(groups=(1, 1), quotas=FINE, means=(0.9, 0.1)),
+        fb.FairLearn(FINE),
+        fb.HTUCB(FINE, 1.0),
+        fb.LFG(FINE),
+        fb.SmallestDeficit(FINE),
+        fb.BFUCB(groups=(1, 1), quotas=FINE),
+        fb.GroupOracle(groups=(1, 1), quotas=FINE, means=(0.9, 0.1)),
     ],
     ids=lambda policy: type(policy).__name__,
 )
@@ -331,36 +296,36 @@ def test_products_of_quotas_and_rounds_stay_within_64_bits(policy):
     policy.start(2, 2**31)
     expected = "denominator of at most 536870912 in 8589934592 rounds, got 2147483647"
     with pytest.raises(ValueError, match=expected):
-        run(policy, TWO, 2**33, checkpoints=[1])
+        fb.run(policy, TWO, 2**33, checkpoints=[1])
     with pytest.raises(ValueError, match=expected):
-        run(UCB1(), TWO, 2**33, checkpoints=[1], quotas=FINE)
+        fb.run(fb.UCB1(), TWO, 2**33, checkpoints=[1], quotas=FINE)
 
 
 @pytest.mark.parametrize("compiled", [None, False])
 def test_a_method_that_would_not_be_called_is_refused(compiled):
-    class Mine(UCB1):
+    class Mine(fb.UCB1):
         def choose(self, t, coin):
             return 1
 
     expected = r"Mine has a method choose that would never be called: .* methods choose and learn"
     with pytest.raises(TypeError, match=expected):
-        run(Mine(), TWO, 10, compiled=compiled)
+        fb.run(Mine(), TWO, 10, compiled=compiled)
 
-    class Seeing(Starvation):
+    class Seeing(fb.Starvation):
         def watch(self, state, t, action, reward):
             pass
 
     with pytest.raises(TypeError, match="Seeing has a method watch that would never be called"):
-        run(UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
+        fb.run(fb.UCB1(), TWO, 10, observe=[Seeing()], compiled=compiled)
 
 
-@pytest.mark.parametrize("name", [*fairbandits.library.simulation.TAKEN, "deficit"])
+@pytest.mark.parametrize("name", [*fb.library.simulation.TAKEN, "deficit"])
 def test_a_probe_cannot_have_the_name_of_a_column(name):
     class Probing(Scripted):
         probes = ("free", name)
 
     with pytest.raises(ValueError, match=rf"Probing.probes must have other names.* got '{name}'"):
-        run(Probing(0), TWO, 10)
+        fb.run(Probing(0), TWO, 10)
 
 
 @pytest.mark.parametrize("probes", ["ab", (1,)])
@@ -371,29 +336,29 @@ def test_probes_are_names(probes):
 
     Probing.probes = probes
     with pytest.raises(TypeError, match=r"Probing.probes must be a tuple of names, got"):
-        run(Probing(0), TWO, 10)
+        fb.run(Probing(0), TWO, 10)
 
 
 def test_each_replicate_starts_afresh():
-    assert run(Scripted(0), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
+    assert fb.run(Scripted(0), TWO, 10, checkpoints=[10]).plays.tolist() == [[[10, 0]]]
     with pytest.raises(TypeError, match=r"Scripted.start must return a fresh object for each repl"):
-        run(Scripted(0), TWO, 10, 2)
+        fb.run(Scripted(0), TWO, 10, 2)
 
 
 def test_targets_that_nobody_can_meet_are_said():
     with pytest.warns(UserWarning, match=r"targets cannot be met .* at most 1, got 10.0000"):
-        run(BanditQ((0.9, 0.9)), TWO, 10)
-    drawn = RandomInstance(2, low=0.5)
+        fb.run(fb.BanditQ((0.9, 0.9)), TWO, 10)
+    drawn = fb.RandomInstance(2, low=0.5)
     with pytest.warns(UserWarning, match="targets cannot be met"):
-        run(BanditQ((0.5, 0.5), feedback="full"), drawn, 10, 3)
-    run(BanditQ((0.45, 0.05)), TWO, 10)  # need every round: no warning
+        fb.run(fb.BanditQ((0.5, 0.5), feedback="full"), drawn, 10, 3)
+    fb.run(fb.BanditQ((0.45, 0.05)), TWO, 10)  # need every round: no warning
 
 
 def test_a_float_that_is_a_fraction_is_said_to_be_one():
     with pytest.raises(ValueError, match=r'; write "1/3" in place of 0.3333333333333333'):
-        run(UCB1(), TWO, 10, quotas=[1 / 3, 0.1])
+        fb.run(fb.UCB1(), TWO, 10, quotas=[1 / 3, 0.1])
     with pytest.raises(ValueError, match=r"at most 2\*\*31, got \d+$"):
-        FairLearn((0.1234567890123456, 0.1))
+        fb.FairLearn((0.1234567890123456, 0.1))
 
 
 @pytest.mark.parametrize("value", ["1e999999999", "1e-400", 10**400, "1e301", "1/1" + "0" * 301])

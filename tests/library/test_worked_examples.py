@@ -47,6 +47,7 @@ def test_explore_then_commit_has_the_textbooks_regret(gap, wanted):
     assert abs(ends.mean() - wanted) < 4 * spread + 0.5
 
 
+@pytest.mark.slow
 def test_from_counts_to_a_verdict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -5,45 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from test_policies_against_naive import (
-    PENALTIES,
-    REPLICATE,
-    ROUNDS,
-    SEED,
-    all_alike,
-    always_the_same,
-    assert_close,
-    assert_same_bandit_run,
-    assert_same_full_run,
-    assert_same_queues,
-    column,
-    five,
-    nearly_always_one,
-    no_targets,
-    recorded,
-    scenarios,
-    twenty_all_protected,
-    twin_run,
-    two,
-    weight,
-)
+import test_policies_against_naive as against
 
+import fairbandits as fb
 import naive
 import naive_banditq_audit as twins
 from drawn import arms_of, one_of
-from fairbandits import (
-    BanditQ,
-    BanditQInequalities,
-    FairLearn,
-    Instance,
-    OwnReward,
-    PlaysSum,
-    QueueSquares,
-    QueueUCB,
-    Starvation,
-    SurrogateGains,
-    run,
-)
 from fairbandits.engine import protocol
 from fairbandits.engine.watching import watched
 from fairbandits.observers.surrogate_gains import ENDS
@@ -51,18 +18,18 @@ from fairbandits.observers.surrogate_gains import ENDS
 indices = pytest.mark.parametrize("index", ["post", "pre"])
 #: With means in [0, 1] and targets that can be met.
 FEASIBLE = [
-    five,
-    two,
-    twenty_all_protected,
-    always_the_same,
-    no_targets,
-    all_alike,
-    nearly_always_one,
+    against.five,
+    against.two,
+    against.twenty_all_protected,
+    against.always_the_same,
+    against.no_targets,
+    against.all_alike,
+    against.nearly_always_one,
 ]
 feasible = pytest.mark.parametrize("scenario", FEASIBLE, ids=lambda scenario: scenario.__name__)
 
 
-SUMS = (QueueSquares(), Starvation(), PlaysSum())
+SUMS = (fb.QueueSquares(), fb.Starvation(), fb.PlaysSum())
 
 
 def started(policy, observer, n_arms, horizon):
@@ -85,37 +52,37 @@ def assert_same_tally(result, history):
         ("starvation", twins.longest_starvation),
         ("plays_sum", twins.summed_plays),
     ):
-        assert_close(result.probes[name][0], growing(history, measure))
+        against.assert_close(result.probes[name][0], growing(history, measure))
 
 
-@scenarios
+@against.scenarios
 def test_recorded_with_full_information(scenario, rng):
     gain = one_of(rng, 1, 1e-3, 1e6, -2.5)
     instance, targets = scenario(rng)
-    twin = naive.BanditQFull(list(targets), weight("sqrt"))
+    twin = naive.BanditQFull(list(targets), against.weight("sqrt"))
     twin.subroutine = twins.Scaled(twin.subroutine, gain)
-    history = twin_run(naive.run_full, twin, instance)
-    result = recorded(BanditQ(targets, "full", gain=gain), instance, SUMS)
-    assert_same_full_run(result, history)
-    assert_same_queues(result, history)
+    history = against.twin_run(naive.run_full, twin, instance)
+    result = against.recorded(fb.BanditQ(targets, "full", gain=gain), instance, SUMS)
+    against.assert_same_full_run(result, history)
+    against.assert_same_queues(result, history)
     assert_same_tally(result, history)
 
 
-@scenarios
+@against.scenarios
 def test_recorded_with_bandit_feedback(scenario, rng):
     gain = one_of(rng, 1, 1e-3, 1e3, -2.5)
     instance, targets = scenario(rng)
-    twin = naive.BanditQBandit(list(targets), weight("sqrt"))
+    twin = naive.BanditQBandit(list(targets), against.weight("sqrt"))
     twin.subroutine = twins.Scaled(twin.subroutine, gain)
-    history = twin_run(naive.run_bandit, twin, instance)
-    result = recorded(BanditQ(targets, gain=gain), instance, SUMS)
-    assert_same_bandit_run(result, history)
-    assert_same_queues(result, history)
+    history = against.twin_run(naive.run_bandit, twin, instance)
+    result = against.recorded(fb.BanditQ(targets, gain=gain), instance, SUMS)
+    against.assert_same_bandit_run(result, history)
+    against.assert_same_queues(result, history)
     assert_same_tally(result, history)
 
 
 def test_starvation_by_hand():
-    state = started(BanditQ((0.1, 0, 0)), Starvation(), 3, 10)
+    state = started(fb.BanditQ((0.1, 0, 0)), fb.Starvation(), 3, 10)
     (starvation,) = state.observers
     found = []
     for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
@@ -139,24 +106,24 @@ def test_starvation_by_hand():
 @feasible
 @indices
 def test_inequalities(scenario, index, rng):
-    penalty, step_c = one_of(rng, *PENALTIES), one_of(rng, math.sqrt(0.5), 1)
+    penalty, step_c = one_of(rng, *against.PENALTIES), one_of(rng, math.sqrt(0.5), 1)
     instance, targets = scenario(rng)
     options = {"surrogate_index": index, "step_c": step_c}
-    policy = BanditQ(targets, "full", **options, **PENALTIES[penalty])
-    inequalities = BanditQInequalities(instance.means)
-    twin = naive.BanditQFull(list(targets), weight(penalty), **options)
-    history = twin_run(naive.run_full, twin, instance)
-    result = recorded(policy, instance, [inequalities])
-    assert_same_full_run(result, history)
-    terms = instance.means, list(targets), weight(penalty), index, step_c
-    single = [twins.excesses(history[:t], *terms) for t in range(1, ROUNDS + 1)]
+    policy = fb.BanditQ(targets, "full", **options, **against.PENALTIES[penalty])
+    inequalities = fb.BanditQInequalities(instance.means)
+    twin = naive.BanditQFull(list(targets), against.weight(penalty), **options)
+    history = against.twin_run(naive.run_full, twin, instance)
+    result = against.recorded(policy, instance, [inequalities])
+    against.assert_same_full_run(result, history)
+    terms = instance.means, list(targets), against.weight(penalty), index, step_c
+    single = [twins.excesses(history[:t], *terms) for t in range(1, against.ROUNDS + 1)]
     assert list(result.probes) == [*policy.probes, *single[0]]
     for name in inequalities.probes:
         found = result.probes[name]
         expected = np.array([np.broadcast_to(one[name], len(targets)) for one in single])
         # sides of the size of V^2 t leave a difference with fewer digits
         rtol = 1e-6 if penalty == "1e6" else 1e-9
-        assert_close(found[0], np.maximum.accumulate(expected, axis=0), rtol)
+        against.assert_close(found[0], np.maximum.accumulate(expected, axis=0), rtol)
     # both sides are added up alike, so that no rounding shows
     assert (result.probes["eq6_excess"] <= 0).all()
     assert (result.probes["queue_excess"] <= 0).all()
@@ -175,9 +142,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_breaks_an_inequality_shows(name):
-    inequalities = BanditQInequalities((0.5, 0.9))
-    state = started(BanditQ((0.3, 0), "full", V=1), inequalities, 2, 100)
-    names = [*BanditQ.probes, *inequalities.probes]
+    inequalities = fb.BanditQInequalities((0.5, 0.9))
+    state = started(fb.BanditQ((0.3, 0), "full", V=1), inequalities, 2, 100)
+    names = [*fb.BanditQ.probes, *inequalities.probes]
     out = np.zeros((len(names), 2))
     for t, (x, reward) in enumerate(BROKEN[name], start=1):
         protocol.learn(state, t, np.array(x, float), np.array(reward, float))
@@ -187,7 +154,7 @@ def test_what_breaks_an_inequality_shows(name):
 
 def test_rate_excess_is_the_missed_reward_beyond_the_queue():
     """Eq. 6 cannot be broken by any rewards: only a queue that is not BanditQ's does."""
-    state = started(BanditQ((0.3, 0), "full", V=1), BanditQInequalities((0.5, 0.9)), 2, 100)
+    state = started(fb.BanditQ((0.3, 0), "full", V=1), fb.BanditQInequalities((0.5, 0.9)), 2, 100)
     for t in range(1, 4):
         protocol.learn(state, t, np.array([1.0, 0.0]), np.zeros(2))
     state.policy.queues.length[0] = 0.1
@@ -198,43 +165,43 @@ def test_rate_excess_is_the_missed_reward_beyond_the_queue():
 @pytest.mark.parametrize(
     "policy",
     [
-        BanditQ((0.1, 0)),
-        BanditQ((0.1, 0), "full", "squint"),
-        BanditQ((0.1, 0), "full", gain=2),
-        FairLearn((0.1, 0)),
+        fb.BanditQ((0.1, 0)),
+        fb.BanditQ((0.1, 0), "full", "squint"),
+        fb.BanditQ((0.1, 0), "full", gain=2),
+        fb.FairLearn((0.1, 0)),
     ],
     ids=["bandit", "squint", "scaled", "another"],
 )
 def test_inequalities_are_of_gradient_ascent_with_full_information(policy):
     words = "BanditQInequalities can watch BanditQ with full information and gradient ascent on"
     with pytest.raises(TypeError, match=f"{words} its gains only, got {type(policy).__name__}"):
-        started(policy, BanditQInequalities((0.5, 0.5)), 2, 10)
+        started(policy, fb.BanditQInequalities((0.5, 0.5)), 2, 10)
 
 
 def test_inequalities_need_targets_that_can_be_met():
-    policy = BanditQ((0.3, 0.3), "full")
+    policy = fb.BanditQ((0.3, 0.3), "full")
     with pytest.raises(ValueError, match=r"sum to at most 1, got targets \[0.3, 0.3\] for means"):
-        started(policy, BanditQInequalities((0.5, 0.5)), 2, 10)
-    policy = BanditQ((0.3, 0), "full")
+        started(policy, fb.BanditQInequalities((0.5, 0.5)), 2, 10)
+    policy = fb.BanditQ((0.3, 0), "full")
     with pytest.raises(ValueError, match=r"means must have one entry per arm \(2\), got 3"):
-        started(policy, BanditQInequalities((0.5, 0.5, 0.5)), 2, 10)
+        started(policy, fb.BanditQInequalities((0.5, 0.5, 0.5)), 2, 10)
     with pytest.raises(ValueError, match="targets cannot be met"):
-        started(policy, BanditQInequalities((0, 0.5)), 2, 10)
+        started(policy, fb.BanditQInequalities((0, 0.5)), 2, 10)
 
 
 # ----------------------------------------------------------------------------- surrogate rewards
 
 
 def own_reward(targets, **parameters):
-    return OwnReward("banditq", {"targets": tuple(targets), **parameters})
+    return fb.OwnReward("banditq", {"targets": tuple(targets), **parameters})
 
 
 def assert_same_surrogates(result, history, penalty, index):
     found = {name: values[0] for name, values in result.probes.items()}
     rows = np.array(twins.surrogates(history, penalty, index))
-    assert_close(found["gain_sum"], rows.cumsum(axis=0))
-    assert_close(found["gain_squares"], (rows**2).cumsum(axis=0))
-    assert_close(found["gain_max"], np.maximum.accumulate(abs(rows), axis=0))
+    against.assert_close(found["gain_sum"], rows.cumsum(axis=0))
+    against.assert_close(found["gain_squares"], (rows**2).cumsum(axis=0))
+    against.assert_close(found["gain_max"], np.maximum.accumulate(abs(rows), axis=0))
     norm = np.maximum.accumulate(np.sqrt((rows**2).sum(axis=1)))
     regret = [
         twins.surrogate_regret(history[:t], penalty, index) for t in range(1, len(history) + 1)
@@ -246,33 +213,33 @@ def assert_same_surrogates(result, history, penalty, index):
         np.testing.assert_allclose(found[name][:, 0], expected, rtol=1e-9, atol=1e-12 * scale)
 
 
-@scenarios
+@against.scenarios
 @indices
 def test_surrogates_with_full_information(scenario, index, rng):
-    penalty = one_of(rng, *PENALTIES)
+    penalty = one_of(rng, *against.PENALTIES)
     instance, targets = scenario(rng)
-    policy = BanditQ(targets, "full", surrogate_index=index, **PENALTIES[penalty])
-    twin = naive.BanditQFull(list(targets), weight(penalty), index)
-    history = twin_run(naive.run_full, twin, instance)
-    result = recorded(policy, instance, [SurrogateGains()])
-    assert_same_full_run(result, history)
-    assert_same_queues(result, history)
-    assert_same_surrogates(result, history, weight(penalty), index)
+    policy = fb.BanditQ(targets, "full", surrogate_index=index, **against.PENALTIES[penalty])
+    twin = naive.BanditQFull(list(targets), against.weight(penalty), index)
+    history = against.twin_run(naive.run_full, twin, instance)
+    result = against.recorded(policy, instance, [fb.SurrogateGains()])
+    against.assert_same_full_run(result, history)
+    against.assert_same_queues(result, history)
+    assert_same_surrogates(result, history, against.weight(penalty), index)
 
 
-@scenarios
+@against.scenarios
 @indices
 def test_surrogates_that_are_not_seen(scenario, index, rng):
-    penalty = one_of(rng, *PENALTIES)
+    penalty = one_of(rng, *against.PENALTIES)
     instance, targets = scenario(rng)
-    policy = own_reward(targets, surrogate_index=index, **PENALTIES[penalty])
-    twin = naive.BanditQBandit(list(targets), weight(penalty), surrogate_index=index)
-    history = twin_run(twins.run_unseen, twin, instance)
-    result = recorded(policy, instance, [SurrogateGains()])
+    policy = own_reward(targets, surrogate_index=index, **against.PENALTIES[penalty])
+    twin = naive.BanditQBandit(list(targets), against.weight(penalty), surrogate_index=index)
+    history = against.twin_run(twins.run_unseen, twin, instance)
+    result = against.recorded(policy, instance, [fb.SurrogateGains()])
     assert arms_of(result) == [one["arm"] for one in history]
-    assert_close(result.rewards[0], column(history, "accrued"))
-    assert_same_queues(result, history)
-    assert_same_surrogates(result, history, weight(penalty), index)
+    against.assert_close(result.rewards[0], against.column(history, "accrued"))
+    against.assert_same_queues(result, history)
+    assert_same_surrogates(result, history, against.weight(penalty), index)
 
 
 @pytest.mark.parametrize("seen", ["full", "bandit"])
@@ -281,16 +248,16 @@ def test_correlations(seen, rounds, rng):
     means = rng.uniform(0.2, 0.8, 2).tolist()
     targets = [0.4 * means[0], 0]
     horizon = rounds[-1]
-    address = (SEED, "naive", REPLICATE)
-    result = run(
-        BanditQ(targets, "full") if seen == "full" else own_reward(targets),
-        Instance(means, "uniform02"),
+    address = (against.SEED, "naive", against.REPLICATE)
+    result = fb.run(
+        fb.BanditQ(targets, "full") if seen == "full" else own_reward(targets),
+        fb.Instance(means, "uniform02"),
         horizon,
-        [REPLICATE],
-        seed=SEED,
+        [against.REPLICATE],
+        seed=against.SEED,
         stream="naive",
         checkpoints=rounds,
-        observe=[SurrogateGains()],
+        observe=[fb.SurrogateGains()],
     )
     if seen == "full":
         twin = naive.BanditQFull(targets, math.sqrt(horizon))
@@ -307,24 +274,26 @@ def test_correlations(seen, rounds, rng):
                 assert found[place, arm] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("policy", [BanditQ((0.1, 0)), OwnReward("ucb1"), QueueUCB((0.1, 0))])
+@pytest.mark.parametrize(
+    "policy", [fb.BanditQ((0.1, 0)), fb.OwnReward("ucb1"), fb.QueueUCB((0.1, 0))]
+)
 def test_surrogates_are_those_of_banditq(policy):
     words = "SurrogateGains can watch BanditQ with full information or inside OwnReward only, got"
     with pytest.raises(TypeError, match=f"{words} {type(policy).__name__}"):
-        started(policy, SurrogateGains(), 2, 10)
+        started(policy, fb.SurrogateGains(), 2, 10)
 
 
 # ------------------------------------------------------------------------- other policies
 
 
-@scenarios
+@against.scenarios
 @pytest.mark.parametrize(("index", "scale"), [("surrogate", 1), ("max_weight", 1.6)])
 def test_queue_ucb(scenario, index, scale, rng):
-    penalty = one_of(rng, *PENALTIES)
+    penalty = one_of(rng, *against.PENALTIES)
     instance, targets = scenario(rng)
-    policy = QueueUCB(targets, index, scale=scale, **PENALTIES[penalty])
-    twin = twins.QueueUCB(list(targets), weight(penalty), index, scale)
-    history = twin_run(naive.run_bandit, twin, instance)
-    result = recorded(policy, instance)
-    assert_same_bandit_run(result, history)
-    assert_same_queues(result, history)
+    policy = fb.QueueUCB(targets, index, scale=scale, **against.PENALTIES[penalty])
+    twin = twins.QueueUCB(list(targets), against.weight(penalty), index, scale)
+    history = against.twin_run(naive.run_bandit, twin, instance)
+    result = against.recorded(policy, instance)
+    against.assert_same_bandit_run(result, history)
+    against.assert_same_queues(result, history)

@@ -67,8 +67,6 @@ def floor_owed(pulls, quotas):
 
 
 # Theorem 1, for every learner, where it holds: (a) r < 1/k; (b) r < 1/(k - 1), sum < 1 (B4.2).
-
-
 @st.composite
 def fair_quotas(draw, kind):
     """Return rational quotas; the largest ones allowed are frequent."""
@@ -133,9 +131,6 @@ def test_lemma_1(parts, data):
         assert late.sum(axis=2).max() <= j
 
 
-# The published instances.
-
-
 @pytest.mark.slow
 def test_instance_1_ends_with_the_quotas():
     """After a million rounds every arm but the best has just its quota, in most runs (B2).
@@ -161,8 +156,6 @@ def test_instance_1_ends_with_the_quotas():
 
 
 # Floats would be wrong (B1.3).
-
-
 def test_measures_are_not_those_of_floats():
     """A quota of 0.29 asks for 29 pulls in 100 rounds, which floats make 28.999..."""
     assert int(0.29 * 100) == 28
@@ -200,9 +193,6 @@ def test_equal_deficits_are_ties():
     assert arms_of(played(policy, Instance((0.5,) * 3), 3)[0]) == [2, 1, 0]
 
 
-# T-Fair-Learn.
-
-
 def first_phase(quotas, horizon):
     return sum(-(-r.numerator * horizon // r.denominator) for r in twins.exactly(quotas))
 
@@ -218,14 +208,12 @@ def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
     needed = first_phase(quotas, horizon)
     assume(needed <= horizon)
     policy = TFairLearn(quotas, learner=learner, order=order)
-    pulls = played(policy, Instance((0.5,) * len(quotas)), horizon)
+    instance = Instance((0.5,) * len(quotas))
+    pulls = played(policy, instance, horizon, compiled=learner == "ucb1")
     assert floor_owed(pulls, quotas)[:, -1].max() <= 0
     p, q = in_integers(quotas)
     if needed:
         assert pulls[0, needed - 1].tolist() == [-(-int(part) * horizon // q) for part in p]
-
-
-# What is refused, and in which words.
 
 
 def on_four(policy, **options):

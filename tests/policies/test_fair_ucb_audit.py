@@ -5,18 +5,9 @@ import re
 import numpy as np
 import pytest
 
+import drawn
 import naive_fair_audit as audit
 import naive_fair_ucb as twins
-from drawn import (
-    ROUNDS,
-    arms_of,
-    assert_same_run,
-    instance_of,
-    one_of,
-    random_quotas,
-    recorded,
-    settings,
-)
 from fairbandits import UCB1, FairLearn, FairLearnDeficits, Instance, Mixture, Resampled
 
 DEFICITS = (FairLearnDeficits(),)
@@ -26,22 +17,19 @@ def evenly(arms):
     return Instance(np.linspace(0.9, 0.1, arms))
 
 
-# ------------------------------------------------------------------------------------ the record
-
-
-@settings
+@drawn.settings
 @pytest.mark.parametrize("learner", ["ucb1", "uniform", "first", "last", "adversary"])
 def test_record_of_every_round(learner, setting, rng):
-    instance = instance_of(setting, rng)
-    quotas = random_quotas(rng, instance.n_arms)
-    name, parameters, _ = twins.theorem_learners(quotas, ROUNDS)[learner]
-    first = one_of(rng, "learner", "round_robin")
+    instance = drawn.instance_of(setting, rng)
+    quotas = drawn.random_quotas(rng, instance.n_arms)
+    name, parameters, _ = twins.theorem_learners(quotas, drawn.ROUNDS)[learner]
+    first = drawn.one_of(rng, "learner", "round_robin")
     options = {"compiled": learner == "ucb1", "observe": DEFICITS}  # the observer sees no learner
-    for tolerance in (0, one_of(rng, 1, 3, "1/2", "9/10", "5/2", 0.3)):
+    for tolerance in (0, drawn.one_of(rng, 1, 3, "1/2", "9/10", "5/2", 0.3)):
         policy = FairLearn(quotas, tolerance, name, parameters, first)
-        result = recorded(policy, instance, replicates=[0, 7], **options)
+        result = drawn.recorded(policy, instance, replicates=[0, 7], **options)
         for place in range(2):
-            expected = audit.observed(arms_of(result, place), quotas, tolerance)
+            expected = audit.observed(drawn.arms_of(result, place), quotas, tolerance)
             assert tuple(result.probes) == tuple(expected[0])
             for probe, values in result.probes.items():
                 assert values[place].tolist() == [row[probe] for row in expected], probe
@@ -49,8 +37,8 @@ def test_record_of_every_round(learner, setting, rng):
 
 def probes_of(quotas, tolerance, learner, rounds, **parameters):
     policy = FairLearn(quotas, tolerance, learner, parameters)
-    options = {"checkpoints": [rounds], "observe": DEFICITS}
-    result = recorded(policy, evenly(len(quotas)), rounds, **options)
+    options = {"checkpoints": [rounds], "observe": DEFICITS, "compiled": False}
+    result = drawn.recorded(policy, evenly(len(quotas)), rounds, **options)
     return {probe: values[0, 0].tolist() for probe, values in result.probes.items()}
 
 
@@ -82,7 +70,7 @@ def test_record_by_hand():
 
 def arms_by_hand():
     policy = FairLearn(("1/4", 0), 0, "constant", {"arm": -1})
-    return arms_of(recorded(policy, evenly(2), 12))
+    return drawn.arms_of(drawn.recorded(policy, evenly(2), 12, compiled=False))
 
 
 def test_an_arm_never_pulled_has_no_excess():
@@ -106,32 +94,28 @@ def test_numbers_that_a_float_cannot_hold_are_refused():
 
 def test_only_fair_learn_has_these_deficits():
     with pytest.raises(TypeError, match="FairLearnDeficits can watch FairLearn only, got UCB1"):
-        recorded(UCB1(), evenly(2), observe=DEFICITS)
+        drawn.recorded(UCB1(), evenly(2), observe=DEFICITS)
 
 
-# ---------------------------------------------------------------------------------- the mixture
-
-
-@settings
+@drawn.settings
 def test_mixture(setting, rng):
-    learner = one_of(rng, "ucb1", "thompson", "epsilon_greedy", "uniform", "last")
-    instance = instance_of(setting, rng)
-    quotas = random_quotas(rng, instance.n_arms)
-    name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
+    learner = drawn.one_of(rng, "ucb1", "thompson", "epsilon_greedy", "uniform", "last")
+    instance = drawn.instance_of(setting, rng)
+    quotas = drawn.random_quotas(rng, instance.n_arms)
+    name, parameters, twin = twins.theorem_learners(quotas, drawn.ROUNDS)[learner]
     policy = Mixture(quotas, name, parameters)
-    assert_same_run(policy, audit.Mixture(quotas, twin), instance)
+    twin = audit.Mixture(quotas, twin)
+    drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")
 
 
-# -------------------------------------------------------------------------------- resampled rewards
-
-
-@settings
+@drawn.settings
 def test_resampled(setting, rng):
-    learner = one_of(rng, "ucb1", "thompson", "epsilon_greedy")
-    instance = instance_of(setting, rng)
+    learner = drawn.one_of(rng, "ucb1", "thompson", "epsilon_greedy")
+    instance = drawn.instance_of(setting, rng)
     quotas = (0,) * instance.n_arms
-    name, parameters, twin = twins.theorem_learners(quotas, ROUNDS)[learner]
-    assert_same_run(Resampled(name, parameters), audit.Resampled(twin), instance)
+    name, parameters, twin = twins.theorem_learners(quotas, drawn.ROUNDS)[learner]
+    policy, twin = Resampled(name, parameters), audit.Resampled(twin)
+    drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")
 
 
 def test_resampled_around_fair_learn(rng):
@@ -140,13 +124,13 @@ def test_resampled_around_fair_learn(rng):
     instance = Instance(rng.uniform(0.2, 0.8, 3), "beta")
     parameters = {"quotas": quotas, "learner": "ucb1", "learner_parameters": {"clock": "own"}}
     twin = audit.Resampled(twins.FairLearn(quotas, 0, twins.UCB1(3, clock="own")))
-    assert_same_run(Resampled("fair_learn", parameters), twin, instance)
+    drawn.assert_same_run(Resampled("fair_learn", parameters), twin, instance, compiled=False)
 
 
 def test_rewards_that_are_no_probabilities(rng):
     """Are shown as the nearer of 0 and 1; recorded are the real ones."""
     instance = Instance((-3.0, 5.0, 0.0), "deterministic")
-    result = recorded(Resampled("ucb1"), instance)
-    same = recorded(UCB1(), Instance((0.0, 1.0, 0.0), "deterministic"))
+    result = drawn.recorded(Resampled("ucb1"), instance, compiled=False)
+    same = drawn.recorded(UCB1(), Instance((0.0, 1.0, 0.0), "deterministic"))
     assert np.array_equal(result.plays, same.plays)
     assert np.array_equal(result.rewards, result.plays * np.array(instance.means))

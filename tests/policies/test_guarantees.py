@@ -127,9 +127,6 @@ def test_constants_of_the_knapsack_policy():
     assert twin.gamma < 0.1
 
 
-# ---------------------------------------------------------------------------------- limits
-
-
 def test_limits_are_those_of_bisection(rng):
     means = [0.0, 1e-9, 1e-3, 0.5, 0.97, 1 - 1e-9, *rng.random(20)]
     for p in map(float, means):
@@ -162,9 +159,6 @@ def test_the_leader_is_that_of_a_full_comparison(means, rounds, rng):
         assert known > rounds / 4  # so that the shortcut is what is tested
 
 
-# -------------------------------------------------------------------------------- refusals
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -190,8 +184,6 @@ def test_refusals(call, words):
     for word in words:
         assert word in str(caught.value)
 
-
-# ------------------------------------------------------------------ the published program
 
 CHECKOUT = "FAIRBANDITS_REVENUE_GUARANTEEING"
 #: Theirs in place of ours, by the names of their experiments.

@@ -5,30 +5,18 @@ import dataclasses
 import numpy as np
 import pytest
 
-import fairbandits
-from fairbandits import (
-    BFUCB,
-    UCB1,
-    BanditQ,
-    BanditQInequalities,
-    Instance,
-    MeritRegret,
-    PlaysSum,
-    QueueSquares,
-    Starvation,
-    run,
-)
+import fairbandits as fb
 from fairbandits.observers import OBSERVERS, make_observer
 from fairbandits.policies import make_policy
 
-ARMS = Instance((0.6, 0.3, 0.8))
+ARMS = fb.Instance((0.6, 0.3, 0.8))
 TARGETS = (0.1, 0.05, 0)
 CHECKPOINTS = [1, 7, 60]
-SUMS = (QueueSquares(), Starvation(), PlaysSum())
+SUMS = (fb.QueueSquares(), fb.Starvation(), fb.PlaysSum())
 
 
 def played(policy, observe=(), replicates=2, **options):
-    return run(policy, ARMS, 60, replicates, checkpoints=CHECKPOINTS, observe=observe, **options)
+    return fb.run(policy, ARMS, 60, replicates, checkpoints=CHECKPOINTS, observe=observe, **options)
 
 
 class EveryOther:
@@ -79,7 +67,9 @@ class RewardsState:
         out[1, :] = self.looks
 
 
-@pytest.mark.parametrize("policy", [BanditQ(TARGETS), BanditQ(TARGETS, "full")], ids=["one", "all"])
+@pytest.mark.parametrize(
+    "policy", [fb.BanditQ(TARGETS), fb.BanditQ(TARGETS, "full")], ids=["one", "all"]
+)
 def test_columns_are_in_the_order_asked_for(policy):
     plain = played(policy, compiled=False)
     alone = {one: played(policy, [one], compiled=False).probes for one in SUMS}
@@ -98,9 +88,9 @@ def test_columns_are_in_the_order_asked_for(policy):
 
 def test_an_observer_in_plain_python():
     for policy, observe in (
-        (UCB1(), [Rewards()]),
-        (UCB1(), [Starvation(), Rewards(), PlaysSum()]),
-        (EveryOther(), [Rewards(), Starvation()]),
+        (fb.UCB1(), [Rewards()]),
+        (fb.UCB1(), [fb.Starvation(), Rewards(), fb.PlaysSum()]),
+        (EveryOther(), [Rewards(), fb.Starvation()]),
     ):
         result = played(policy, observe)
         assert result.probes["looks"][:, :, 0].tolist() == [CHECKPOINTS] * 2
@@ -110,11 +100,11 @@ def test_an_observer_in_plain_python():
 
 def test_observers_are_checked():
     with pytest.raises(TypeError, match=r"an observer needs probes .* got 'starvation'"):
-        played(UCB1(), ["starvation"])
+        played(fb.UCB1(), ["starvation"])
     with pytest.raises(ValueError, match="observe must have each column once, got starvation"):
-        played(UCB1(), [Starvation(), PlaysSum(), Starvation()])
+        played(fb.UCB1(), [fb.Starvation(), fb.PlaysSum(), fb.Starvation()])
     with pytest.raises(TypeError, match="QueueSquares can watch BanditQ only, got UCB1"):
-        played(UCB1(), [QueueSquares()])
+        played(fb.UCB1(), [fb.QueueSquares()])
 
 
 def test_make_observer():
@@ -127,7 +117,7 @@ def test_make_observer():
         assert type(made) is kind
         assert hash(made) == hash(make_observer(name, required.get(name, {})))
         assert dataclasses.is_dataclass(made)
-        assert getattr(fairbandits, kind.__name__) is kind
+        assert getattr(fb, kind.__name__) is kind
     with pytest.raises(ValueError, match=r"^here: observer must be one of .*, got 'pulls'"):
         make_observer("pulls", {}, where="here")
     with pytest.raises(ValueError, match=r"observer starvation has no parameter 'most'; it takes"):
@@ -136,7 +126,7 @@ def test_make_observer():
         make_observer("banditq_inequalities", {"means": [2.0]}, where="here")
     with pytest.raises(ValueError, match=r"observer banditq_inequalities: .* 'means'"):
         make_observer("banditq_inequalities", {})
-    assert BanditQInequalities([1, 0.5]).means == (1.0, 0.5)
+    assert fb.BanditQInequalities([1, 0.5]).means == (1.0, 0.5)
 
 
 #: Policies by name and parameters, of which each observer can watch some.
@@ -173,7 +163,7 @@ CONFIGURED = [
 )
 def test_merits_of_the_reference_are_checked(reference, words):
     with pytest.raises(ValueError, match=f"reference must .*{words}"):
-        played(BFUCB((1, 2), (0, 0)), [MeritRegret(reference)])
+        played(fb.BFUCB((1, 2), (0, 0)), [fb.MeritRegret(reference)])
 
 
 @pytest.mark.parametrize("name", OBSERVERS)

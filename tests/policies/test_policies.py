@@ -8,24 +8,8 @@ from typing import Any
 
 import pytest
 
+import fairbandits as fb
 from examples import EXAMPLES, arms_of, instance_of
-from fairbandits import (
-    BFUCB,
-    EXP3,
-    LFG,
-    UCB1,
-    BanditQ,
-    Constant,
-    EpsilonGreedy,
-    FairLearn,
-    FairXUCB,
-    GroupOracle,
-    GroupUCB,
-    PlugIn,
-    Static,
-    Thompson,
-    run,
-)
 from fairbandits.policies import POLICIES, make_policy
 from fairbandits.policies.parameters import Checked
 from fairbandits.rationals import Quotas
@@ -36,68 +20,71 @@ ERRORS = [
     (lambda: make_policy("hedge", {"eta": 1}), ["hedge", "'eta'", "takes: none"]),
     (lambda: make_policy("ucb1", {"scale": 0}, "x"), ["x: policy ucb1: ", "above 0", "got 0"]),
     (lambda: make_policy("lfg", {}), ["policy lfg: ", "fractions"]),
-    (lambda: UCB1(math.inf), ["scale", "above 0", "inf"]),
-    (lambda: EXP3(-1), ["scale", "above 0", "-1"]),
-    (lambda: EXP3(gamma=1.5), ["gamma", "(0, 1]", "1.5"]),
-    (lambda: BanditQ((0.1, -0.5)), ["targets", "at least 0", "-0.5", "arm 2"]),
-    (lambda: BanditQ((math.nan, 0)), ["targets", "finite", "nan", "arm 1"]),
-    (lambda: BanditQ((0, 0), "semi"), ["feedback", "bandit, full", "'semi'"]),
-    (lambda: BanditQ((0, 0), subroutine="oga"), ["bandit feedback", "ftrl, exp3p", "'oga'"]),
-    (lambda: BanditQ((0, 0), "full", "ftrl"), ["full", "oga, adahedge, squint", "'ftrl'"]),
-    (lambda: BanditQ((0, 0), V=-1.0), ["V must", "at least 0", "-1.0"]),
-    (lambda: BanditQ((0, 0), V_exponent=math.inf), ["V_exponent", "[-10, 10]", "inf"]),
-    (lambda: BanditQ((0, 0), surrogate_index="mid"), ["surrogate_index", "post, pre", "'mid'"]),
-    (lambda: BanditQ((0, 0), step_c=0), ["step_c", "above 0", "got 0"]),
-    (lambda: BanditQ((0, 0), gamma_rule=3), ["gamma_rule", "1, 2", "got 3"]),
-    (lambda: BanditQ((0, 0), tolerance=-1), ["tolerance", "above 0", "-1"]),
-    (lambda: BanditQ((0, 0), confidence=1), ["confidence", "between 0 and 1", "got 1"]),
-    (lambda: LFG(("1/2", "2/3")), ["fractions", "at most 1", "7/6"]),
-    (lambda: LFG(("-1/3", "1/3")), ["fractions", "at least 0", "-1/3", "arm 1"]),
-    (lambda: LFG(("a", 0)), ["fractions", "1/3", "'a'"]),
-    (lambda: LFG((1 / 3, 0.1)), ["fractions", "denominator", "2**31"]),
-    (lambda: LFG((0.1, 0.1), eta=-1), ["eta", "at least 0", "-1"]),
-    (lambda: LFG((0.1, 0.1), weights=(1, -2)), ["weights", "at least 0", "-2", "arm 2"]),
+    (lambda: fb.UCB1(math.inf), ["scale", "above 0", "inf"]),
+    (lambda: fb.EXP3(-1), ["scale", "above 0", "-1"]),
+    (lambda: fb.EXP3(gamma=1.5), ["gamma", "(0, 1]", "1.5"]),
+    (lambda: fb.BanditQ((0.1, -0.5)), ["targets", "at least 0", "-0.5", "arm 2"]),
+    (lambda: fb.BanditQ((math.nan, 0)), ["targets", "finite", "nan", "arm 1"]),
+    (lambda: fb.BanditQ((0, 0), "semi"), ["feedback", "bandit, full", "'semi'"]),
+    (lambda: fb.BanditQ((0, 0), subroutine="oga"), ["bandit feedback", "ftrl, exp3p", "'oga'"]),
+    (lambda: fb.BanditQ((0, 0), "full", "ftrl"), ["full", "oga, adahedge, squint", "'ftrl'"]),
+    (lambda: fb.BanditQ((0, 0), V=-1.0), ["V must", "at least 0", "-1.0"]),
+    (lambda: fb.BanditQ((0, 0), V_exponent=math.inf), ["V_exponent", "[-10, 10]", "inf"]),
+    (lambda: fb.BanditQ((0, 0), surrogate_index="mid"), ["surrogate_index", "post, pre", "'mid'"]),
+    (lambda: fb.BanditQ((0, 0), step_c=0), ["step_c", "above 0", "got 0"]),
+    (lambda: fb.BanditQ((0, 0), gamma_rule=3), ["gamma_rule", "1, 2", "got 3"]),
+    (lambda: fb.BanditQ((0, 0), tolerance=-1), ["tolerance", "above 0", "-1"]),
+    (lambda: fb.BanditQ((0, 0), confidence=1), ["confidence", "between 0 and 1", "got 1"]),
+    (lambda: fb.LFG(("1/2", "2/3")), ["fractions", "at most 1", "7/6"]),
+    (lambda: fb.LFG(("-1/3", "1/3")), ["fractions", "at least 0", "-1/3", "arm 1"]),
+    (lambda: fb.LFG(("a", 0)), ["fractions", "1/3", "'a'"]),
+    (lambda: fb.LFG((1 / 3, 0.1)), ["fractions", "denominator", "2**31"]),
+    (lambda: fb.LFG((0.1, 0.1), eta=-1), ["eta", "at least 0", "-1"]),
+    (lambda: fb.LFG((0.1, 0.1), weights=(1, -2)), ["weights", "at least 0", "-2", "arm 2"]),
     (lambda: make_policy("bf_ucb", {"groups": [2]}), ["policy bf_ucb: ", "quotas"]),
-    (lambda: BFUCB((), ()), ["groups", "at least 1", "got none"]),
-    (lambda: BFUCB((2, 0), (0, 0)), ["groups", "at least 1", "got 0", "group 2"]),
-    (lambda: BFUCB((2.5, 1), (0, 0)), ["groups", "whole", "2.5", "group 1"]),
-    (lambda: BFUCB((2, 1), (0.1,)), ["quotas", "one entry per group (2)", "got 1"]),
-    (lambda: BFUCB((2, 1), (0.1, "-1/3")), ["quotas", "at least 0", "-1/3", "group 2"]),
-    (lambda: BFUCB((2, 1), ("2/3", 0.5)), ["quotas", "at most 1", "7/6"]),
-    (lambda: BFUCB((2, 1), (0.1, "x")), ["quotas", "1/3", "'x'"]),
-    (lambda: BFUCB((2, 1), (0.1, 0.1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
-    (lambda: BFUCB((1, 1), (0, 0), delta=1), ["delta", "between 0 and 1", "got 1"]),
-    (lambda: BFUCB((1, 1), (0, 0), version="code"), ["version", "paper, released", "'code'"]),
-    (lambda: BFUCB((1, 1), (0, 0), width="x"), ["width", "paper, released, horizon", "'x'"]),
-    (lambda: BFUCB((1, 1), (0, 0), box="x"), ["box", "upper, exact", "'x'"]),
-    (lambda: BFUCB((1, 1), (0, 0), merit_parameter=-1), ["merit_parameter", "at least 0", "-1"]),
-    (lambda: GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "9/5"]),
-    (lambda: GroupUCB((1, 1), cap=2), ["cap", "true or false", "got 2"]),
-    (lambda: FairXUCB((1, 1), box="exact"), ["box", "upper, uncut", "'exact'"]),
-    (lambda: FairXUCB((1, 1), version="released"), ["quotas", "bf_ucb", "None"]),
+    (lambda: fb.BFUCB((), ()), ["groups", "at least 1", "got none"]),
+    (lambda: fb.BFUCB((2, 0), (0, 0)), ["groups", "at least 1", "got 0", "group 2"]),
+    (lambda: fb.BFUCB((2.5, 1), (0, 0)), ["groups", "whole", "2.5", "group 1"]),
+    (lambda: fb.BFUCB((2, 1), (0.1,)), ["quotas", "one entry per group (2)", "got 1"]),
+    (lambda: fb.BFUCB((2, 1), (0.1, "-1/3")), ["quotas", "at least 0", "-1/3", "group 2"]),
+    (lambda: fb.BFUCB((2, 1), ("2/3", 0.5)), ["quotas", "at most 1", "7/6"]),
+    (lambda: fb.BFUCB((2, 1), (0.1, "x")), ["quotas", "1/3", "'x'"]),
+    (lambda: fb.BFUCB((2, 1), (0.1, 0.1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), delta=1), ["delta", "between 0 and 1", "got 1"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), version="code"), ["version", "paper, released", "'code'"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), width="x"), ["width", "paper, released, horizon", "'x'"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), box="x"), ["box", "upper, exact", "'x'"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), merit_parameter=-1), ["merit_parameter", "at least 0", "-1"]),
+    (lambda: fb.GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "9/5"]),
+    (lambda: fb.GroupUCB((1, 1), cap=2), ["cap", "true or false", "got 2"]),
+    (lambda: fb.FairXUCB((1, 1), box="exact"), ["box", "upper, uncut", "'exact'"]),
+    (lambda: fb.FairXUCB((1, 1), version="released"), ["quotas", "bf_ucb", "None"]),
     (
-        lambda: FairXUCB((1, 1), counts="bf_ucb", quotas=(0, 0)),
+        lambda: fb.FairXUCB((1, 1), counts="bf_ucb", quotas=(0, 0)),
         ["shadow_means must be given", "bf_ucb", "None"],
     ),
-    (lambda: FairXUCB((1, 1), shadow_means=(0.1, -1)), ["shadow_means", "[0, 1]", "-1", "arm 2"]),
-    (lambda: GroupOracle((1, 1), (0, 0), (0.1, 1.5)), ["means", "[0, 1]", "1.5", "arm 2"]),
-    (lambda: PlugIn((-0.1, 0)), ["targets", "-0.1"]),
-    (lambda: PlugIn((0.1, 0)).start(3, 10), ["targets", "(3)"]),
-    (lambda: BanditQ((0.1, 0), gain=0), ["gain", "a finite number other than 0", "got 0"]),
-    (lambda: EpsilonGreedy(-3), ["epsilon", "[0, 1]", "-3"]),
-    (lambda: EpsilonGreedy(True), ["epsilon", "number", "True"]),
-    (lambda: EpsilonGreedy(None), ["epsilon", "number", "None"]),
-    (lambda: EpsilonGreedy(".3"), ["epsilon", "number", "write .3 without quotes"]),
-    (lambda: Thompson((1, 2, 3)), ["prior", "2 entries", "(1, 2, 3)"]),
-    (lambda: Thompson((1, 0)), ["prior", "[0.05, 1e+09)", "got 0", "entry 2"]),
-    (lambda: Constant(0), ["arm", "a whole number other than 0", "got 0"]),
-    (lambda: Constant(1.5), ["arm", "whole number", "1.5"]),
-    (lambda: FairLearn((0.1,), -1), ["tolerance", "at least 0", "-1"]),
-    (lambda: FairLearn((0.1,), learner="ucb11"), ["learner", "did you mean 'ucb1'"]),
-    (lambda: FairLearn((0.1,), learner=3), ["learner", "a text", "got 3"]),
-    (lambda: FairLearn((0.1,), learner_parameters=3), ["learner_parameters", "names", "got 3"]),
-    (lambda: Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
-    (lambda: Static((1.5, -0.5)), ["distribution", "at least 0", "-0.5", "arm 2"]),
+    (
+        lambda: fb.FairXUCB((1, 1), shadow_means=(0.1, -1)),
+        ["shadow_means", "[0, 1]", "-1", "arm 2"],
+    ),
+    (lambda: fb.GroupOracle((1, 1), (0, 0), (0.1, 1.5)), ["means", "[0, 1]", "1.5", "arm 2"]),
+    (lambda: fb.PlugIn((-0.1, 0)), ["targets", "-0.1"]),
+    (lambda: fb.PlugIn((0.1, 0)).start(3, 10), ["targets", "(3)"]),
+    (lambda: fb.BanditQ((0.1, 0), gain=0), ["gain", "a finite number other than 0", "got 0"]),
+    (lambda: fb.EpsilonGreedy(-3), ["epsilon", "[0, 1]", "-3"]),
+    (lambda: fb.EpsilonGreedy(True), ["epsilon", "number", "True"]),
+    (lambda: fb.EpsilonGreedy(None), ["epsilon", "number", "None"]),
+    (lambda: fb.EpsilonGreedy(".3"), ["epsilon", "number", "write .3 without quotes"]),
+    (lambda: fb.Thompson((1, 2, 3)), ["prior", "2 entries", "(1, 2, 3)"]),
+    (lambda: fb.Thompson((1, 0)), ["prior", "[0.05, 1e+09)", "got 0", "entry 2"]),
+    (lambda: fb.Constant(0), ["arm", "a whole number other than 0", "got 0"]),
+    (lambda: fb.Constant(1.5), ["arm", "whole number", "1.5"]),
+    (lambda: fb.FairLearn((0.1,), -1), ["tolerance", "at least 0", "-1"]),
+    (lambda: fb.FairLearn((0.1,), learner="ucb11"), ["learner", "did you mean 'ucb1'"]),
+    (lambda: fb.FairLearn((0.1,), learner=3), ["learner", "a text", "got 3"]),
+    (lambda: fb.FairLearn((0.1,), learner_parameters=3), ["learner_parameters", "names", "got 3"]),
+    (lambda: fb.Static((0.5, 0.4)), ["distribution", "sum to 1", "9/10"]),
+    (lambda: fb.Static((1.5, -0.5)), ["distribution", "at least 0", "-0.5", "arm 2"]),
 ]
 
 
@@ -115,7 +102,7 @@ def test_make_policy_makes_every_policy(name):
     made = make_policy(name, vars(example))
     assert made == example
     assert hash(made) == hash(example)
-    result = run(made, instance_of("bernoulli", arms_of(made)), 20, checkpoints=[20])
+    result = fb.run(made, instance_of("bernoulli", arms_of(made)), 20, checkpoints=[20])
     assert result.plays.sum() == pytest.approx(20)
 
 
@@ -127,7 +114,7 @@ def test_a_field_that_does_not_say_what_it_can_be(hint):
 
 
 def test_quotas_are_kept_as_written_and_parsed_once():
-    quotas = FairLearn((0.2, "1/3")).quotas
+    quotas = fb.FairLearn((0.2, "1/3")).quotas
     assert (quotas, quotas.numerators, quotas.denominator) == ((0.2, "1/3"), (3, 5), 15)
     assert Quotas(quotas) is quotas
     assert json.dumps(quotas) == '[0.2, "1/3"]'

@@ -238,8 +238,6 @@ def test_squint_weights(exponent):
 
 
 # The same policies made to learn from arms and rewards that they did not choose.
-
-
 FORCED = {
     "exp3": lambda arms: (EXP3(), naive.Exp3(arms, ROUNDS)),
     "ftrl": lambda arms: (

@@ -7,9 +7,6 @@ from numba import config
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
 
-# History.
-
-
 def past(case="UCB1, N=10", median=30.0, low=29.0, high=32.0, **rest):
     """Return a row of the history."""
     numbers = {"ours_median": median, "ours_min": low, "ours_max": high}

@@ -20,8 +20,6 @@ SEED = 20240731
 #: Settings replaced in each paper, and bits flipped.
 TRIES, FLIPS = 40, 400
 
-# ------------------------------------------------------------------------------------ the page
-
 
 def test_the_page_has_every_fault_and_its_tests_are_there():
     sources = "\n".join(file.read_text(encoding="utf-8") for file in ROOT.glob("tests/*/test_*.py"))
@@ -33,8 +31,6 @@ def test_the_page_has_every_fault_and_its_tests_are_there():
             assert f"| {row['fault']} | {row['happens']} |" in page, "run `make faults`"
             assert all(f"`{name}`" in page for name in row["tests"]), "run `make faults`"
 
-
-# -------------------------------------------------------------------------------- configurations
 
 #: In place of a setting.
 ANYTHING = [
@@ -84,8 +80,6 @@ def test_any_setting_replaced_by_anything(paper, tmp_path, rng, record_property)
         assert "papers" in said
     record_property("tries", TRIES)
 
-
-# ---------------------------------------------------------------------------------- command lines
 
 COMMANDS = [
     "simulate {}",
@@ -150,9 +144,6 @@ def test_a_full_disk_is_told_with_the_file(tmp_path):
     with pytest.raises(FileNotFoundError) as error, replacing(file):
         (tmp_path / "none").read_text()
     assert error.value.filename == str(tmp_path / "none")
-
-
-# ------------------------------------------------------------------------------------- bit flips
 
 
 @pytest.mark.campaign

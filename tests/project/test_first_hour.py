@@ -56,9 +56,6 @@ def judged(*words):
     return found
 
 
-# the first policy
-
-
 def test_the_example_of_the_readme_compares(folder, capsys):
     names_of(own_policy.SOURCE.replace("10_000", "300"))
     where, caption, header, *rows = capsys.readouterr().out.splitlines()
@@ -77,9 +74,6 @@ def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 0, found.output
     assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", found.output)
-
-
-# quotas are numbers
 
 
 def test_quotas_of_an_instance_are_numbers():
@@ -110,9 +104,6 @@ def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
         *("1/5", "3/10", "1/4")
     ]
     assert "2 claims" in judged("--check").output
-
-
-# names
 
 
 def with_claim(sample, limit):
@@ -163,9 +154,6 @@ def test_of_a_constant_the_exact_rule_is_written_out(folder):
     content["claims"]["mine-alone"]["tests"] = more["claims"]["mine-alone"]["tests"]
     Path("my_claims.yaml").write_text(yaml.safe_dump(content))
     assert "1 reproduced" in judged().stdout
-
-
-# what cannot work is said at once
 
 
 def helper():

@@ -41,9 +41,6 @@ NEW = """
 """
 
 
-# ------------------------------------------------------------------------------------- set-up
-
-
 def test_the_command_is_found_after_what_set_up_and_readme_say():
     first = README.index("\nfairbandits ")
     assert ". .venv/bin/activate" in README[:first]
@@ -76,9 +73,6 @@ def test_commands_of_the_pages_can_be_typed():
             main.commands[name].make_context(name, words, resilient_parsing="FILE" in line)
 
 
-# ---------------------------------------------------------------------------- other settings
-
-
 @pytest.mark.workflow
 def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
@@ -95,12 +89,6 @@ def test_a_look_ahead_writes_nothing(tmp_path):
     assert "3 jobs, less than a minute on " in " ".join(lines)
     assert "  figures: 1 (banditq_fig7)" in lines
     assert list(tmp_path.iterdir()) == []
-
-
-# ------------------------------------------------------------------------------------- claims
-
-
-# -------------------------------------------------------- a claim of one's own, another margin
 
 
 class Copy:

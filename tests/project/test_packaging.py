@@ -146,8 +146,6 @@ def test_citation_is_valid():
     assert {one.path[0] for one in check.iter_errors(wrong)} == {"date-released"}
 
 
-# --------------------------------------------------------------------------------- containers
-
 DOCKERFILE, APPTAINER = "Dockerfile", "apptainer.def"
 
 

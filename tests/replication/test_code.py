@@ -94,10 +94,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
             ["mixture", "own_reward", "plug_in", "resampled", "surrogate_gains"],
         ),
         ("policies/fair_learn.py", ["fair_learn", "t_fair_learn"]),
-        (
-            "policies/bf_ucb_sums.py",
-            ["bf_ucb", "fairx_ucb", "merit_regret"],
-        ),
+        ("policies/bf_ucb_sums.py", ["bf_ucb", "fairx_ucb", "merit_regret"]),
         ("policies/group_ucb.py", ["group_oracle", "group_ucb"]),
         ("observers/plays.py", ["plays_sum", "starvation"]),
     ],
@@ -108,10 +105,7 @@ def test_a_change_reaches_the_runs_that_use_it(copied, file, names):
     assert changed(copied, file) == wanted
 
 
-@pytest.mark.parametrize(
-    "file",
-    ["engine/laws.py", "library/simulation.py"],
-)
+@pytest.mark.parametrize("file", ["engine/laws.py", "library/simulation.py"])
 def test_what_all_runs_go_through_reaches_all(copied, file):
     assert changed(copied, file) == EVERY
 

@@ -82,9 +82,6 @@ def refusal(chunks, facts, out, seed=SEED):
     return str(error.value)
 
 
-# ----------------------------------------------------------------------------------- collecting
-
-
 @every_kind
 def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path):
     experiment = experiment_of(kind)
@@ -114,9 +111,6 @@ def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path
         assert len(files) == len(specs) * -(-REPLICATES // chunk)
         collect(sorted(files, reverse=chunk == 1), experiment.facts(), SEED, other)
         assert load_dataset(other)[0].select(table.column_names).equals(table)
-
-
-# --------------------------------------------------------------------------------- refused files
 
 
 def test_other_seed(chunks, facts, tmp_path):
@@ -288,9 +282,6 @@ def test_spoilt_chunks_are_refused(made, kind, run, change, words, tmp_path):
         assert message.endswith(f"; delete {file} and run again")
 
 
-# ------------------------------------------------------------------------------------- the guard
-
-
 @pytest.fixture(scope="module")
 def recorded():
     """Return the spec and columns of a run of BanditQ with either feedback."""
@@ -392,9 +383,6 @@ def test_guard_finds_what_falls(key):
         table = pa.table(columns | {column: fallen})
         with pytest.raises(StoreError, match=f"that {column} never falls fails first in replicate"):
             guard(table, spec, "file")
-
-
-# -------------------------------------------------------------------------------- loading datasets
 
 
 def test_what_is_no_dataset(chunks, tmp_path):

@@ -30,9 +30,6 @@ def drawn_naively(stream, replicate, arms):
     return [naive.open_unit(word) for word in words]
 
 
-# ------------------------------------------------------------------------------ random instances
-
-
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli", "beta"])
 def test_means_come_from_the_documented_stream(law):
     arms = RandomInstance(4, law=law)
@@ -80,9 +77,6 @@ def test_a_run_meets_the_instance_of_each_replicate():
         assert "mean" not in alone.columns()
 
 
-# ------------------------------------------------------------------------------------- penalties
-
-
 def test_penalty_rates():
     means = np.array([[0.2, 0.8, 0.4], [0.5, 0.5, 0.5]])
     np.testing.assert_allclose(penalty_rates("half_range", means), [[0.3] * 3, [0] * 3])
@@ -110,9 +104,6 @@ def test_policies_have_the_penalties_and_means_of_their_replicate(name):
         arms = Instance(means, "gaussian", 0.2)
         alone = run(policy, arms, HORIZON, [replicate], seed=SEED, stream=spec.stream)
         assert alone.plays[0, -1].tolist() == plays[place].tolist()
-
-
-# --------------------------------------------------------------------------- spreads and horizons
 
 
 def test_each_horizon_is_a_run_of_its_own():

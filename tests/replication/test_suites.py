@@ -8,14 +8,7 @@ import pytest
 import yaml
 
 import naive
-from fairbandits import (
-    BanditQ,
-    BanditQInequalities,
-    FairLearn,
-    Instance,
-    RandomInstance,
-    run,
-)
+from fairbandits import BanditQ, BanditQInequalities, FairLearn, Instance, RandomInstance, run
 from fairbandits.library.instance import draw_quotas
 from fairbandits.replication.datasets import collect, load_dataset
 from fairbandits.replication.recorded import runs_of
@@ -90,9 +83,6 @@ def one(config, name="one"):
     return config.experiment("fair_ucb", name)
 
 
-# ---------------------------------------------------------------------------------- instances
-
-
 def test_instances_are_experiments_of_their_own(configured):
     instances = {
         "short": {"horizon": sourced(50), "checkpoints": {"at": [50]}},
@@ -115,9 +105,6 @@ def test_instances_are_experiments_of_their_own(configured):
     assert config.named("fair_ucb", "one_short") == (short,)
     with pytest.raises(ConfigError, match=r"fair_ucb has no experiment 'on'; did you mean 'one'\?"):
         config.named("fair_ucb", "on")
-
-
-# ------------------------------------------------------------------- means and quotas by a rule
 
 
 @pytest.mark.parametrize(
@@ -153,9 +140,6 @@ def test_swept_values_can_be_evenly_spaced(first, last, steps, values, configure
     found = one(configured({"one": experiment(policies={"fair": fair})})).runs[0].spec
     assert found.sweep["tolerance"] == values
     assert all(isinstance(one, int) == (one == int(one)) for one in found.sweep["tolerance"])
-
-
-# ---------------------------------------------------------------------------- drawn quotas
 
 
 def largest_allowed(span, arms, denominator):
@@ -271,9 +255,6 @@ def test_drawn_instances_become_a_dataset(configured, tmp_path):
     assert len({tuple(row) for row in quotas[:, 0].tolist()}) == 3
 
 
-# ---------------------------------------------------------------------------- what is recorded
-
-
 def watched(observe, name="fair_learn", **parameters):
     parameters = parameters or {"quotas": "instance"}
     return {"one": experiment(policies={"fair": policy(name, **parameters) | {"observe": observe}})}
@@ -308,9 +289,6 @@ def test_observers_have_parameters_of_the_instance(drawn, configured):
             assert ours.tobytes() == values.tobytes(), name
 
 
-# ---------------------------------------------------------------------------- what is refused
-
-
 def with_values(**values):
     return {"one": experiment(**{key: sourced(value) for key, value in values.items()})}
 
@@ -338,11 +316,11 @@ def with_targets(**changes):
 
 
 TWO = {"first": 1, "last": 0, "arms": 2}
-SUITE = "experiments.one.instances.a"
-LEARNER = "experiments.one.policies.fair.parameters.learner_parameters"
-OBSERVE = "experiments.one.policies.fair.observe"
-SHARES = "experiments.one.target_shares must be at least 0 and sum to at most 1, got"
-STEPS = "experiments.one.policies.fair.sweep.tolerance"
+SUITE = "one.instances.a"
+LEARNER = "one.policies.fair.parameters.learner_parameters"
+OBSERVE = "one.policies.fair.observe"
+SHARES = "one.target_shares must be at least 0 and sum to at most 1, got"
+STEPS = "one.policies.fair.sweep.tolerance"
 OF_INSTANCE = (
     "only means, penalties, reference, shadow_means, groups, targets, quotas and fractions can be "
     "those of the instance"
@@ -354,38 +332,32 @@ REFUSED = [
         {"one": suite({"a": {"instances": {"b": {}}}})},
         f"{SUITE}: an instance cannot have instances itself",
     ),
-    (
-        {"one": suite({"A": {}})},
-        "experiments.one.instances must be a text that matches [a-z0-9_]+, got 'A'",
-    ),
+    ({"one": suite({"A": {}})}, "one.instances must be a text that matches [a-z0-9_]+, got 'A'"),
     (
         {"one_a": experiment(), "one": suite({"a": {}})},
         f"{SUITE}: there is another experiment one_a",
     ),
-    ({"main": experiment()}, "experiments.main: there is another experiment main"),
-    ({"main": suite({"a": {}})}, "experiments.main_a: there is another experiment main"),
+    ({"main": experiment()}, "main: there is another experiment main"),
+    ({"main": suite({"a": {}})}, "main_a: there is another experiment main"),
     (
         {"one": suite({"a": {}, "b": {"means": sourced([0.1] * 3), "same_instances_as": "one_a"}})},
-        "experiments.one_b.same_instances_as: means must be those of experiments.one_a",
+        "one_b.same_instances_as: means must be those of experiments.one_a",
     ),
     # means by a rule
     (
         with_values(means={"evenly": TWO, "one_best": {"best": 1, "gap": 0, "arms": 2}}),
-        "experiments.one.means.value must have either evenly or one_best",
+        "one.means.value must have either evenly or one_best",
     ),
-    (with_values(means={}), "experiments.one.means.value must have either evenly or one_best"),
+    (with_values(means={}), "one.means.value must have either evenly or one_best"),
     (
         with_values(means={"evenly": {"first": 0.9, "last": 1.5, "arms": 3}}),
-        "experiments.one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
+        "one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2",
     ),
     # steps of a sweep, parts of the equal share
-    (
-        with_steps(first=1, last=1, steps=3),
-        f"{STEPS}.value must have each entry once, got 1 twice",
-    ),
+    (with_steps(first=1, last=1, steps=3), f"{STEPS}.value must have each entry once, got 1 twice"),
     (
         with_values(quotas={"of_equal_share": "-1/2"}),
-        "experiments.one: quotas must be at least 0, got -1/6 for arm 1",
+        "one: quotas must be at least 0, got -1/6 for arm 1",
     ),
     # drawn quotas
     (
@@ -393,32 +365,32 @@ REFUSED = [
             quotas=sourced(["1/5", "1/10", "1/20"]),
             drawn={"drawn_quotas": {"span": "kth", "denominator": 100}},
         ),
-        "experiments.one: quotas and drawn_quotas exclude each other; give one of them",
+        "one: quotas and drawn_quotas exclude each other; give one of them",
     ),
     (
         with_drawn(drawn={"drawn_quotas": {"span": "k", "denominator": 100}}),
-        "experiments.one.drawn_quotas.value.span must be one of kth, wider, beyond, got 'k'",
+        "one.drawn_quotas.value.span must be one of kth, wider, beyond, got 'k'",
     ),
     (
         with_drawn(drawn={"drawn_quotas": {"span": "kth", "denominator": 17}}),
-        "experiments.one.drawn_quotas.denominator must be at least 18 with 3 arms, got 17",
+        "one.drawn_quotas.denominator must be at least 18 with 3 arms, got 17",
     ),
     (
         with_drawn(
             drawn={"means": [0.5, 0.4], "drawn_quotas": {"span": "wider", "denominator": 100}}
         ),
-        "experiments.one.drawn_quotas.span wider needs at least 3 arms, got 2",
+        "one.drawn_quotas.span wider needs at least 3 arms, got 2",
     ),
     (
         with_drawn(),
-        "experiments.one.policies.fair.parameters.quotas: the experiment has no quotas; give them "
+        "one.policies.fair.parameters.quotas: the experiment has no quotas; give them "
         "there, or here in place of 'instance'",
     ),
     # parameters of learners
     (with_learner("constant", arm="instance"), f"{LEARNER}.arm: {OF_INSTANCE}"),
     (
         with_learner("lfg", fractions="instance", eat=1),
-        "experiments.one.policies.fair.parameters: policy fair_learn: learner: policy lfg has no "
+        "one.policies.fair.parameters: policy fair_learn: learner: policy lfg has no "
         "parameter 'eat'; it takes: fractions, eta, eta_exponent, constant, cap, weights, "
         "arrivals, ties; did you mean 'eta'?",
     ),
@@ -430,24 +402,21 @@ REFUSED = [
     # target shares
     (
         with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]),
-        "experiments.one: targets and target_shares exclude each other; give one of them",
+        "one: targets and target_shares exclude each other; give one of them",
     ),
     (
         with_targets(target_shares=[0.1] * 4),
-        "experiments.one.target_shares must have at most one entry per mean (3), got 4",
+        "one.target_shares must have at most one entry per mean (3), got 4",
     ),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
     # records and observers
     (
         {"one": experiment(record=["deficits"])},
-        "experiments.one.record.0 must be a column of docs/data-dictionary.md, got 'deficits'; did "
+        "one.record.0 must be a column of docs/data-dictionary.md, got 'deficits'; did "
         "you mean 'deficit'?",
     ),
     (watched(["starvatio"]), f"{OBSERVE}: observer must be one of banditq_inequalities, "),
-    (
-        watched(["starvation", "plays_sum", "starvation"]),
-        f"{OBSERVE}: 'starvation' is there twice",
-    ),
+    (watched(["starvation", "plays_sum", "starvation"]), f"{OBSERVE}: 'starvation' is there twice"),
     (
         watched(["queue_squares"]),
         f"{OBSERVE}: QueueSquares can watch BanditQ only, got FairLearn(quotas=(",
@@ -469,7 +438,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("audit", "words"), REFUSED)
 def test_what_cannot_be_run_is_refused(audit, words, refused):
-    assert refused(audit).startswith(f"{AUDIT}: {words}")
+    assert refused(audit).startswith(f"{AUDIT}: experiments.{words}")
 
 
 def test_experiment_named_as_a_suite_of_the_paper(refused):

@@ -30,9 +30,6 @@ def with_verdicts(found, **verdicts):
     return dataclasses.replace(found, rows=rows)
 
 
-# ----------------------------------------------------------------------------- what is shared
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -63,9 +60,6 @@ def test_wrong_statements(found, change, words, tmp_path):
     assert words in str(error.value)
 
 
-# ------------------------------------------------------------------------- what rests on what
-
-
 @pytest.mark.parametrize("paper", small.PAPERS)
 def test_all_that_rests_on_something_stands_below_it(found, paper):
     pairs = set()
@@ -81,9 +75,6 @@ def test_all_that_rests_on_something_stands_below_it(found, paper):
     links = LINK.findall(across.tree(found, paper))
     own = [pair for pair in pairs if paper in {found.claims[key].paper for key in pair}]
     assert set(links) == {key for pair in own for key in pair}
-
-
-# -------------------------------------------------------------------- what is taken along
 
 
 def test_all_that_rests_on_a_claim_is_found():

@@ -42,9 +42,6 @@ def plain(markup):
     return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
-# --------------------------------------------------------------------------------- opened
-
-
 def test_stale_verdicts_are_refused(folder, monkeypatch):
     from fairbandits.audit import records
 
@@ -65,9 +62,6 @@ def test_small_runs_are_marked(found):
     rows = [found.rows[0] | {"seed": "7"}]
     exploratory = dataclasses.replace(found, scale="paper", rows=rows)
     assert "Exploratory: the data have seed 7, which" in audit.banner(exploratory)
-
-
-# -------------------------------------------------------------------------------- the whole
 
 
 def test_tally_counts_every_claim_that_counts_once(found):
@@ -134,9 +128,6 @@ def test_no_finding_is_listed_twice(found, primary):
     assert links == ([judge] if primary else [claim])
     total = sum(r["headline"] and r["primary"] and not r["left_out"] for r in changed.rows)
     assert f"stand on {total} primary claims" in plain(markup)
-
-
-# ------------------------------------------------------------------------------- the picture
 
 
 def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):

@@ -40,6 +40,9 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
 CLAIM = "claims/fairucb-thm2-bound"
 CLAIM_ID = "banditq-prop2-violation"
 STATEMENT = plain(real.ledgers()["banditq"].claims[CLAIM_ID].statement)
+#: For axe-core: rows far down a table are like those above, and what is right is not listed.
+ALIKE = {"exclude": [["tbody tr:nth-child(n + 16)"]]}
+AXE = {"preload": False, "resultTypes": ["violations"]}
 each_page = pytest.mark.parametrize("name", [*small.PAGES, *GENERATED, CLAIM])
 
 
@@ -120,8 +123,8 @@ class Visit:
         self.page.locator("article table tbody tr").first.wait_for(state="attached")
         if name not in ("index", "audit", "claims", "robustness", "library"):
             self.page.locator("mjx-container svg").first.wait_for(state="attached")
+            self.page.evaluate("MathJax.startup.promise.then(() => true)")
         self.page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager' })")
-        self.page.wait_for_load_state("networkidle")
         self.page.wait_for_function("[...document.images].every(image => image.complete)")
         return self.page
 
@@ -278,7 +281,7 @@ def assert_in_place(page, width):
     )
     for left, right in boxes:
         assert 0 <= left < right <= width
-    found = Axe().run(page, options={"preload": False}).response["violations"]
+    found = Axe().run(page, ALIKE, AXE).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
 
 

@@ -73,9 +73,6 @@ def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
         assert value == "" or float(value) is not None
 
 
-# ------------------------------------------------------------------------------ the glossaries
-
-
 @pytest.mark.parametrize("paper", small.PAPERS)
 def test_a_statement_can_be_read_alone(found, made, paper):
     """Each symbol of a statement of a paper is in its glossary, but those that are common."""

@@ -60,9 +60,6 @@ def output_of(notebook):
     )
 
 
-# as committed
-
-
 @each_notebook
 def test_is_committed_clean(source):
     text = source.read_text(encoding="utf-8")
@@ -86,9 +83,6 @@ def test_a_paper_is_told_in_one_order(paper):
         *("What the paper leaves open", "How to check"),
     ]
     assert "**Why it matters.**" in told
-
-
-# executed
 
 
 @pytest.mark.parametrize("paper", small.PAPERS)
@@ -161,9 +155,6 @@ def test_page_of_a_paper_shows_all_it_should(paper, tmp_path_factory):
             assert f'id="values-{name}"' in shown
     texts = re.sub(r"base64,[\w+/=]*", "", shown)
     assert not re.search(r"\bnan\b|Warning|NaN", texts)
-
-
-# refused
 
 
 def test_unknown_parameter(written, tmp_path):

@@ -35,9 +35,6 @@ def paper(tmp_path_factory):
     return pages.open_paper("banditq", folder / "results", folder / "figures")
 
 
-# comparison
-
-
 @pytest.mark.parametrize(
     ("quantity", "at", "expected"),
     [
@@ -75,9 +72,6 @@ def test_rounds_are_the_nearest_recorded_ones_of_each_run():
     drawn = pd.DataFrame([{"run": run, "round": t} for run, ts in rounds.items() for t in ts])
     found = pages.at_parts(drawn, [0.1, 1], ["run"])
     assert found.to_numpy().tolist() == [["a", 9], ["a", 100], ["b", 40], ["b", 1000]]
-
-
-# from results
 
 
 @pytest.mark.slow
@@ -127,9 +121,6 @@ def test_numbers_of_the_notebook_stand_beside_ours():
     assert comparison.notebook_laid_over(judged, "bf-notebook-magnitudes") is None
 
 
-# from configuration
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
@@ -167,9 +158,6 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
     says = f"fig7.parquet is stale: oracle_lfg had {key} another when it was drawn, now "
     with pytest.raises(pages.NotReady, match=says):
         pages.open_paper("banditq", tmp_path / "results", paper.figures)
-
-
-# for reading
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,6 @@ def loaded(page):
     return [address for address in parser.found if address]
 
 
-# what is built
-
-
 def test_loads_nothing_from_elsewhere(site):
     for page in site.glob("*.html"):
         addresses = loaded(page)
@@ -151,9 +148,6 @@ def test_replaces_an_older_site_whole(made):
     assert not (made.out / "left-over.html").exists()
     assert (made.out / "index.html").is_file()
     assert [path.name for path in made.out.parent.iterdir()] == ["site"]
-
-
-# what is refused
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,6 @@ def refused(function, *arguments, **settings):
     return text
 
 
-# ---------------------------------------------------------------------------------- settings
-
-
 def test_one_parameter_is_changed_and_nothing_else(published):
     variant = configured(changes={"oracle_lfg.banditq.V_exponent": 0.6}, replicates=20)
     assert variant.scale == "smoke"  # for all that must be of the published scale
@@ -91,9 +88,6 @@ def test_changes_that_cannot_be(name, value, says):
     assert line.startswith("test: changes")
 
 
-# ----------------------------------------------------------------------------------- preview
-
-
 def test_a_preview_has_the_published_rounds_and_few_replicates(published):
     overlay = yaml.safe_load((ROOT / "config" / "preview.yaml").read_text())
     smoke = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text())
@@ -110,9 +104,6 @@ def test_a_preview_has_the_published_rounds_and_few_replicates(published):
             assert mark([one.facts()]) == f"preview scale: not results; {few}"
         else:
             assert one.horizon == max(300, one.runs[0].spec.n_arms)
-
-
-# -------------------------------------------------------------------- the command line's part
 
 
 def test_changes_of_the_command_line():

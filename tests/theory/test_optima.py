@@ -102,9 +102,6 @@ def test_static_benchmark_by_hand(means, targets, wanted):
     assert reward == pytest.approx(np.dot(wanted, means))
 
 
-# ----------------------------------------------------------------------- the paper's instance
-
-
 def test_fractions_of_the_released_instance():
     """The fractions printed with the comparison to LFG, and its benchmark at the last round."""
     x, reward = static_benchmark(naive.CODE4, naive.CODE4_TARGETS)

@@ -26,19 +26,20 @@ def wait_for(what):
         time.sleep(0.05)
 
 
-@pytest.fixture
-def served(tmp_path, monkeypatch):
-    """A folder with a server, and what runs a step there."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
-    monkeypatch.setattr(serving, "_started", [])
-    serving.start()
-    monkeypatch.setenv(serving.PLACE, serving.SOCKET)
-    (server,) = serving._started
-    wait_for(Path(serving.SOCKET).exists)
-    yield server
-    server.stdin.close()
-    server.wait(timeout=10)
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server in the current folder, which steps ask; the last test ends it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("served"))
+        patch.setenv("PYTHONPATH", str(PACKAGE.parent))
+        patch.setattr(serving, "_started", [])
+        serving.start()
+        patch.setenv(serving.PLACE, serving.SOCKET)
+        (server,) = serving._started
+        wait_for(Path(serving.SOCKET).exists)
+        yield server
+        server.stdin.close()
+        server.wait(timeout=10)
 
 
 def command(*words):
@@ -71,33 +72,25 @@ def test_it_is_the_server_that_does_it(served):
     os.kill(served.pid, signal.SIGSTOP)
     process = subprocess.Popen(command(*STEP), stdout=subprocess.PIPE)
     with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=3)
+        process.wait(timeout=1)
     os.kill(served.pid, signal.SIGCONT)
     assert b"Build the report site" in process.communicate(timeout=60)[0]
 
 
-def waiting(tmp_path):
-    """Start a step that waits for what it is to read."""
-    os.mkfifo(tmp_path / "plan.json")
-    return subprocess.Popen(command("collect", "plan.json"))
+def waiting(server, pipe):
+    """Start a step that waits for what it is to read, after all others have ended."""
+    wait_for(lambda: not forks_of(server))
+    os.mkfifo(pipe)
+    return subprocess.Popen(command("collect", str(pipe)))
 
 
 def test_a_fork_ends_with_its_step(served, tmp_path):
-    process = waiting(tmp_path)
+    process = waiting(served, tmp_path / "plan.json")
     wait_for(lambda: forks_of(served))
     process.kill()
     process.wait()
     wait_for(lambda: not forks_of(served))
     assert run(*STEP).returncode == 0
-
-
-def test_forks_end_with_the_run(served, tmp_path):
-    process = waiting(tmp_path)
-    wait_for(lambda: forks_of(served))
-    (fork,) = forks_of(served)
-    served.stdin.close()
-    assert process.wait(timeout=60) == 1
-    wait_for(lambda: not Path(f"/proc/{fork}").exists())
 
 
 def test_a_server_of_other_code_does_nothing(served, monkeypatch):
@@ -110,3 +103,12 @@ def test_a_server_of_other_code_does_nothing(served, monkeypatch):
         assert serving._asked(serving.SOCKET) is None
     finally:
         os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_forks_end_with_the_run(served, tmp_path):
+    process = waiting(served, tmp_path / "plan.json")
+    wait_for(lambda: forks_of(served))
+    (fork,) = forks_of(served)
+    served.stdin.close()
+    assert process.wait(timeout=60) == 1
+    wait_for(lambda: not Path(f"/proc/{fork}").exists())

@@ -80,7 +80,8 @@ def said_by(project):
 def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, cluster):
     cache = tmp_path / "cache"
     local, project = part(tmp_path / "local", cache), part(tmp_path / "there", cache)
-    local.run("snakemake", "datasets", "--cores", "2", "--configfile", *SMOKE, "jobs.yaml")
+    settings = ("--configfile", *SMOKE, "jobs.yaml")
+    meanwhile = local.start("snakemake", "datasets", "--cores", "2", *settings)
     path = project.environment["PATH"]
     project.environment["PATH"] = f"{cluster.folder / 'bin'}:{path}"
 
@@ -100,4 +101,6 @@ def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, clust
     project.run(*RUN, "--unlock")
     project.run(*RUN, *SOON)
     assert "Nothing to be done" in project.run(*RUN, "--dry-run")
+    output, _ = meanwhile.communicate(timeout=1800)
+    assert meanwhile.returncode == 0, output
     assert project.lock("jobs.yaml") == local.lock("jobs.yaml")
