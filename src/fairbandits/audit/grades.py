@@ -123,20 +123,6 @@ def replicates_needed(
     return needed(up, low - value) if value < low else needed(down, value - high)
 
 
-def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> str:
-    """Return why `replicates_needed` has no finite number for a question."""
-    region = _supporting(procedure, settings, finding)
-    if region is None:
-        return "it does not average replicates"
-    if procedure == "share" or finding.statistic in region:
-        return "the estimate is the limit itself"
-    if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
-        return "the estimate has no limit on a side"
-    if settings.get("asymptotic"):
-        return "what is seen at these horizons, beyond the rate, says nothing of the limit"
-    return "the estimate lies between what confirms the claim and what refutes it"
-
-
 def _supporting(
     procedure: str, settings: Mapping[str, Any], finding: Finding
 ) -> tuple[float, float] | None:

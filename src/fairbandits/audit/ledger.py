@@ -5,7 +5,7 @@ rules are complete and names exist.
 """
 
 import inspect
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -87,34 +87,6 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         _check_changes(changes, names, where)
         ledger = replace(ledger, changes=changes)
     return ledger
-
-
-def checked(
-    config: Config, files: Sequence[Path] = (), root: Path = ROOT
-) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each ledger, its size or its error, and whether it is sound."""
-    ledgers: dict[str, Ledger] = {}
-    places: dict[str, Path] = {}
-    problems: list[str] = []
-    for file in files or _files(config, root):
-        where = file.resolve()
-        try:
-            ledgers[where.parent.name] = load_ledger(where, config, root)
-        except ConfigError as error:
-            problems.append(str(error))
-        places[where.parent.name] = where.relative_to(root) if where.is_relative_to(root) else file
-    if not problems:  # beside an unreadable ledger, references to it look like errors
-        others = [file for file in _files(config, root) if file.parent.name not in ledgers]
-        try:
-            known = {file.parent.name: load_ledger(file, config, root) for file in others}
-            check_references(ledgers | known, root)
-        except ConfigError as error:
-            problems.append(str(error))
-    for paper, ledger in ledgers.items():
-        tests = sum(len(claim.tests) for claim in ledger.claims.values())
-        if not any(one.startswith(f"papers/{paper}/") for one in problems):
-            yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
-    yield from ((one, False) for one in problems)
 
 
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:

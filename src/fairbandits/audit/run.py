@@ -2,18 +2,14 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
 
 from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.grades import replicates_needed, why_none
-from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
+from fairbandits.audit.judge import Answer, answers, judge
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
@@ -24,8 +20,6 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 
-#: Default power, the probability of a verdict, for which replicates are counted.
-POWER = 0.9
 #: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
 #: `commit` that of the code, ``+`` after it if changed.
 RUNS_TABLE = "runs.csv"
@@ -127,52 +121,6 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
             write_text(history, before + csv_text([line]))
 
 
-class Needed(NamedTuple):
-    """Number of replicates that a question has, and that would decide it."""
-
-    answer: Answer
-    replicates: float | None  # infinite if no number decides it, None if it has no such number
-    why: str = ""  # no number decides it
-
-
-def needed(
-    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
-) -> Iterator[Needed]:
-    """Yield how many replicates each question of deciding tests needs for the power `POWER`."""
-    deciding = {
-        key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
-        for key, claim in ledger.claims.items()
-    }
-    for one in answers(replace(ledger, claims=deciding), evidence, only, ask):
-        count, why = None, ""
-        if one.finding is not None:
-            test = ledger.test(one.claim, one.test)
-            question = test.procedure, test.settings, one.finding
-            count = replicates_needed(*question, POWER)
-            why = "" if count is not None and isfinite(count) else why_none(*question)
-        yield Needed(one, count, why)
-
-
-def power_words(
-    config: Config,
-    ledgers: Ledgers,
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    verdict: str | None = None,
-) -> str:
-    """Return a table of the replicates that tests need: of all claims, some, or one verdict's."""
-    if verdict is not None:
-        verdicts = _fresh(config, ledgers, results, paper, verdict)
-        claims = (row["claim"] for row in show.chosen(verdicts.rows, None, paper, verdict))
-        only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
-        if not only:
-            return f"{paper} has no claim with tests of its own that is {verdict}."
-    opened = _opened(config, ledgers, paper, results, only)
-    table = show.power_table(needed(*opened, only))
-    return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
-
-
 def claims_words(
     configs: Sequence[Path],
     claim: str | None,
@@ -266,11 +214,3 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
         f"Exploratory: the data{of} have seed {seed}, which does not follow from the present "
         "rules; the rules can be younger than the data."
     )
-
-
-def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
-    """Return the changes made to the audit of all papers, or of one."""
-    _, ledgers = load(configs)
-    show.check_choice(list(ledgers), paper, None)
-    chosen = [one for name, one in ledgers.items() if paper in (None, name)]
-    return "\n\n".join(show.deviations(one, width()) for one in chosen)

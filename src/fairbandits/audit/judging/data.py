@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 
 from fairbandits.audit.cases import questions
@@ -33,8 +32,6 @@ from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec, filled
 
-#: Seconds that plain Python may take without being asked for.
-LONGEST = 600
 #: Rounds that are timed of a policy in plain Python.
 TIMED = 200
 
@@ -79,26 +76,12 @@ def _timed(spec: RunSpec) -> float:
     return (time.process_time() - begin) * 1e9 / played
 
 
-def expected(rules: Rules, costs: Mapping[str, float], cores: int, *, long: bool) -> float:
-    """Return roughly the seconds of all runs, from the costs of `rehearse`.
-
-    Raise ConfigError, unless `long`, if those in plain Python would take very long.
-    """
-    seconds = [
+def expected(rules: Rules, costs: Mapping[str, float], cores: int) -> float:
+    """Return roughly the seconds of all runs, from the costs of `rehearse`."""
+    return sum(
         run.replicates * seconds_of_replicate(run.spec, costs.get(run.key)) / cores
         for run in rules.config.runs
-    ]
-    plain = [pair for pair in zip(seconds, rules.config.runs, strict=True) if pair[1].key in costs]
-    whole = sum(one for one, _ in plain)
-    if whole > LONGEST and not long:
-        _, run = max(plain, key=itemgetter(0))
-        raise ConfigError(
-            f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes "
-            f"plain Python about {in_words(whole)} on {cores} cores, most of it policy "
-            f"{_policy(run)} with {costs[run.key] / 1000:.0f} microseconds a round; give it fewer "
-            "rounds or replicates, compile it (fairbandits.compiled), or say --long"
-        )
-    return sum(seconds)
+    )
 
 
 def in_words(whole: float) -> str:

@@ -11,16 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fairbandits.audit.claims import Claim
 from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
-from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
+from fairbandits.audit.records import finding_row, verdict_row, write_committed
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
-from fairbandits.audit.show import as_json, listing, tally
+from fairbandits.audit.show import listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
 from fairbandits.audit.words import as_markdown, sections
@@ -30,8 +28,6 @@ from fairbandits.settings.canonical import canonical
 from fairbandits.settings.config import LEDGER
 
 REPORT, HISTORY = "report.md", "history.json"
-#: The rule for what must hold in every replicate.
-EXACT = "rounded"
 
 
 @dataclass(frozen=True)
@@ -111,12 +107,10 @@ def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"
 
 
-def check(
-    file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False
-) -> tuple[Rules, float]:
+def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1) -> tuple[Rules, float]:
     """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
     rules = load_rules(file, seed)
-    return rules, data.expected(rules, data.rehearse(rules), cores, long=long)
+    return rules, data.expected(rules, data.rehearse(rules), cores)
 
 
 def checked_words(rules: Rules, seconds: float) -> str:
@@ -133,8 +127,6 @@ def judged(
     *,
     seed: int | str = LEDGER,
     cores: int = 1,
-    long: bool = False,
-    json: bool = False,
     say: Callable[[str], None] = lambda words: None,
     progress: bool = False,
 ) -> str:
@@ -143,7 +135,7 @@ def judged(
     A number as `seed` makes them exploratory. If a claim fails, StoreError is raised and no verdict
     is written.
     """
-    rules, seconds = check(file, seed, cores=cores, long=long)
+    rules, seconds = check(file, seed, cores=cores)
     history, place = freeze(out, rules)
     own = history[place]
     say(f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
@@ -167,8 +159,6 @@ def judged(
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
-    if json:
-        return _as_json(rules, history, place, rows, findings)
     return _listing(rules, rows, width())
 
 
@@ -247,39 +237,12 @@ def _report(
 
 
 def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
-    """Yield how to rewrite tests whose numbers are constant, since these are not random."""
-    constant = {
-        one["test"]
-        for one in findings
-        if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
-    }
-    for test in (one for one in claim.tests if one.name in constant):
-        values = "by how much the statement is broken: 0 or less where it holds"
-        if test.procedure == "mean" and test.settings["claim"] != "equal":
-            sides = [test.inputs[name] for name in ("values", "against")]
-            above, below = sides if test.settings["claim"] == "at most" else sides[::-1]
-            values = f"({above}) - ({below})"
-        tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
-        content = {"claims": {claim.id: {"tests": tests}}}
+    """Yield a hint for each test with a constant number, since that is not random."""
+    own = (one for one in findings if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE)
+    for test in dict.fromkeys(one["test"] for one in own if "CONSTANT" in one["tags"]):
         yield (
-            f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
-            "interval. If no chance is in it, use a rule for exact statements, "
-            f"`{EXACT}`, which checks every replicate (`exact` where it is a whole number):"
-            f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
+            f"{claim.id}, {test}: the number is the same in all replicates, so it has no interval. "
+            "If no chance is in it, use a rule for exact statements, `rounded` (`exact` where it "
+            "is a whole number), which checks in every replicate by how much the statement is "
+            "broken: 0 or less where it holds."
         )
-
-
-def _as_json(
-    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: Sequence[Row]
-) -> str:
-    def summary(one: Frozen) -> dict[str, Any]:
-        names = ("seed", "frozen", "judged", "verdicts")
-        return {"rules": one.digest} | {name: getattr(one, name) for name in names}
-
-    facts = {"title": rules.ledger.title, "file": history[place].file} | summary(history[place])
-    facts |= {"seed": rules.seed, "exploratory": rules.config.exploratory}
-    facts |= {"before": list(map(summary, history[:place]))}
-    facts |= {"after": list(map(summary, history[place + 1 :]))}
-    facts |= {"findings": list(map(finite, findings))}
-    heads = [row for row in rows if row["headline"]]
-    return as_json(heads, rows, findings, {OWN: rules.ledger}, facts)
