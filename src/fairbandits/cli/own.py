@@ -133,13 +133,13 @@ def judge(check, out, cores, seed, file):
     """
     from fairbandits.audit.judging import run
 
-    how = {"cores": cores or os.cpu_count() or 1, "seed": LEDGER if seed is None else seed}
+    seed = LEDGER if seed is None else seed
     if check:
-        echo(run.checked_words(*run.check(file, **how)))
+        echo(run.checked_words(run.check(file, seed)))
         return
     folder = out or file.with_suffix("")
     if folder == file:
         raise UsageError(f"{file} has no ending, so that --out must name another folder")
     say = partial(echo, err=True)
-    progress = sys.stderr.isatty()
-    echo(run.judged(file, folder, **how, say=say, progress=progress))
+    cores, progress = cores or os.cpu_count() or 1, sys.stderr.isatty()
+    echo(run.judged(file, folder, seed=seed, cores=cores, say=say, progress=progress))

@@ -3,8 +3,6 @@
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -13,31 +11,17 @@ from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
-from fairbandits.engine.protocol import is_implemented
-from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import line_of, place_of
 from fairbandits.library.running import _said, _shared
-from fairbandits.policies import make_policy
-from fairbandits.policies.own import is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
-from fairbandits.replication.simulate import (
-    _from_instance,
-    instance_of,
-    simulate_chunk,
-    write_chunk,
-)
+from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import Config, Run
-from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
-from fairbandits.settings.spec import RunSpec, filled
-
-#: Rounds that are timed of a policy in plain Python.
-TIMED = 200
 
 
-def rehearse(rules: Rules) -> dict[str, float]:
-    """Play every policy for a few rounds, ask every question, and return ns a round of plain runs.
+def rehearse(rules: Rules) -> None:
+    """Play every policy for a few rounds, and ask every question.
 
     It finds errors before any data exist: its seed is another, and it reports no result.
     """
@@ -55,40 +39,6 @@ def rehearse(rules: Rules) -> dict[str, float]:
                 except Exception as error:  # a test can raise anything
                     place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                     raise ConfigError(f"{place}: {error}") from None
-    plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
-    return {run.key: _timed(run.spec) for run in plain}
-
-
-def _is_plain(spec: RunSpec) -> bool:
-    instance = instance_of(spec)
-    drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
-    known = _from_instance(spec, drawn.true_means, spec.quotas or None)
-    policy = make_policy(spec.policy, filled(spec.parameters_of(spec.cells[0]), known))
-    return not is_implemented(type(policy.start(spec.n_arms, spec.horizon)))
-
-
-def _timed(spec: RunSpec) -> float:
-    """Return the nanoseconds of a round in processor time, which other work does not disturb."""
-    begin, played = time.process_time(), 0
-    while played < TIMED:
-        simulate_chunk(spec, 0, [0])
-        played += spec.total_rounds
-    return (time.process_time() - begin) * 1e9 / played
-
-
-def expected(rules: Rules, costs: Mapping[str, float], cores: int) -> float:
-    """Return roughly the seconds of all runs, from the costs of `rehearse`."""
-    return sum(
-        run.replicates * seconds_of_replicate(run.spec, costs.get(run.key)) / cores
-        for run in rules.config.runs
-    )
-
-
-def in_words(whole: float) -> str:
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if whole >= 1.5 * size:
-            return f"{whole / size:.2g} {unit}"
-    return f"{max(1, round(whole))} seconds"
 
 
 def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:

@@ -107,17 +107,18 @@ def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"
 
 
-def check(file: Path, seed: int | str = LEDGER, *, cores: int = 1) -> tuple[Rules, float]:
-    """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
+def check(file: Path, seed: int | str = LEDGER) -> Rules:
+    """Return a file's rules after all checks that need no data."""
     rules = load_rules(file, seed)
-    return rules, data.expected(rules, data.rehearse(rules), cores)
+    data.rehearse(rules)
+    return rules
 
 
-def checked_words(rules: Rules, seconds: float) -> str:
+def checked_words(rules: Rules) -> str:
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
-        f"seed {rules.seed}; to simulate takes about {data.in_words(seconds)}"
+        f"seed {rules.seed}"
     )
 
 
@@ -135,14 +136,13 @@ def judged(
     A number as `seed` makes them exploratory. If a claim fails, StoreError is raised and no verdict
     is written.
     """
-    rules, seconds = check(file, seed, cores=cores)
+    rules = check(file, seed)
     history, place = freeze(out, rules)
     own = history[place]
     say(f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
     if not own.judged:
         for line in _before(history[: place + 1]):
             say(line)
-        say(f"To simulate takes about {data.in_words(seconds)}.")
     results = out / own.key
     if not data.simulate(rules.config, results, cores, progress=progress):
         say(f"The data of these rules are in {results}, and are used again.")
