@@ -91,8 +91,8 @@ def replicates_needed(
 ) -> float | None:
     """Return how many replicates decide a question with this power, if the estimate is the truth.
 
-    None where the procedure does not average replicates; infinite where no number decides
-    (`why_none`). A limit is z_level standard errors from the estimate, the margin must be z_level +
+    None where the procedure does not average replicates; infinite where no number decides.
+    A limit is z_level standard errors from the estimate, the margin must be z_level +
     z_power of them away, and these shrink as 1 / sqrt(n). The allowance for skewness shrinks
     faster, so that the number is on the safe side.
     """

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
-from fairbandits.audit.claims import Ledger, Ledgers
+from fairbandits.audit.claims import Ledgers
 from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import Answer, answers, judge
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import Made, answer_of, read, verdict_row
-from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
+from fairbandits.audit.staleness import chosen_seed, latest_verdicts
 from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import criteria
 from fairbandits.data.provenance import git_commit
@@ -46,22 +46,16 @@ def find(
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    ledger, evidence = _opened(config, ledgers, paper, results, only)
-    found = list(answers(ledger, evidence, only))
-    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    seed = config.seed if evidence.older is None else evidence.older
-    return found, scale, Made.of(seed, evidence.results, found)
-
-
-def _opened(
-    config: Config, ledgers: Ledgers, paper: str, results: Path | None, only: Sequence[str]
-) -> tuple[Ledger, Evidence]:
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    return ledger, Evidence(config, paper, results or ROOT / config.folders["results"])
+    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    found = list(answers(ledger, evidence, only))
+    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
+    seed = config.seed if evidence.older is None else evidence.older
+    return found, scale, Made.of(seed, evidence.results, found)
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -143,30 +137,30 @@ def claims_words(
     left_out = [] if anyway else stale_ones
     if left_out and (claim or as_json or len(left_out) == len(papers)):
         raise StoreError(_refusal(reasons, claim, papers[0]))
-    chosen = show.chosen(verdicts.rows, claim, paper, verdict)
-    chosen = [row for row in chosen if row["paper"] not in left_out]
-    seed = chosen_seed(chosen)
+    rows = show.chosen(verdicts.rows, claim, paper, verdict)
+    rows = [row for row in rows if row["paper"] not in left_out]
+    seed = chosen_seed(rows)
+    findings = verdicts.findings(ledgers) if claim or as_json else None
     if as_json:
         facts = {"source": verdicts.place, "scale": verdicts.scale}
         facts |= {"exploratory": bool(seed), "stale": reasons}
-        return show.as_json(chosen, verdicts.rows, verdicts.findings(ledgers), ledgers, facts)
+        return show.as_json(rows, verdicts.rows, findings, ledgers, facts)
     if claim is None:
-        text = show.listing(chosen, width(), ledgers)
+        text = show.listing(rows, width(), ledgers)
         if len(ledgers) > 1 and paper is None:
-            text += f"\n\nIn all {show.tally(chosen)}"
-    elif not chosen:
-        raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
-    else:
+            text += f"\n\nIn all {show.tally(rows)}"
+    elif rows:
         own = [row for row in verdicts.rows if row["claim"] == claim]
-        findings = verdicts.findings(ledgers)
         text = show.explanation(every[claim], ledgers, config, own, findings, width())
+    else:
+        raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
     above = [f"Stale: {why}." for why in reasons] if anyway else []
     above += [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
     if seed:
-        where = {row["paper"] for row in chosen if row["seed"] == seed}
+        where = {row["paper"] for row in rows if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
 
@@ -174,29 +168,15 @@ def claims_words(
 def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | None) -> str:
     """Return a table of each paper's rates by several criteria of success, or of one paper."""
     config, ledgers = load(configs)
-    verdicts = _fresh(config, ledgers, results, paper)
+    show.check_choice(list(ledgers), paper, None)
+    verdicts = latest_verdicts(config, ledgers, results)
     findings, claims, parts = verdicts.findings(ledgers), claims_of(ledgers), []
     for one in [paper] if paper else ledgers:
-        heads = show.chosen(verdicts.rows, None, one, None)
-        table = criteria(claims, heads, findings)
+        if reasons := verdicts.problems[one]:
+            raise StoreError(_refusal(reasons))
+        table = criteria(claims, show.chosen(verdicts.rows, None, one, None), findings)
         parts.append("\n".join([ledgers[one].title, *words.aligned(table)]))
     return "\n\n".join([*parts, f"From {verdicts.place}."])
-
-
-def _fresh(
-    config: Config,
-    ledgers: Ledgers,
-    results: Path | None,
-    paper: str | None,
-    verdict: str | None = None,
-) -> Verdicts:
-    """Return the latest verdicts; StoreError if those of a paper, or of one of all, are stale."""
-    show.check_choice(list(ledgers), paper, verdict)
-    latest = latest_verdicts(config, ledgers, results)
-    for one in [paper] if paper else ledgers:
-        if reasons := latest.problems[one]:
-            raise StoreError(_refusal(reasons))
-    return latest
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
