@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import words
+from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import OUTCOMES
 from fairbandits.audit.judge import Answer
+from fairbandits.audit.measures import functions, measures
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import unit
 from fairbandits.audit.records import finding_row, finite
@@ -156,3 +158,13 @@ def as_json(
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def vocabulary() -> str:
+    """Return the page of all words that a ledger's expressions can use, from the registry."""
+    from jinja2 import Template
+
+    text = Path(__file__).with_name("vocabulary.md").read_text(encoding="utf-8")
+    template = Template(text, trim_blocks=True, keep_trailing_newline=True)
+    known = {"measures": measures(), "functions": functions(), "coordinates": COORDINATES}
+    return template.render(axes={"r": "replicate", "t": "round", "a": "arm"}, **known)

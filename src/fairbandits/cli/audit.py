@@ -108,7 +108,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
     Verdicts are those of the results on disk or, without results, the committed ones. Verdicts of
     a paper are refused if its rules or data have changed since.
     """
-    from fairbandits.audit import run, whatif
+    from fairbandits.audit import run
 
     if claim and (paper or verdict):
         raise UsageError("give CLAIM, or --paper and --verdict")
@@ -119,7 +119,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
     elif changes:
         if not claim or as_json or anyway:
             raise UsageError("--set is for one CLAIM, without --json and --anyway")
-        echo(whatif.answer(*run.load(configs), claim, changes, results))
+        echo(run.what_if(*run.load(configs), claim, changes, results))
     else:
         echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
@@ -141,9 +141,9 @@ def check_claims(configs):
 @command("vocabulary > docs/words-of-the-ledgers.md")
 def vocabulary():
     """Print the names that ledgers can use."""
-    from fairbandits.audit.vocabulary import page
+    from fairbandits.audit.show import vocabulary
 
-    echo(page(), nl=False)
+    echo(vocabulary(), nl=False)
 
 
 @command(

@@ -91,13 +91,10 @@ def _play(seed: int, results: Path, task: tuple[Run, str]) -> int:
     except Exception as error:  # a policy can raise anything
         if not (where := place_of(error)):
             raise
+        policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
         raise ConfigError(
-            f"policy {_policy(run)} on instance {instance}, {where}: "
+            f"policy {policy} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
     return len(replicates)
-
-
-def _policy(run: Run) -> str:
-    return run.name.removesuffix(f"-{run.spec.law}")
