@@ -100,10 +100,16 @@ def replicates_needed(
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
     if procedure == "share":
         return _of_a_proportion(finding.statistic, settings, power)
-    region = _supporting(procedure, settings, finding)
-    if region is None:
+    if procedure not in ("slope", "mean"):
         return None
-    value, (low, high) = finding.statistic, region
+    value, claim = finding.statistic, settings.get("claim")
+    first, *others = judged_against(procedure, settings, finding).values()
+    if procedure == "slope":  # an exponent and its margin
+        low, high = first - others[0], first + others[0]
+    else:
+        low, high = others if claim == "equal" else (first, first)
+    # the ends of the values that support the claim
+    low, high = -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(power) / level
 
@@ -118,25 +124,9 @@ def replicates_needed(
         ends = [(down, value - low), (up, high - value)]
         return max((needed(*end) for end in ends if np.isfinite(end[1])), default=math.inf)
     # no number of replicates makes a slope decide against a limit
-    if settings.get("asymptotic") and settings.get("claim") != "equal":
+    if settings.get("asymptotic") and claim != "equal":
         return math.inf
     return needed(up, low - value) if value < low else needed(down, value - high)
-
-
-def _supporting(
-    procedure: str, settings: Mapping[str, Any], finding: Finding
-) -> tuple[float, float] | None:
-    """Return the ends of the values of a statistic that support its claim; None if no average."""
-    against, claim = judged_against(procedure, settings, finding), settings.get("claim")
-    if procedure == "slope":
-        low, high = (against["exponent"] + sign * against["margin"] for sign in (-1, 1))
-    elif procedure == "mean" and claim == "equal":
-        low, high = against["smallest"], against["largest"]
-    elif procedure in ("mean", "share"):
-        low = high = next(iter(against.values()))
-    else:
-        return None
-    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
 def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:
