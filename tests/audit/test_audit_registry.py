@@ -58,8 +58,7 @@ def test_the_fingerprint_has_all_that_verdicts_depend_on():
         for file in (PACKAGE / "audit").rglob("*.py")
         if file.parent.name != "judging"
     }
-    # what lists the words of ledgers or tries other settings makes no recorded verdict
-    assert every - used == {f"audit/{name}.py" for name in ("vocabulary", "whatif")}
+    assert every <= used
     assert {"theory/static.py", "measures/pulls.py", "replication/banditq_uai2024.py"} <= used
     assert {"data/store.py", "replication/datasets.py", "replication/recorded.py"} <= used
     assert not {"policies/bf_ucb.py", "policies/wrapping.py", "figures/draw.py"} & used

@@ -161,12 +161,12 @@ class Cases:
         return [cell for cell in cells if self._is_wanted(cell, selection)]
 
     def _is_wanted(self, cell: Cell, selection: Selection) -> bool:
-        for name, values in selection.wanted.items():
-            fits = cell.has(name) and _is_one_of(cell.coordinate(name), values)
-            if name != "arm" and not fits:
-                return False
+        wanted = ((name, values) for name, values in selection.wanted.items() if name != "arm")
+        fits = (
+            cell.has(one) and _is_one_of(cell.coordinate(one), values) for one, values in wanted
+        )
         where = selection.where
-        return not where or bool(np.all(parse(where).evaluate(self.scope(cell))))
+        return all(fits) and (not where or np.all(parse(where).evaluate(self.scope(cell))))
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
@@ -175,7 +175,7 @@ class Cases:
             other = self._like(cell, name, own[name])
         else:
             other = self._companion(cell.stands_for, name)
-        return self._paired(other, cell) if self.test.paired else other
+        return _paired(other, cell) if self.test.paired else other
 
     def _like(self, cell: Cell, name: str, selection: Selection) -> Cell:
         alike = selection.match
@@ -193,17 +193,12 @@ class Cases:
             raise ValueError(f"{words}, got {len(found)}")
         return found[0]
 
-    @staticmethod
-    def _paired(cell: Cell, other: Cell, **changes: Any) -> Cell:
-        return replace(cell, replicates=min(cell.n_replicates, other.n_replicates), **changes)
-
     def limited(self, cell: Cell | None) -> Cell | None:
         """Return a cell limited to the replicates that all its companions have."""
         if cell is None or not self.test.paired or not self.test.companions:
             return cell
         used = {place for one in self.test.expressions for _, place in one.names() if place}
-        sizes = [self._companion(cell, name).n_replicates for name in used]
-        return replace(cell, replicates=min([cell.n_replicates, *sizes]))
+        return _paired(cell, *(self._companion(cell, name) for name in used))
 
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the controls of a case's cells; of a control swept over more, all is stacked."""
@@ -214,7 +209,7 @@ class Cases:
         for own, cell in pairs:
             if len(own) != 1:
                 raise ValueError(f"the control of {cell.place} must be one cell, got {len(own)}")
-        return [self._paired(own, cell, stands_for=cell) for (own,), cell in pairs]
+        return [replace(_paired(own, cell), stands_for=cell) for (own,), cell in pairs]
 
     @cached_property
     def _all_controls(self) -> list[Cell]:
@@ -239,14 +234,12 @@ class Cases:
 
     def groups(self) -> Iterator[tuple[str, list[Cell | None]]]:
         """Yield the cells of each case, with its reading (empty for a case under all readings)."""
-        pairs = [("", cell) for cell in self.cells]
-        if self.test.reading:
-            pairs = [(one, cell) for one in self.readings for _, cell in pairs]
-            pairs = [(one, cell) for one, cell in pairs if self._belongs(cell, one)]
         cases: dict[tuple, dict[str, list[Cell | None]]] = {}
-        for reading, cell in pairs:
-            case = cases.setdefault(_key(cell, self.test.of_cells), {})
-            case.setdefault(reading, []).append(cell)
+        for reading in self.readings if self.test.reading else [""]:
+            for cell in self.cells:
+                if not reading or self._belongs(cell, reading):
+                    case = cases.setdefault(_key(cell, self.test.of_cells), {})
+                    case.setdefault(reading, []).append(cell)
         # in the order of the readings, whatever cells come first
         for reading in ("", *self.readings):
             for case in cases.values():
@@ -323,6 +316,11 @@ class Cases:
         return [replace(scopes[0], group=tuple(scopes))] if test.is_joint else scopes
 
 
+def _paired(cell: Cell, *others: Cell) -> Cell:
+    """Return a cell limited to the replicates that others have too."""
+    return replace(cell, replicates=min(one.n_replicates for one in (cell, *others)))
+
+
 def _key(cell: Cell | None, names: Sequence[str]) -> tuple:
     values = (cell.coordinate(name) for name in names)
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
@@ -350,14 +348,13 @@ def _pooled(test: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
     for scope in case:
         scale = np.asarray(_value(test, test.inputs.get("scale", 1.0), scope), float)
         for part in listed(test.inputs["values"]):
-            found = np.asarray(_value(test, part, scope))
-            values.append(found.ravel())
-            scales.append(np.broadcast_to(scale, found.shape).ravel())
-    joined = np.concatenate(values)
+            values.append(np.asarray(_value(test, part, scope)))
+            scales.append(np.broadcast_to(scale, values[-1].shape))
+    joined = np.concatenate(values, axis=None)
     if not joined.size:
         return {}
     data = {"values": joined.astype(int) if joined.dtype == bool else joined}
-    return data | ({"scale": np.concatenate(scales)} if "scale" in test.inputs else {})
+    return data | ({"scale": np.concatenate(scales, axis=None)} if "scale" in test.inputs else {})
 
 
 def _fitted(test: Test, case: Sequence[CaseScope]) -> dict[str, Any]:

@@ -91,8 +91,8 @@ def replicates_needed(
 ) -> float | None:
     """Return how many replicates decide a question with this power, if the estimate is the truth.
 
-    None where the procedure does not average replicates; infinite where no number decides
-    (`why_none`). A limit is z_level standard errors from the estimate, the margin must be z_level +
+    None where the procedure does not average replicates; infinite where no number decides.
+    A limit is z_level standard errors from the estimate, the margin must be z_level +
     z_power of them away, and these shrink as 1 / sqrt(n). The allowance for skewness shrinks
     faster, so that the number is on the safe side.
     """
@@ -100,10 +100,16 @@ def replicates_needed(
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
     if procedure == "share":
         return _of_a_proportion(finding.statistic, settings, power)
-    region = _supporting(procedure, settings, finding)
-    if region is None:
+    if procedure not in ("slope", "mean"):
         return None
-    value, (low, high) = finding.statistic, region
+    value, claim = finding.statistic, settings.get("claim")
+    first, *others = judged_against(procedure, settings, finding).values()
+    if procedure == "slope":  # an exponent and its margin
+        low, high = first - others[0], first + others[0]
+    else:
+        low, high = others if claim == "equal" else (first, first)
+    # the ends of the values that support the claim
+    low, high = -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(power) / level
 
@@ -118,39 +124,9 @@ def replicates_needed(
         ends = [(down, value - low), (up, high - value)]
         return max((needed(*end) for end in ends if np.isfinite(end[1])), default=math.inf)
     # no number of replicates makes a slope decide against a limit
-    if settings.get("asymptotic") and settings.get("claim") != "equal":
+    if settings.get("asymptotic") and claim != "equal":
         return math.inf
     return needed(up, low - value) if value < low else needed(down, value - high)
-
-
-def why_none(procedure: str, settings: Mapping[str, Any], finding: Finding) -> str:
-    """Return why `replicates_needed` has no finite number for a question."""
-    region = _supporting(procedure, settings, finding)
-    if region is None:
-        return "it does not average replicates"
-    if procedure == "share" or finding.statistic in region:
-        return "the estimate is the limit itself"
-    if not (np.isfinite(finding.low) and np.isfinite(finding.high)):
-        return "the estimate has no limit on a side"
-    if settings.get("asymptotic"):
-        return "what is seen at these horizons, beyond the rate, says nothing of the limit"
-    return "the estimate lies between what confirms the claim and what refutes it"
-
-
-def _supporting(
-    procedure: str, settings: Mapping[str, Any], finding: Finding
-) -> tuple[float, float] | None:
-    """Return the ends of the values of a statistic that support its claim; None if no average."""
-    against, claim = judged_against(procedure, settings, finding), settings.get("claim")
-    if procedure == "slope":
-        low, high = (against["exponent"] + sign * against["margin"] for sign in (-1, 1))
-    elif procedure == "mean" and claim == "equal":
-        low, high = against["smallest"], against["largest"]
-    elif procedure in ("mean", "share"):
-        low = high = next(iter(against.values()))
-    else:
-        return None
-    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
 def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:

@@ -5,7 +5,7 @@ rules are complete and names exist.
 """
 
 import inspect
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -44,15 +44,12 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     if (root / SHARED_RULES).is_file():
         _content(root / SHARED_RULES, "rules", root)
-    ledgers = {file.parent.name: load_ledger(file, config, root) for file in _files(config, root)}
+    papers = dict.fromkeys(one.paper for one in config.experiments)
+    files = {paper: paper_file(paper, "claims", root) for paper in papers}
+    there = {paper: file for paper, file in files.items() if file.is_file()}
+    ledgers = {paper: load_ledger(file, config, root) for paper, file in there.items()}
     check_references(ledgers, root)
     return ledgers
-
-
-def _files(config: Config, root: Path) -> list[Path]:
-    papers = dict.fromkeys(one.paper for one in config.experiments)
-    files = (paper_file(paper, "claims", root) for paper in papers)
-    return [file for file in files if file.is_file()]
 
 
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
@@ -60,8 +57,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     where, content = _content(file, "claims", root)
     own, paper = content.get("rules", {}), content["paper"]
     content = with_shared_rules(content, root)
-    if paper != file.parent.name:
-        raise ConfigError(f"{where}: paper must be {file.parent.name!r}, got {paper!r}")
+    _need(paper == (name := file.parent.name), f"{where}: paper must be {name!r}, got {paper!r}")
     for name, rule in content["rules"].items():
         place = f"{where if name in own else SHARED_RULES}: rules.{name}"
         _check_rule(rule["procedure"], rule.get("settings", {}), place, complete=False)
@@ -89,34 +85,6 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     return ledger
 
 
-def checked(
-    config: Config, files: Sequence[Path] = (), root: Path = ROOT
-) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each ledger, its size or its error, and whether it is sound."""
-    ledgers: dict[str, Ledger] = {}
-    places: dict[str, Path] = {}
-    problems: list[str] = []
-    for file in files or _files(config, root):
-        where = file.resolve()
-        try:
-            ledgers[where.parent.name] = load_ledger(where, config, root)
-        except ConfigError as error:
-            problems.append(str(error))
-        places[where.parent.name] = where.relative_to(root) if where.is_relative_to(root) else file
-    if not problems:  # beside an unreadable ledger, references to it look like errors
-        others = [file for file in _files(config, root) if file.parent.name not in ledgers]
-        try:
-            known = {file.parent.name: load_ledger(file, config, root) for file in others}
-            check_references(ledgers | known, root)
-        except ConfigError as error:
-            problems.append(str(error))
-    for paper, ledger in ledgers.items():
-        tests = sum(len(claim.tests) for claim in ledger.claims.values())
-        if not any(one.startswith(f"papers/{paper}/") for one in problems):
-            yield f"{places[paper]}: {len(ledger.claims)} claims, {tests} tests", True
-    yield from ((one, False) for one in problems)
-
-
 def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
     content = read_yaml(file)
@@ -139,33 +107,32 @@ def _labels(paper: str, config: Config) -> dict[str, dict[str, str]]:
 def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str) -> Claim:
     _check_versions(record, place)
     ways = [name for name in WAYS if name in record]
-    if len(ways) != 1:
-        found = " and ".join(ways) or "none"
-        raise ConfigError(f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
-    if ("between" in record) != (record["kind"] == "inconsistency"):
-        raise ConfigError(
-            f"{place}: an inconsistency, and nothing else, says between what it is; "
-            f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}"
-        )
+    found = " and ".join(ways) or "none"
+    _need(len(ways) == 1, f"{place}: exactly one of {', '.join(WAYS)} is needed, got {found}")
+    _need(
+        ("between" in record) == (record["kind"] == "inconsistency"),
+        f"{place}: an inconsistency, and nothing else, says between what it is; "
+        f"kind is {record['kind']!r}, between is {record.get('between', 'not given')!r}",
+    )
     basis = record.get("basis", "printed")
-    if ("reconstructed" in record) != (basis != "printed"):
-        raise ConfigError(
-            f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
-            f"basis is {basis!r}"
-        )
+    _need(
+        ("reconstructed" in record) == (basis != "printed"),
+        f"{place}: a claim that is not printed, and no other, says what is reconstructed; "
+        f"basis is {basis!r}",
+    )
     tests = tuple(
         _test(name, block, record, content, f"{place}.tests.{name}")
         for name, block in record.get("tests", {}).items()
     )
-    if tests and not any(test.decides for test in tests):
-        raise ConfigError(f"{place}.tests: at least one must decide")
+    deciding = [test for test in tests if test.decides]
+    _need(deciding or not tests, f"{place}.tests: at least one must decide")
     readings = record.get("readings", [])
     for test in tests:
         for name in test.reading if isinstance(test.reading, Mapping) else ():
             _entry(readings, name, f"{place}.tests.{test.name}.reading")
     for reading in readings if tests else ():
-        if not any(test.decides and test.under([reading]) for test in tests):
-            raise ConfigError(f"{place}: no test decides under reading {reading!r}")
+        asked = any(test.under([reading]) for test in deciding)
+        _need(asked, f"{place}: no test decides under reading {reading!r}")
     plain = {
         name: tuple(one) if isinstance(one, list) else one
         for name, one in record.items()
@@ -186,18 +153,18 @@ def _test(
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
     _check_known("inputs", inputs, procedure, place)
-    asks = {key: block.get(key, record.get(key)) for key in ASKING}
+    asks = {key: block.get(key, record.get(key)) for key in (*ASKING, "control")}
     for key in ("cells", "with"):
         asks[key] = record.get(key, {}) | block.get(key, {})
     both = [one["cells"]["where"] for one in (record, block) if "where" in one.get("cells", {})]
     if len(both) > 1:
         asks["cells"]["where"] = " and ".join(f"({one})" for one in both)
-    asks["control"] = block.get("control")
     asks = {key: value for key, value in asks.items() if value}
-    if "control" in block and "uncontrolled" in block:
-        raise ConfigError(f"{place}: a test has a control, or says why there is none, not both")
-    if "control" in block and "cells" not in asks:
-        raise ConfigError(f"{place}.control: the test reads no cells that it could replace")
+    if "control" in block:
+        alone = "uncontrolled" not in block
+        _need(alone, f"{place}: a test has a control, or says why there is none, not both")
+        there = "cells" in asks
+        _need(there, f"{place}.control: the test reads no cells that it could replace")
     each = asks.get("each", {})
     return Test(
         Selection.of(asks["cells"]) if "cells" in asks else None,
@@ -250,19 +217,16 @@ def _check_known(
         if name not in (*needed, *more):
             near = meant(name, (*needed, *more))
             raise ConfigError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
-    if complete and (missing := [name for name in needed if name not in given]):
-        raise ConfigError(f"{place}: {procedure} needs {', '.join(missing)} in its {key}")
+    missing = ", ".join(name for name in needed if name not in given)
+    _need(not (complete and missing), f"{place}: {procedure} needs {missing} in its {key}")
 
 
 def _check_versions(block: dict[str, Any], place: str) -> None:
     """Raise ConfigError unless each version after the first has its reason."""
     found = [change["version"] for change in block.get("changes", [])]
     wanted = list(range(2, block.get("version", 1) + 1))
-    if found != wanted:
-        raise ConfigError(
-            f"{place}: changes must give the reason of each version after the first, "
-            f"wanted {wanted}, got {found}"
-        )
+    words = "changes must give the reason of each version after the first"
+    _need(found == wanted, f"{place}: {words}, wanted {wanted}, got {found}")
 
 
 # -------------------------------------------------------------------------------------- names
@@ -326,56 +290,42 @@ def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
 
 def _check_changes(changes: Sequence[Deviation], names: Sequence[str], where: str) -> None:
     """Check that changes are in order of time, and that what they name exists."""
-    names = list(dict.fromkeys([ALL_CLAIMS, *names]))
-    earlier = ""
+    names, earlier = list(dict.fromkeys([ALL_CLAIMS, *names])), ""
     for order, change in enumerate(changes):
-        place = f"{where}: changes.{order}"
-        if change.when < earlier:
-            raise ConfigError(
-                f"{place}.when: changes must be in their true order, got {change.when} "
-                f"after {earlier}"
-            )
-        earlier = change.when
+        place, now = f"{where}: changes.{order}", change.when
+        words = "changes must be in their true order"
+        _need(now >= earlier, f"{place}.when: {words}, got {now} after {earlier}")
+        earlier = now
         for name in change.where:
             gone = name.removeprefix(FORMERLY)
             if gone == name:
                 _entry(names, name, f"{place}.where")
-            elif gone in names:
-                raise ConfigError(
-                    f"{place}.where: there still is {gone!r}, so that it must stand without "
-                    f"{FORMERLY.strip()!r}"
-                )
+            words = f"there still is {gone!r}, so that it must stand without {FORMERLY.strip()!r}"
+            _need(gone == name or gone not in names, f"{place}.where: {words}")
 
 
 def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
     """Check ids across papers, aliases, and the claims that others rest on."""
     claims: dict[str, Claim] = {}
     for claim in (claim for ledger in ledgers.values() for claim in ledger.claims.values()):
-        if claim.id in claims:
-            raise ConfigError(
-                f"papers/{claim.paper}/claims.yaml: claims.{claim.id}: this id is already in "
-                f"papers/{claims[claim.id].paper}/claims.yaml"
-            )
-        claims[claim.id] = claim
+        other = claims.setdefault(claim.id, claim)
+        words = f"this id is already in papers/{other.paper}/claims.yaml"
+        _need(other is claim, f"{_place(claim)}: {words}")
     known = list(claims)
     if not {name for claim in claims.values() for name in claim.rests_on} <= claims.keys():
         known += claims_elsewhere(ledgers, root)
     for key, claim in claims.items():
-        place = f"papers/{claim.paper}/claims.yaml: claims.{key}"
+        place = _place(claim)
         if claim.alias_of:
             target = _entry(claims, claim.alias_of, f"{place}.alias_of")
-            if target.alias_of:
-                raise ConfigError(
-                    f"{place}.alias_of: {target.id!r} is an alias itself, "
-                    f"of {target.alias_of!r}; name that"
-                )
+            words = f"{target.id!r} is an alias itself, of {target.alias_of!r}; name that"
+            _need(not target.alias_of, f"{place}.alias_of: {words}")
         for other in claim.judged_by:
-            if not _entry(claims, other, f"{place}.judged_by").tests:
-                raise ConfigError(f"{place}.judged_by: {other!r} has no tests of its own")
+            tests = _entry(claims, other, f"{place}.judged_by").tests
+            _need(tests, f"{place}.judged_by: {other!r} has no tests of its own")
         for other in claim.rests_on:
             _entry(known, other, f"{place}.rests_on")
-            if other == key:
-                raise ConfigError(f"{place}.rests_on: {key!r} cannot rest on itself")
+            _need(other != key, f"{place}.rests_on: {key!r} cannot rest on itself")
     try:
         TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:
@@ -383,8 +333,11 @@ def check_references(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> None:
         start = next(n for n, key in enumerate(circle) if claims[key].rests_on)
         circle = circle[start:] + circle[:start]
         steps = " rests on ".join(map(repr, [*circle, circle[0]]))
-        place = f"papers/{claims[circle[0]].paper}/claims.yaml: claims.{circle[0]}.rests_on"
-        raise ConfigError(f"{place}: a circle: {steps}") from None
+        raise ConfigError(f"{_place(claims[circle[0]])}.rests_on: a circle: {steps}") from None
+
+
+def _place(claim: Claim) -> str:
+    return f"papers/{claim.paper}/claims.yaml: claims.{claim.id}"
 
 
 def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
@@ -398,3 +351,8 @@ def _entry(entries: Any, name: Any, place: str) -> Any:
     if name not in entries:
         raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), [*map(str, entries)])}")
     return entries[name] if isinstance(entries, Mapping) else name
+
+
+def _need(holds: Any, message: str) -> None:
+    if not holds:
+        raise ConfigError(message)

@@ -114,8 +114,8 @@ def hash_of(contents: Mapping[str, str]) -> str:
 
 def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, Any]:
     test = ledger.test(one.claim, one.test) or _NO_TEST
-    row = {"paper": ledger.paper, "claim": one.claim, "decides": test.decides}
-    row["verdict"] = one.finding.verdict if one.finding else FAILED
+    verdict = one.finding.verdict if one.finding else FAILED
+    row = {"paper": ledger.paper, "claim": one.claim, "decides": test.decides, "verdict": verdict}
     return row | _judged(one, test, ledger, made)
 
 
@@ -124,8 +124,7 @@ def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
     test = ledger.test(claim.alias_of or claim.id, one.test) or _NO_TEST
     row = {"claim": claim.id, "headline": one.headline, "verdict": one.outcome}
     row |= {name: getattr(claim, name) for name in ("paper", *tables.OF_CLAIM)}
-    row |= _judged(one, test, ledger, made)
-    return row | {"tags": list(one.tags), "grade": one.grade}
+    return row | _judged(one, test, ledger, made) | {"tags": [*one.tags], "grade": one.grade}
 
 
 #: In place of the test where claims fail before any, and where others judge.
@@ -138,27 +137,23 @@ def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, An
         **{name: getattr(finding, name, None) for name in NUMBERS},
         **{name: getattr(finding, name, "") for name in ("grade", "control")},
         **{name: getattr(one, name) for name in ("reading", "each", "message")},
-        **{"test": test.name, "rule": test.rule, "rule_version": test.version},
-        **{"procedure": test.procedure, "settings": dict(test.settings)},
+        **{name: getattr(test, name) for name in ("rule", "procedure")},
+        **{"test": test.name, "rule_version": test.version, "settings": dict(test.settings)},
         "tags": list(finding.tags) if finding else [],
         "reference": next(iter(one.against.values())) if finding else None,
         "against": dict(one.against) if finding else {},
         "also": dict(finding.also) if finding else {},
-        "data": list(one.data),
-        **made.columns(one.data),
-        "rules": ledger.digest,
-        "audit_code": audit_code(),
+        **{"data": list(one.data), **made.columns(one.data)},
+        **{"rules": ledger.digest, "audit_code": audit_code()},
     }
 
 
 def answer_of(row: Row) -> Answer:
     """Return the answer of a finding's row; every number is restored exactly."""
-    also = {key: math.nan if one is None else one for key, one in row["also"].items()}
-    words = {name: row[name] for name in ("verdict", "control", "grade")}
-    found = {name: row[name] for name in NUMBERS} | words
-    finding = (
-        None if row["verdict"] == FAILED else Finding(**found, tags=(*row["tags"],), also=also)
-    )
+    found = {name: row[name] for name in (*NUMBERS, "verdict", "control", "grade")}
+    found["also"] = {key: math.nan if one is None else one for key, one in row["also"].items()}
+    failed = row["verdict"] == FAILED
+    finding = None if failed else Finding(**found, tags=(*row["tags"],))
     names = (row[name] for name in ("claim", "test", "reading", "each"))
     return Answer(*names, finding, row["against"], tuple(row["data"]), row["message"])
 
@@ -233,15 +228,15 @@ def read(
     if path.suffix == ".csv":
         lines = tables.lines_of(path, kind, ledgers, paper)
         return Table(list(tables.completed(lines, kind, ledgers)), "paper", Made())
-    footer, claims, rows = _footer(path, kind), claims_of(ledgers), []
-    for row in store.read_table(path).to_pylist():
-        if row["claim"] in claims and paper in ("", row["paper"]):
-            row |= {name: row[name].split(", ") if row[name] else [] for name in tables.LISTS}
-            row |= {name: json.loads(row[name]) for name in OBJECTS}
-            if kind == "verdicts":  # prose can change without the rules
-                claim = claims[row["claim"]]
-                row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
-            rows.append(row)
+    footer, claims = _footer(path, kind), claims_of(ledgers)
+    rows = [row for row in store.read_table(path).to_pylist() if row["claim"] in claims]
+    rows = [row for row in rows if paper in ("", row["paper"])]
+    for row in rows:
+        row |= {name: row[name].split(", ") if row[name] else [] for name in tables.LISTS}
+        row |= {name: json.loads(row[name]) for name in OBJECTS}
+        if kind == "verdicts":  # prose can change without the rules
+            claim = claims[row["claim"]]
+            row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
     return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
 
 
@@ -258,9 +253,7 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
         if other := tables.other_claims(lines, kind, ledgers, paper):
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
-        digests = {
-            (tables.judging(tables.claim_of(line), ledgers).paper, line["rules"]) for line in lines
-        }
+        digests = {(tables.judging(one["claim"], ledgers).paper, one["rules"]) for one in lines}
         parts = _parts_beside(path)
     else:
         footer = _footer(path, kind)

@@ -4,28 +4,27 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
-from fairbandits.audit.claims import Ledger, Ledgers
+from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.finding import FAILED
-from fairbandits.audit.grades import replicates_needed, why_none
-from fairbandits.audit.judge import Answer, Asking, answers, asked, judge
-from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.judge import Answer, answers, judge
+from fairbandits.audit.ledger import load_ledgers, with_settings
+from fairbandits.audit.procedures import STATISTICS, parameters_of
+from fairbandits.audit.quantities import quantity
 from fairbandits.audit.records import Made, answer_of, read, verdict_row
-from fairbandits.audit.staleness import Verdicts, chosen_seed, latest_verdicts
+from fairbandits.audit.staleness import chosen_seed, latest_verdicts
 from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import criteria
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
-from fairbandits.settings.schemas import ROOT, ConfigError, meant
+from fairbandits.settings.formulas import plain
+from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
 
-#: Default power, the probability of a verdict, for which replicates are counted.
-POWER = 0.9
 #: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
 #: `commit` that of the code, ``+`` after it if changed.
 RUNS_TABLE = "runs.csv"
@@ -52,22 +51,16 @@ def find(
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    ledger, evidence = _opened(config, ledgers, paper, results, only)
-    found = list(answers(ledger, evidence, only))
-    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    seed = config.seed if evidence.older is None else evidence.older
-    return found, scale, Made.of(seed, evidence.results, found)
-
-
-def _opened(
-    config: Config, ledgers: Ledgers, paper: str, results: Path | None, only: Sequence[str]
-) -> tuple[Ledger, Evidence]:
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
         if one not in ledger.claims:
             raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    return ledger, Evidence(config, paper, results or ROOT / config.folders["results"])
+    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+    found = list(answers(ledger, evidence, only))
+    scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
+    seed = config.seed if evidence.older is None else evidence.older
+    return found, scale, Made.of(seed, evidence.results, found)
 
 
 def failures(found: Sequence[Answer]) -> Iterator[str]:
@@ -127,52 +120,6 @@ def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> No
             write_text(history, before + csv_text([line]))
 
 
-class Needed(NamedTuple):
-    """Number of replicates that a question has, and that would decide it."""
-
-    answer: Answer
-    replicates: float | None  # infinite if no number decides it, None if it has no such number
-    why: str = ""  # no number decides it
-
-
-def needed(
-    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
-) -> Iterator[Needed]:
-    """Yield how many replicates each question of deciding tests needs for the power `POWER`."""
-    deciding = {
-        key: replace(claim, tests=tuple(test for test in claim.tests if test.decides))
-        for key, claim in ledger.claims.items()
-    }
-    for one in answers(replace(ledger, claims=deciding), evidence, only, ask):
-        count, why = None, ""
-        if one.finding is not None:
-            test = ledger.test(one.claim, one.test)
-            question = test.procedure, test.settings, one.finding
-            count = replicates_needed(*question, POWER)
-            why = "" if count is not None and isfinite(count) else why_none(*question)
-        yield Needed(one, count, why)
-
-
-def power_words(
-    config: Config,
-    ledgers: Ledgers,
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
-    verdict: str | None = None,
-) -> str:
-    """Return a table of the replicates that tests need: of all claims, some, or one verdict's."""
-    if verdict is not None:
-        verdicts = _fresh(config, ledgers, results, paper, verdict)
-        claims = (row["claim"] for row in show.chosen(verdicts.rows, None, paper, verdict))
-        only = [claim for claim in claims if ledgers[paper].claims[claim].tests]
-        if not only:
-            return f"{paper} has no claim with tests of its own that is {verdict}."
-    opened = _opened(config, ledgers, paper, results, only)
-    table = show.power_table(needed(*opened, only))
-    return f"{table}\n\nn decides with {100 * POWER:g} % power, if the estimate is the truth."
-
-
 def claims_words(
     configs: Sequence[Path],
     claim: str | None,
@@ -195,30 +142,30 @@ def claims_words(
     left_out = [] if anyway else stale_ones
     if left_out and (claim or as_json or len(left_out) == len(papers)):
         raise StoreError(_refusal(reasons, claim, papers[0]))
-    chosen = show.chosen(verdicts.rows, claim, paper, verdict)
-    chosen = [row for row in chosen if row["paper"] not in left_out]
-    seed = chosen_seed(chosen)
+    rows = show.chosen(verdicts.rows, claim, paper, verdict)
+    rows = [row for row in rows if row["paper"] not in left_out]
+    seed = chosen_seed(rows)
+    findings = verdicts.findings(ledgers) if claim or as_json else None
     if as_json:
         facts = {"source": verdicts.place, "scale": verdicts.scale}
         facts |= {"exploratory": bool(seed), "stale": reasons}
-        return show.as_json(chosen, verdicts.rows, verdicts.findings(ledgers), ledgers, facts)
+        return show.as_json(rows, verdicts.rows, findings, ledgers, facts)
     if claim is None:
-        text = show.listing(chosen, width(), ledgers)
+        text = show.listing(rows, width(), ledgers)
         if len(ledgers) > 1 and paper is None:
-            text += f"\n\nIn all {show.tally(chosen)}"
-    elif not chosen:
-        raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
-    else:
+            text += f"\n\nIn all {show.tally(rows)}"
+    elif rows:
         own = [row for row in verdicts.rows if row["claim"] == claim]
-        findings = verdicts.findings(ledgers)
         text = show.explanation(every[claim], ledgers, config, own, findings, width())
+    else:
+        raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
     above = [f"Stale: {why}." for why in reasons] if anyway else []
     above += [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
     if seed:
-        where = {row["paper"] for row in chosen if row["seed"] == seed}
+        where = {row["paper"] for row in rows if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
 
@@ -226,29 +173,15 @@ def claims_words(
 def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | None) -> str:
     """Return a table of each paper's rates by several criteria of success, or of one paper."""
     config, ledgers = load(configs)
-    verdicts = _fresh(config, ledgers, results, paper)
+    show.check_choice(list(ledgers), paper, None)
+    verdicts = latest_verdicts(config, ledgers, results)
     findings, claims, parts = verdicts.findings(ledgers), claims_of(ledgers), []
     for one in [paper] if paper else ledgers:
-        heads = show.chosen(verdicts.rows, None, one, None)
-        table = criteria(claims, heads, findings)
+        if reasons := verdicts.problems[one]:
+            raise StoreError(_refusal(reasons))
+        table = criteria(claims, show.chosen(verdicts.rows, None, one, None), findings)
         parts.append("\n".join([ledgers[one].title, *words.aligned(table)]))
     return "\n\n".join([*parts, f"From {verdicts.place}."])
-
-
-def _fresh(
-    config: Config,
-    ledgers: Ledgers,
-    results: Path | None,
-    paper: str | None,
-    verdict: str | None = None,
-) -> Verdicts:
-    """Return the latest verdicts; StoreError if those of a paper, or of one of all, are stale."""
-    show.check_choice(list(ledgers), paper, verdict)
-    latest = latest_verdicts(config, ledgers, results)
-    for one in [paper] if paper else ledgers:
-        if reasons := latest.problems[one]:
-            raise StoreError(_refusal(reasons))
-    return latest
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
@@ -268,9 +201,113 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
     )
 
 
-def deviations_words(configs: Sequence[Path], paper: str | None) -> str:
-    """Return the changes made to the audit of all papers, or of one."""
-    _, ledgers = load(configs)
-    show.check_choice(list(ledgers), paper, None)
-    chosen = [one for name, one in ledgers.items() if paper in (None, name)]
-    return "\n\n".join(show.deviations(one, width()) for one in chosen)
+# ------------------------------------------------------------------------- what if
+
+#: Closing words about changed settings.
+WHAT_IF = """\
+Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
+the rule that was fixed before the data."""
+
+
+def what_if(
+    config: Config,
+    ledgers: Ledgers,
+    claim: str,
+    changes: Iterable[str],
+    results: Path | None = None,
+) -> str:
+    """Return the verdicts on a claim, or on what it is an alias of, as it is and with changes.
+
+    A change is ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``,
+    with a value in YAML; ConfigError for an unknown setting, and an invalid or unchanged value.
+    """
+    claims = claims_of(ledgers)
+    if claim not in claims:
+        raise ConfigError(f"no claim {claim!r}{meant(claim, list(claims))}")
+    own = claims[claims[claim].alias_of or claim]
+    changed, said = _with_changes(own, changes)
+    results = results or ROOT / config.folders["results"]
+    judged, made = _judged(config, ledgers[own.paper], (own, changed), results)
+    rows = [row for pair in zip(*judged, strict=True) for row in pair]
+    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
+    name = statistics.pop() if len(statistics) == 1 else "number"
+    deciding = (one for one in own.tests if one.decides)
+    numbers = dict.fromkeys(str(quantity(one, ledgers[own.paper])) for one in deciding)
+    table = words.questions(rows, name, ["as it is", "what if"] * len(judged[0]))
+    lines = [
+        *([exploratory_words(made.seed), ""] if made.exploratory else []),
+        *(f"{own.id}: {plain(own.statement)}", "", f"What if {'; '.join(said)}?"),
+        *(f"  number: {what}" for what in numbers),
+        *("", *words.aligned(table), "", WHAT_IF),
+    ]
+    return "\n".join(lines)
+
+
+def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:
+    """Return a claim with changed settings of its deciding tests, and the changes in words."""
+    if not claim.tests:
+        why = f"{', '.join(claim.judged_by)} judge it" if claim.judged_by else "it is not testable"
+        raise ConfigError(f"{claim.id} has no rule of its own whose settings could change: {why}")
+    tests = {test.name: test for test in claim.tests}
+    said = []
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not (name and equals and text.strip()):
+            raise ConfigError(
+                f"--set needs a setting and a value, as in margin=0.05; got {change!r}"
+            )
+        value = parse_yaml(text, f"--set {name}")
+        setting = name.rpartition(".")[2]
+        for test in _meant(claim, name):
+            before = tests[test].settings.get(setting, "the procedure's own")
+            if before == value:
+                raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
+            tests[test] = with_settings(tests[test], {setting: value}, claim.id)
+            said.append(f"{setting} = {value} in place of {before} (test {test})")
+    return replace(claim, tests=tuple(tests.values())), said
+
+
+def _meant(claim: Claim, name: str) -> list[str]:
+    """Return the names of the deciding tests with a setting; ConfigError if there are none."""
+    takes = ((test.name, parameters_of(test.procedure)) for test in claim.tests if test.decides)
+    allowed = [f"{test}.{one}" for test, given in takes for one in (*given[2], *given[3])]
+    own = [one.partition(".")[0] for one in allowed if name in (one, one.partition(".")[2])]
+    if not own:
+        near = meant(name, allowed).partition("; known")[0]
+        raise ConfigError(
+            f"--set {name}: no deciding test of {claim.id} has this setting{near}"
+            f"{' Allowed' if near else '; allowed'}: {', '.join(allowed)}"
+        )
+    return own
+
+
+def _judged(
+    config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
+) -> tuple[list[list[dict[str, Any]]], Made]:
+    """Return the verdict rows on each version of a claim by the data at hand, and their origin.
+
+    Findings on the other claims of a family that is corrected together are of the last audit.
+    """
+    same, paper = claims[0], ledger.paper
+    family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
+    of_family = replace(ledger, claims=family)
+    others: list[Answer] = []
+    if ledger.families[same.family].correction == "holm":
+        file = results / "audit" / "findings.parquet"
+        if not file.is_file():
+            raise StoreError(
+                f"{file} does not exist, and {same.id} is judged together with the other claims of "
+                f"its family; {ANEW}"
+            )
+        rows = read(file, {paper: of_family}, "findings", anyway=True).rows
+        rows = [row for row in rows if of_family.test(row["claim"], row["test"])]
+        others = [answer_of(row) for row in rows if row["claim"] != same.id]
+    judged = []
+    for claim in claims:
+        alone = {paper: replace(ledger, claims=family | {claim.id: claim})}
+        own, _, made = find(config, alone, paper, results, [claim.id])
+        verdicts = [one for one in judge(alone, [*own, *others]) if one.claim is claim]
+        if verdicts[0].outcome == FAILED:
+            raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
+        judged.append([verdict_row(alone, one, made) for one in verdicts])
+    return judged, made

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import words
+from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE, OUTCOMES
-from fairbandits.audit.grades import CEILING
+from fairbandits.audit.finding import OUTCOMES
 from fairbandits.audit.judge import Answer
+from fairbandits.audit.measures import functions, measures
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import unit
 from fairbandits.audit.records import finding_row, finite
@@ -115,22 +116,6 @@ def explanation(
     return words.as_text([*sections, words.Section("", facts)], width)
 
 
-def deviations(ledger: Ledger, width: int) -> str:
-    """Return the changes of a paper's audit since it was first written, in order of time."""
-    parts = [words.Section(ledger.title)]
-    for one in ledger.changes:
-        version = f", version {one.version}" if one.version else ""
-        facts = [
-            ("where", ", ".join(one.where)),
-            ("from", one.before),
-            ("to", one.after),
-            ("why", one.why),
-            ("verdict", f"before: {one.verdict_before}; after: {one.verdict_after}"),
-        ]
-        parts.append(words.Section(f"{one.when}  {one.what}{version}", facts))
-    return words.as_text(parts, width)
-
-
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
     """Return findings as text, test by test."""
     parts = []
@@ -139,24 +124,6 @@ def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
         table = words.questions(own, STATISTICS.get(own[0]["procedure"], "number"))
         parts.append("\n".join([" ".join(place).rstrip(), *words.aligned(table)]))
     return "\n\n".join(parts) or "no finding"
-
-
-def power_table(rows: Iterable[Any]) -> str:
-    """Return a table of the replicates that each question needs, or why there is no number."""
-    table = []
-    for one in rows:
-        answer, finding = one.answer, one.answer.finding
-        line = [answer.claim, answer.test, answer.reading, answer.each]
-        if finding is None:
-            table.append([*line, FAILED, "", answer.message])
-            continue
-        enough = f"none: {one.why}" if one.why else f"{one.replicates:.0f}"
-        if not one.why and one.replicates > CEILING:
-            enough = f"over {CEILING}"
-        table.append([*line, finding.verdict, str(finding.n), enough])
-    table.sort(key=lambda line: line[4] not in (FAILED, INCONCLUSIVE))
-    head = ["claim", "test", "reading", "each", "verdict", "n", "n that decides"]
-    return "\n".join(line.removeprefix("  ") for line in words.aligned([head, *table]))
 
 
 def as_json(
@@ -191,3 +158,13 @@ def as_json(
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def vocabulary() -> str:
+    """Return the page of all words that a ledger's expressions can use, from the registry."""
+    from jinja2 import Template
+
+    text = Path(__file__).with_name("vocabulary.md").read_text(encoding="utf-8")
+    template = Template(text, trim_blocks=True, keep_trailing_newline=True)
+    known = {"measures": measures(), "functions": functions(), "coordinates": COORDINATES}
+    return template.render(axes={"r": "replicate", "t": "round", "a": "arm"}, **known)

@@ -1,6 +1,7 @@
 """The latest verdicts, and whether they are of the rules, code and data that are there now."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,29 +66,24 @@ def of_other_findings(
 ) -> Iterator[str]:
     """Yield the defects of the committed findings; a missing table is none."""
     table = source.with_name(FINDINGS_TABLE)
-    if not table.is_file():
-        return
-    if problems := list(stale(table, ledgers, "findings", paper)):
-        yield from problems
-        return
-    found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
-    for one in apart(verdicts.rows, found):
-        yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
+    problems = list(stale(table, ledgers, "findings", paper)) if table.is_file() else []
+    yield from problems
+    if table.is_file() and not problems:
+        found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
+        for one in apart(verdicts.rows, found):
+            yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
 
 
 def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
     """Yield the datasets on disk that verdicts were not made from, or that other code made."""
-
-    def content(place: str) -> str:
-        try:
-            return source_of(results / place)["content"]
-        except StoreError:
-            return ""
-
+    places = dict.fromkeys(place for row in verdicts.rows for place in written_out(row["data"]))
+    there = {place: results / place for place in places if (results / place).is_file()}
+    content = {}
+    for place, file in there.items():
+        with suppress(StoreError):
+            content[place] = source_of(file)["content"]
     yield from _of_other_content(source, verdicts, content, shown(results))
-    places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
-    files = (results / place for place in places if place in verdicts.made.sources)
-    for file in filter(Path.is_file, files):
+    for file in (file for place, file in there.items() if place in verdicts.made.sources):
         try:
             footer = read_footer(file)
             if footer["kind"] == "dataset":
@@ -103,18 +99,16 @@ def of_other_lock(
 ) -> Iterator[str]:
     """Yield the datasets whose locked content is not that behind the committed verdicts."""
     locked = {one.dataset: locked_content(one, lock) for one in config.experiments}
-    yield from _of_other_content(
-        source, verdicts, lambda place: locked.get(place, ""), "results.lock"
-    )
+    yield from _of_other_content(source, verdicts, locked, "results.lock")
 
 
 def _of_other_content(
-    source: Path, verdicts: Table, content: Callable[[str], str], where: str
+    source: Path, verdicts: Table, content: Mapping[str, str], where: str
 ) -> Iterator[str]:
     """Yield the datasets that have other content than verdicts were made from."""
     was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
     for data, before in {tuple(row["data"]): row["data_hash"] for row in verdicts.rows}.items():
-        now = {place: content(place) or was.get(place, "") for place in written_out(data)}
+        now = {place: content.get(place) or was.get(place, "") for place in written_out(data)}
         if (hashed := hash_of(now)) not in ("", before):
             others = [place for place in now if now[place] != was.get(place, now[place])]
             yield (

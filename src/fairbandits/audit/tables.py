@@ -150,41 +150,32 @@ def csv_of(rows: Iterable[Row], kind: str) -> str:
 def lines_of(path: Path, kind: str, ledgers: Ledgers, paper: str = "") -> list[dict[str, str]]:
     """Return the lines of a committed table, of all papers or one; StoreError for other columns.
 
-    A line of no known claim is of the paper with its rules.
+    A line of no known claim is of the paper with its rules; ``id`` is called ``claim``, as in rows.
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it")
     with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        lines = list(reader)
-    # a line that is too long has a key None, one that is too short has values None
-    broken = any(None in (*line, *line.values()) for line in lines)
-    if broken or tuple(reader.fieldnames or ()) != COMMITTED[kind]:
+        header, *lines = [*csv.reader(file)] or [[]]
+    if tuple(header) != COMMITTED[kind] or {len(header), *map(len, lines)} != {len(header)}:
         raise StoreError(f"{path} is not a table of {kind}; {ANEW}")
+    columns = ["claim" if name == "id" else name for name in header]
+    rows = [dict(zip(columns, line, strict=True)) for line in lines]
     papers = {key: claim.paper for key, claim in claims_of(ledgers).items()}
-    homes = [papers.get(claim_of(line)) for line in lines]
-    of_rules = {line["rules"]: home for line, home in zip(lines, homes, strict=True) if home}
-    return [
-        line
-        for line, home in zip(lines, homes, strict=True)
-        if paper in ("", home or of_rules.get(line["rules"], paper))
-    ]
-
-
-def claim_of(line: Mapping[str, str]) -> str:
-    return line["id"] if "id" in line else line["claim"]
+    of_rules = {row["rules"]: papers[row["claim"]] for row in rows if row["claim"] in papers}
+    homes = (papers.get(row["claim"], of_rules.get(row["rules"], paper)) for row in rows)
+    return [row for row, home in zip(rows, homes, strict=True) if paper in ("", home)]
 
 
 def completed(lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers) -> Iterator[dict]:
     """Yield lines of a committed table as rows, without claims and tests that no longer exist."""
     claims, before = claims_of(ledgers), ""
     for line in lines:
-        claim = claims.get(claim_of(line))
+        claim = claims.get(line["claim"])
         if claim is None:
             continue
         row = {name: FROM_TEXT.get(name, str)(text) for name, text in line.items()}
         rule, _, version = row["rule"].partition(" ")
-        row |= {"claim": claim.id, "paper": claim.paper, "message": "", "rule": rule}
+        row |= {"paper": claim.paper, "message": "", "rule": rule}
         row["rule_version"] = int(version) if version else None
         if kind == "verdicts":
             row |= {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
@@ -205,7 +196,7 @@ def other_claims(
 ) -> str:
     """Return the first claim and reading, or test, that differs from the ledgers', if one does."""
     of_line = "reading" if kind == "verdicts" else "test"
-    there = dict.fromkeys((claim_of(line), line[of_line]) for line in lines)
+    there = dict.fromkeys((line["claim"], line[of_line]) for line in lines)
     claims, wanted = committed(ledgers), {}
     for key, claim in claims.items():
         own = [test.name for test in claim.tests]

@@ -107,14 +107,6 @@ def totals(headlines: Iterable[Row]) -> Totals:
     return Totals(counted, bases.count("printed") if bases else None, others, grades)
 
 
-def _reproduced(row: Row) -> bool:
-    return row["verdict"] == finding.REPRODUCED
-
-
-def _same_direction(row: Row) -> bool:
-    return row["statistic"] is not None and row["statistic"] > (row["reference"] or 0)
-
-
 def _kind(test: Test) -> str:
     """Return the kind of tests that criteria tell apart; empty for others."""
     claimed = test.settings.get("claim")
@@ -126,9 +118,16 @@ def _kind(test: Test) -> str:
     return {"equal": "equivalent", "at least": "comparison"}.get(claimed, "")
 
 
+def _reproduced(row: Row) -> bool:
+    return row["verdict"] == finding.REPRODUCED
+
+
 #: Criterion -> the kind of tests that it applies to, and when one case meets it.
 CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
-    "a comparison has the claimed direction": ("comparison", _same_direction),
+    "a comparison has the claimed direction": (
+        "comparison",
+        lambda row: row["statistic"] is not None and row["statistic"] > (row["reference"] or 0),
+    ),
     "it has, and significantly": ("comparison", _reproduced),
     "the published number is inside what one more run gives": ("published", _reproduced),
     "what is called comparable is equivalent": ("equivalent", _reproduced),

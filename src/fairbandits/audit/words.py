@@ -164,12 +164,14 @@ def record(claim: Claim, ledger: Ledger) -> str:
     """Return everything that decides a claim as YAML, with what its tests share above them."""
     if not claim.tests:
         return ""
-    tests = {}
-    for test in claim.tests:
-        rule = {"rule": test.rule, "version": test.version, "procedure": test.procedure}
-        rule |= {"settings": dict(test.settings)} if test.settings else {}
-        decides = {} if test.decides else {"decides": False}
-        tests[test.name] = rule | test.asks | {"inputs": dict(test.inputs)} | decides
+    tests = {
+        test.name: {"rule": test.rule, "version": test.version, "procedure": test.procedure}
+        | ({"settings": dict(test.settings)} if test.settings else {})
+        | test.asks
+        | {"inputs": dict(test.inputs)}
+        | ({} if test.decides else {"decides": False})
+        for test in claim.tests
+    }
     first, *others = tests.values()
     shared = {
         name: first[name]
@@ -181,19 +183,19 @@ def record(claim: Claim, ledger: Ledger) -> str:
         for name, one in tests.items()
     }
     family = ledger.families[claim.family]
-    content = {"version": claim.version}
-    content |= {"readings": list(claim.readings)} if claim.readings else {}
-    level = {"level": family.level, "correction": family.correction}
-    content["family"] = {"name": claim.family} | level
-    # one test asks each case by itself too: "universal" pools its cases
-    content |= {"combine": claim.combine} if len(tests) > 1 or claim.combine != "all" else {}
+    content = {
+        "version": claim.version,
+        "readings": list(claim.readings),
+        "family": {"name": claim.family, "level": family.level, "correction": family.correction},
+        # one test asks each case by itself too: "universal" pools its cases
+        "combine": claim.combine if others or claim.combine != "all" else "",
+    }
+    content = {name: value for name, value in content.items() if value != "" and value != []}
     # plain: YAML would write shared parts as aliases
     content = json.loads(json.dumps(content | shared | {"tests": own}))
     # a mapping or list without nested ones stands in one line
-    text = yaml.safe_dump(
-        content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=88
-    )
-    return text.rstrip()
+    form = {"sort_keys": False, "allow_unicode": True, "default_flow_style": None, "width": 88}
+    return yaml.safe_dump(content, **form).rstrip()
 
 
 def replicates_that_decide(row: Row) -> str:
@@ -356,17 +358,6 @@ def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[s
     signs = [">" if name in right else "<" for name in (table[0] if table else ())]
     form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
     return [form.format(*row).rstrip() for row in table]
-
-
-def as_markdown(parts: Iterable[Section]) -> str:
-    """Return sections as Markdown, the first title as a heading."""
-    texts = []
-    for place, part in enumerate(parts):
-        texts.append(f"**{part.title}**" if place else f"## {part.title}")
-        given = ((f"{name}: {text}" if name else text) for name, text in part.facts if text)
-        texts += ["\n".join(f"- {one}" for one in given), "\n".join(markdown_table(part.table))]
-        texts.append(f"```yaml\n{part.record}\n```" if part.record else "")
-    return "\n\n".join(filter(None, texts))
 
 
 def markdown_table(table: Sequence[Sequence[str]]) -> list[str]:

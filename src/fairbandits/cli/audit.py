@@ -1,6 +1,5 @@
 """The commands of the audit: judging claims, their verdicts and history, and their ledgers."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,14 +11,6 @@ from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, checkout
-
-
-def _seeded(configs, seed, salt):
-    """Return the configuration with the seeds that are asked for, and the ledgers."""
-    from fairbandits.audit import run
-
-    config, ledgers = run.load(configs)
-    return replace(config, seed=config.seed if seed is None else seed, salt=salt), ledgers
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
@@ -36,7 +27,8 @@ def audit(configs, paper, results, seed, salt, only, out):
 
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
-    config, ledgers = _seeded(configs, seed, salt)
+    config, ledgers = run.load(configs)
+    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
         if made.exploratory:
@@ -90,23 +82,6 @@ def record(configs, verdicts, findings, out):
     run.record(verdicts, findings, ledgers, out)
 
 
-@command("power banditq --verdict inconclusive", "power banditq --only banditq-prop2-violation")
-@options.of_a_paper
-@options.VERDICT
-def power(configs, paper, results, seed, salt, only, verdict):
-    """List how many replicates each test needs.
-
-    A test needs so many for a power of 90 %. Open questions come first. The spread comes from
-    PAPER's datasets, which must exist.
-    """
-    from fairbandits.audit import run
-
-    if only and verdict:
-        raise UsageError("give --only or --verdict")
-    config, ledgers = _seeded(configs, seed, salt)
-    echo(run.power_words(config, ledgers, paper, results, only, verdict))
-
-
 @command(
     "claims",
     "claims --paper fair_ucb --verdict inconclusive",
@@ -133,7 +108,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
     Verdicts are those of the results on disk or, without results, the committed ones. Verdicts of
     a paper are refused if its rules or data have changed since.
     """
-    from fairbandits.audit import run, whatif
+    from fairbandits.audit import run
 
     if claim and (paper or verdict):
         raise UsageError("give CLAIM, or --paper and --verdict")
@@ -144,45 +119,31 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
     elif changes:
         if not claim or as_json or anyway:
             raise UsageError("--set is for one CLAIM, without --json and --anyway")
-        echo(whatif.answer(*run.load(configs), claim, changes, results))
+        echo(run.what_if(*run.load(configs), claim, changes, results))
     else:
         echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
 
 
-@command("deviations --paper banditq")
+@command("check-claims")
 @CONFIGS
-@options.paper_option("Only the changes of this paper.")
-def deviations(configs, paper):
-    """List the changes of the audit, by date."""
-    from fairbandits.audit import run
-
-    echo(run.deviations_words(configs, paper))
-
-
-@command("check-claims", "check-claims papers/banditq/claims.yaml")
-@CONFIGS
-@argument("files", type=FILE, nargs=-1)
-def check_claims(configs, files):
-    """Check the ledgers FILES; all by default.
+def check_claims(configs):
+    """Check all ledgers.
 
     A message names file, record, key and the allowed values.
     """
-    from fairbandits.audit.ledger import checked
+    from fairbandits.audit import run
 
-    wrong = 0
-    for line, sound in checked(load_config(configs), files):
-        wrong += not sound
-        echo(line, err=not sound)
-    if wrong:
-        sys.exit(1)
+    for paper, ledger in run.load(configs)[1].items():
+        tests = sum(len(claim.tests) for claim in ledger.claims.values())
+        echo(f"papers/{paper}/claims.yaml: {len(ledger.claims)} claims, {tests} tests")
 
 
 @command("vocabulary > docs/words-of-the-ledgers.md")
 def vocabulary():
     """Print the names that ledgers can use."""
-    from fairbandits.audit.vocabulary import page
+    from fairbandits.audit.show import vocabulary
 
-    echo(page(), nl=False)
+    echo(vocabulary(), nl=False)
 
 
 @command(

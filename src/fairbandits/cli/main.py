@@ -16,7 +16,7 @@ from fairbandits.settings.schemas import ConfigError
 
 #: What a command is for -> the commands, in this order.
 SECTIONS = {
-    "Commands": "demo replicate claims arena judge deviations power describe rejudge verify certify"
+    "Commands": "demo replicate claims arena judge describe rejudge verify certify"
     " article archive fetch export replay",
     "To change the project": "check-claims vocabulary numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
@@ -24,7 +24,7 @@ SECTIONS = {
 }
 #: File -> the commands that it has.
 FILES = {
-    "audit": "audit verdicts record power claims deviations check-claims vocabulary rejudge",
+    "audit": "audit verdicts record claims check-claims vocabulary rejudge",
     "own": "demo arena standings judge",
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",

@@ -92,7 +92,7 @@ def standings(configs, results):
 @command(
     "judge my_claims.yaml --check",
     "judge my_claims.yaml",
-    "judge my_claims.yaml --cores 2 --out build/my_claims --json",
+    "judge my_claims.yaml --cores 2 --out build/my_claims",
 )
 @option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
 @option("--out", type=FOLDER, help="Folder to write into; default FILE without .yaml.")
@@ -102,10 +102,8 @@ def standings(configs, results):
     type=IntRange(min=0),
     help="Seed in place of that of the rules; everything is then exploratory.",
 )
-@option("--long", is_flag=True, help="Run even if plain Python takes very long.")
-@option("--json", "as_json", is_flag=True, help="Verdicts as JSON.")
 @argument("file", type=FILE)
-def judge(check, out, cores, seed, long, as_json, file):
+def judge(check, out, cores, seed, file):
     """Judge claims about policies of your own.
 
     They are judged as those of the papers are. FILE holds instances, policies, horizon, replicates,
@@ -115,14 +113,13 @@ def judge(check, out, cores, seed, long, as_json, file):
     """
     from fairbandits.audit.judging import run
 
-    how = {"cores": cores or os.cpu_count() or 1, "long": long}
-    how["seed"] = LEDGER if seed is None else seed
+    seed = LEDGER if seed is None else seed
     if check:
-        echo(run.checked_words(*run.check(file, **how)))
+        echo(run.checked_words(run.check(file, seed)))
         return
     folder = out or file.with_suffix("")
     if folder == file:
         raise UsageError(f"{file} has no ending, so that --out must name another folder")
     say = partial(echo, err=True)
-    progress = sys.stderr.isatty()
-    echo(run.judged(file, folder, **how, json=as_json, say=say, progress=progress))
+    cores, progress = cores or os.cpu_count() or 1, sys.stderr.isatty()
+    echo(run.judged(file, folder, seed=seed, cores=cores, say=say, progress=progress))

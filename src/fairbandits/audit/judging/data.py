@@ -3,10 +3,7 @@
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Mapping
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 
 from fairbandits.audit.cases import questions
@@ -14,33 +11,17 @@ from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
-from fairbandits.engine.protocol import is_implemented
-from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import line_of, place_of
 from fairbandits.library.running import _said, _shared
-from fairbandits.policies import make_policy
-from fairbandits.policies.own import is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
-from fairbandits.replication.simulate import (
-    _from_instance,
-    instance_of,
-    simulate_chunk,
-    write_chunk,
-)
+from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import Config, Run
-from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.schemas import ConfigError
-from fairbandits.settings.spec import RunSpec, filled
-
-#: Seconds that plain Python may take without being asked for.
-LONGEST = 600
-#: Rounds that are timed of a policy in plain Python.
-TIMED = 200
 
 
-def rehearse(rules: Rules) -> dict[str, float]:
-    """Play every policy for a few rounds, ask every question, and return ns a round of plain runs.
+def rehearse(rules: Rules) -> None:
+    """Play every policy for a few rounds, and ask every question.
 
     It finds errors before any data exist: its seed is another, and it reports no result.
     """
@@ -58,54 +39,6 @@ def rehearse(rules: Rules) -> dict[str, float]:
                 except Exception as error:  # a test can raise anything
                     place = f"{rules.file}: claims.{claim.id}.tests.{test.name}"
                     raise ConfigError(f"{place}: {error}") from None
-    plain = [run for run in config.runs if is_own(run.spec.policy) and _is_plain(run.spec)]
-    return {run.key: _timed(run.spec) for run in plain}
-
-
-def _is_plain(spec: RunSpec) -> bool:
-    instance = instance_of(spec)
-    drawn = instance.draw(0, "", 0) if isinstance(instance, RandomInstance) else instance
-    known = _from_instance(spec, drawn.true_means, spec.quotas or None)
-    policy = make_policy(spec.policy, filled(spec.parameters_of(spec.cells[0]), known))
-    return not is_implemented(type(policy.start(spec.n_arms, spec.horizon)))
-
-
-def _timed(spec: RunSpec) -> float:
-    """Return the nanoseconds of a round in processor time, which other work does not disturb."""
-    begin, played = time.process_time(), 0
-    while played < TIMED:
-        simulate_chunk(spec, 0, [0])
-        played += spec.total_rounds
-    return (time.process_time() - begin) * 1e9 / played
-
-
-def expected(rules: Rules, costs: Mapping[str, float], cores: int, *, long: bool) -> float:
-    """Return roughly the seconds of all runs, from the costs of `rehearse`.
-
-    Raise ConfigError, unless `long`, if those in plain Python would take very long.
-    """
-    seconds = [
-        run.replicates * seconds_of_replicate(run.spec, costs.get(run.key)) / cores
-        for run in rules.config.runs
-    ]
-    plain = [pair for pair in zip(seconds, rules.config.runs, strict=True) if pair[1].key in costs]
-    whole = sum(one for one, _ in plain)
-    if whole > LONGEST and not long:
-        _, run = max(plain, key=itemgetter(0))
-        raise ConfigError(
-            f"{rules.file}: horizon {run.spec.horizon} with {run.replicates} replicates takes "
-            f"plain Python about {in_words(whole)} on {cores} cores, most of it policy "
-            f"{_policy(run)} with {costs[run.key] / 1000:.0f} microseconds a round; give it fewer "
-            "rounds or replicates, compile it (fairbandits.compiled), or say --long"
-        )
-    return sum(seconds)
-
-
-def in_words(whole: float) -> str:
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if whole >= 1.5 * size:
-            return f"{whole / size:.2g} {unit}"
-    return f"{max(1, round(whole))} seconds"
 
 
 def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
@@ -158,13 +91,10 @@ def _play(seed: int, results: Path, task: tuple[Run, str]) -> int:
     except Exception as error:  # a policy can raise anything
         if not (where := place_of(error)):
             raise
+        policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
         raise ConfigError(
-            f"policy {_policy(run)} on instance {instance}, {where}: "
+            f"policy {policy} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
     return len(replicates)
-
-
-def _policy(run: Run) -> str:
-    return run.name.removesuffix(f"-{run.spec.law}")

@@ -11,27 +11,23 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fairbandits.audit.claims import Claim
 from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judge import judge
 from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
-from fairbandits.audit.records import finding_row, finite, verdict_row, write_committed
+from fairbandits.audit.records import finding_row, verdict_row, write_committed
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
-from fairbandits.audit.show import as_json, listing, tally
+from fairbandits.audit.show import listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import as_markdown, sections
+from fairbandits.audit.words import as_text, sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
 from fairbandits.settings.config import LEDGER
 
 REPORT, HISTORY = "report.md", "history.json"
-#: The rule for what must hold in every replicate.
-EXACT = "rounded"
 
 
 @dataclass(frozen=True)
@@ -111,19 +107,18 @@ def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {json.dumps(old)}, then {json.dumps(new)}"
 
 
-def check(
-    file: Path, seed: int | str = LEDGER, *, cores: int = 1, long: bool = False
-) -> tuple[Rules, float]:
-    """Return a file's rules after all checks that need no data, and roughly the data's seconds."""
+def check(file: Path, seed: int | str = LEDGER) -> Rules:
+    """Return a file's rules after all checks that need no data."""
     rules = load_rules(file, seed)
-    return rules, data.expected(rules, data.rehearse(rules), cores, long=long)
+    data.rehearse(rules)
+    return rules
 
 
-def checked_words(rules: Rules, seconds: float) -> str:
+def checked_words(rules: Rules) -> str:
     tests = sum(len(claim.tests) for claim in rules.ledger.claims.values())
     return (
         f"{rules.file}: {len(rules.ledger.claims)} claims, {tests} tests; rules {rules.digest}, "
-        f"seed {rules.seed}; to simulate takes about {data.in_words(seconds)}"
+        f"seed {rules.seed}"
     )
 
 
@@ -133,8 +128,6 @@ def judged(
     *,
     seed: int | str = LEDGER,
     cores: int = 1,
-    long: bool = False,
-    json: bool = False,
     say: Callable[[str], None] = lambda words: None,
     progress: bool = False,
 ) -> str:
@@ -143,14 +136,13 @@ def judged(
     A number as `seed` makes them exploratory. If a claim fails, StoreError is raised and no verdict
     is written.
     """
-    rules, seconds = check(file, seed, cores=cores, long=long)
+    rules = check(file, seed)
     history, place = freeze(out, rules)
     own = history[place]
     say(f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
     if not own.judged:
         for line in _before(history[: place + 1]):
             say(line)
-        say(f"To simulate takes about {data.in_words(seconds)}.")
     results = out / own.key
     if not data.simulate(rules.config, results, cores, progress=progress):
         say(f"The data of these rules are in {results}, and are used again.")
@@ -167,8 +159,6 @@ def judged(
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
-    if json:
-        return _as_json(rules, history, place, rows, findings)
     return _listing(rules, rows, width())
 
 
@@ -240,46 +230,20 @@ def _report(
     ]
     for claim in rules.ledger.claims.values():
         of_claim = [row for row in rows if row["claim"] == claim.id]
-        parts.append(as_markdown(sections(claim, {OWN: rules.ledger}, of_claim, findings)))
+        found = as_text(sections(claim, {OWN: rules.ledger}, of_claim, findings), WIDTH)
+        parts.append(f"## {claim.id}\n\n```text\n{found}\n```")
         parts += _exact_instead(claim, findings)
     parts += ["## What was run", f"With {versions}, commit {git_commit()}:"]
     return "\n\n".join([*parts, f"```yaml\n{rules.file.read_text(encoding='utf-8')}```"]) + "\n"
 
 
 def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
-    """Yield how to rewrite tests whose numbers are constant, since these are not random."""
-    constant = {
-        one["test"]
-        for one in findings
-        if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
-    }
-    for test in (one for one in claim.tests if one.name in constant):
-        values = "by how much the statement is broken: 0 or less where it holds"
-        if test.procedure == "mean" and test.settings["claim"] != "equal":
-            sides = [test.inputs[name] for name in ("values", "against")]
-            above, below = sides if test.settings["claim"] == "at most" else sides[::-1]
-            values = f"({above}) - ({below})"
-        tests = {test.name: {"rule": EXACT, "inputs": {"values": values}}}
-        content = {"claims": {claim.id: {"tests": tests}}}
+    """Yield a hint for each test with a constant number, since that is not random."""
+    own = (one for one in findings if one["claim"] == claim.id and one["verdict"] == INCONCLUSIVE)
+    for test in dict.fromkeys(one["test"] for one in own if "CONSTANT" in one["tags"]):
         yield (
-            f"{claim.id}, {test.name}: the number is the same in all replicates, so it has no "
-            "interval. If no chance is in it, use a rule for exact statements, "
-            f"`{EXACT}`, which checks every replicate (`exact` where it is a whole number):"
-            f"\n\n```yaml\n{yaml.safe_dump(content, sort_keys=False, width=100)}```"
+            f"{claim.id}, {test}: the number is the same in all replicates, so it has no interval. "
+            "If no chance is in it, use a rule for exact statements, `rounded` (`exact` where it "
+            "is a whole number), which checks in every replicate by how much the statement is "
+            "broken: 0 or less where it holds."
         )
-
-
-def _as_json(
-    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: Sequence[Row]
-) -> str:
-    def summary(one: Frozen) -> dict[str, Any]:
-        names = ("seed", "frozen", "judged", "verdicts")
-        return {"rules": one.digest} | {name: getattr(one, name) for name in names}
-
-    facts = {"title": rules.ledger.title, "file": history[place].file} | summary(history[place])
-    facts |= {"seed": rules.seed, "exploratory": rules.config.exploratory}
-    facts |= {"before": list(map(summary, history[:place]))}
-    facts |= {"after": list(map(summary, history[place + 1 :]))}
-    facts |= {"findings": list(map(finite, findings))}
-    heads = [row for row in rows if row["headline"]]
-    return as_json(heads, rows, findings, {OWN: rules.ledger}, facts)
