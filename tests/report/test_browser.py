@@ -14,7 +14,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 import real
 import small
+from fairbandits.audit import show
 from fairbandits.report import audit, findings
+from fairbandits.report.across import MARKS
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
@@ -295,14 +297,13 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
     found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.ledgers)]
-    given = {"image": "", "what": audit.WHAT, "totals": {}}
+    given = {"total": show.tally(judged.heads), "marks": MARKS}
     markup = render("landing.html", audit=judged, findings=found, **given)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {
-            document.querySelector('.fb-overview').outerHTML = markup
+            document.querySelector('.fb-counts').parentElement.innerHTML = markup
             document.querySelectorAll('.fb-smoke').forEach((one) => one.remove())
-            document.querySelectorAll('.fb-overview').forEach((one) => one.remove())
         }""",
         markup,
     )

@@ -251,14 +251,12 @@ def summary(audit: Audit, paper: str) -> Html | None:
         return None
     rows = audit.of(paper)
     found = show.tally(rows)
-    grades = [found.grades.get(verdict, {}) for verdict in found.counted]
-    graded = {grade: [one.get(grade, "") for one in grades] for grade in finding.GRADES}
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=found,
-        counted=[["all", *found.counted.values()], *([grade, *n] for grade, n in graded.items())],
+        grades=finding.GRADES,
         left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
         criteria=totals.criteria(audit.claims, rows, audit.findings),

@@ -30,8 +30,8 @@ SETTINGS = {
     "means": "mean rewards μ",
     "groups": "sizes of the groups",
     "drawn_means": "mean rewards μ, drawn",
-    "targets": "target rates λ",
-    "quotas": "required fractions of pulls r",
+    "targets": "targets λ",
+    "quotas": "quotas r",
     "penalties": "penalty rates A",
     "laws": "reward laws",
     "spread": "spread of rewards",
@@ -243,8 +243,7 @@ def image(paper: Paper, name: str, alt: str) -> Html:
     """Return a figure as an image."""
     file = paper.figures / paper.slug / f"{name}.svg"
     return Html(
-        '<img data-figure="{}/{}.svg" src="data:image/svg+xml;base64,{}" alt="{}" '
-        'class="dark-light" loading="lazy">'
+        '<img data-figure="{}/{}.svg" src="data:image/svg+xml;base64,{}" alt="{}" loading="lazy">'
     ).format(paper.slug, name, base64.b64encode(file.read_bytes()).decode(), alt)
 
 
@@ -297,7 +296,7 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for policy in block["policies"].values():
         horizons = {"rounds T": policy["horizons"]} if "horizons" in policy else {}
         for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
-            yield f"{policy['label']}: {key}", entry
+            yield f"{policy['label']}: {key.replace('_', ' ')}", entry
 
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
