@@ -29,8 +29,13 @@ from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
 
-#: CSS class of each verdict: good, bad, or neither.
-LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
+#: CSS class of each verdict that says something, as in `across.MARKS`.
+LOOKS = {
+    finding.REPRODUCED: "good",
+    finding.NOT_REPRODUCED: "off",
+    finding.DEPENDS: "part",
+    finding.FAILED: "failed",
+}
 #: Significant digits shown.
 DIGITS = 4
 

@@ -338,7 +338,7 @@ def _plain(value: Any) -> str:
         case int() | np.integer():
             return number(value)
         case float():
-            return f"{value:g}"
+            return number(value) if value.is_integer() else f"{value:g}"
     return str(value)
 
 
