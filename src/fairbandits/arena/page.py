@@ -159,4 +159,4 @@ def _table(rows: pd.DataFrame, terms: Terms, label: str) -> str:
     yours = escape(label)
     table = table.replace('class="dataframe"', 'class="fb-table"')  # the look of the site's own
     table = table.replace(f"<td>{yours}</td>", f"<td><strong>{yours}</strong></td>")
-    return f'<div class="fb-scroll fb-wrap" tabindex="0">{table}</div>'
+    return f'<div class="fb-scroll fb-wrap fb-rows" tabindex="0">{table}</div>'

@@ -438,4 +438,4 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
 
 def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
     said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(header[1:])}"
-    return folded(said, table(groups, header, name))
+    return folded(said, table(groups, header, name), "fb-numbers")

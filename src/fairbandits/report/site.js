@@ -251,7 +251,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll(".fb-data, .fb-wrap .fb-table:has(thead)").forEach(label);
+    document.querySelectorAll(".fb-data, .fb-cards .fb-table").forEach(label);
     tables = [...document.querySelectorAll("table.fb-data")].map((table) => new Table(table));
     document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
     document.querySelectorAll(".fb-scroll, .fb-image, .output:has(.dataframe)").forEach(scrolling);
