@@ -16,7 +16,6 @@ import real
 import small
 from fairbandits.audit import show
 from fairbandits.report import audit, findings
-from fairbandits.report.across import MARKS
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
@@ -297,8 +296,8 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
     found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.ledgers)]
-    given = {"total": show.tally(judged.heads), "marks": MARKS}
-    markup = render("landing.html", audit=judged, findings=found, **given)
+    total = show.tally(judged.heads)
+    markup = render("landing.html", audit=judged, findings=found, total=total)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {

@@ -29,12 +29,16 @@ from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
 
-#: CSS class of each verdict that says something, as in `across.MARKS`.
-LOOKS = {
-    finding.REPRODUCED: "good",
-    finding.NOT_REPRODUCED: "off",
-    finding.DEPENDS: "part",
-    finding.FAILED: "failed",
+NOT_JUDGED = "not judged yet"
+#: Letter (for those who see no colours) and CSS class of each verdict.
+MARKS = {
+    finding.REPRODUCED: ("R", "good"),
+    finding.NOT_REPRODUCED: ("N", "off"),
+    finding.DEPENDS: ("D", "part"),
+    finding.INCONCLUSIVE: ("I", "open"),
+    finding.NOT_TESTABLE: ("–", "none"),
+    finding.FAILED: ("F", "failed"),
+    NOT_JUDGED: ("?", "none"),
 }
 #: Significant digits shown.
 DIGITS = 4
@@ -132,8 +136,7 @@ def banner(audit: Audit) -> Html | None:
 
 def badge(outcome: str, grade: str = "") -> Html:
     """Return a verdict as a coloured badge, with the grade of its evidence."""
-    look = LOOKS.get(outcome, "open")
-    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(look, outcome)
+    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
@@ -364,6 +367,7 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
 
 # What templates show of a claim.
 markup.FUNCTIONS |= {
+    "MARKS": MARKS,
     "badge": badge,
     "headline": headline,
     "number_of": number_of,

@@ -9,7 +9,6 @@ from typing import Any
 from fairbandits.audit import show
 from fairbandits.figures import PAPERS
 from fairbandits.report import pages
-from fairbandits.report.across import MARKS
 from fairbandits.report.audit import Audit
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
@@ -29,7 +28,6 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         "landing.html",
         audit=audit,
         total=show.tally(audit.heads),
-        marks=MARKS,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
 
@@ -58,7 +56,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
     """Return a card for each paper: links to its page and a figure, its subject, its verdicts."""
-    return render("cards.html", cards=[_card(one, audit) for one in papers], marks=MARKS)
+    return render("cards.html", cards=[_card(one, audit) for one in papers])
 
 
 def _card(paper: pages.Paper, audit: Audit) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def figure(paper: Paper, name: str) -> Html:
         rounds = int(paper.table(name)["round"].max())
         facts, is_shrunk = [vars(one) | {"horizon": rounds}], rounds < one.horizon
     label = f"Figure {name.removeprefix('fig')}"
-    alt = f"{label}: {declared.label}; described in the caption and the table below"
+    drawn = paper.figures / paper.slug / f"{name}.svg"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     blocks = (paper.content["experiments"][one.name] for one in experiments)
     settings = (one for block in blocks for one in _entries(block))
@@ -230,21 +230,14 @@ def figure(paper: Paper, name: str) -> Html:
         slug=paper.slug,
         name=name,
         folder=paper.figures,
-        picture=image(paper, name, alt),
+        picture=base64.b64encode(drawn.read_bytes()).decode(),
+        alt=f"{label}: {declared.label}; described in the caption",
         label=label,
         caption=caption.replace(" %", "\u00a0%"),
         notice=notice[:1].upper() + notice[1:],
         files={what: [shown(paper.file(one)) for one in some] for what, some in names.items()},
         is_small=bool(replays),
     )
-
-
-def image(paper: Paper, name: str, alt: str) -> Html:
-    """Return a figure as an image."""
-    file = paper.figures / paper.slug / f"{name}.svg"
-    return Html(
-        '<img data-figure="{}/{}.svg" src="data:image/svg+xml;base64,{}" alt="{}" loading="lazy">'
-    ).format(paper.slug, name, base64.b64encode(file.read_bytes()).decode(), alt)
 
 
 def quantity(paper: str, name: str) -> str:
