@@ -310,7 +310,7 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     assert told.count() == len(found)
     assert all(map(on_screen, told.all()))
     told.first.click()
-    assert page.get_by_text("What speaks against it.").first.is_visible()
+    assert page.locator("em", has_text="What speaks against it.").first.is_visible()
 
 
 def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
