@@ -130,7 +130,7 @@ def test_it_gets_what_it_asks_for(entered):
     assert len(rows) == 2
     assert "true means" not in found.output
     found, page = entered("Owed", "--contract", "minimum_reward", "--instances", "fair_ucb_2")
-    assert "Under minimum_reward it gets what it asks for by way of the true means" in found.output
+    assert "Under minimum_reward it receives targets or quotas computed from" in found.output
     row = page.partition("<strong>Owed (yours)</strong></td>")[2].partition("</tr>")[0]
     assert "yours, told the true means" in row
     for shown in (found.output, row):

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import real
 import small
+from fairbandits.audit import show
 from fairbandits.report import audit, findings
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
@@ -298,14 +299,13 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
     found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.ledgers)]
-    given = {"image": "", "what": audit.WHAT, "totals": {}}
-    markup = render("landing.html", audit=judged, findings=found, **given)
+    total = show.tally(judged.heads)
+    markup = render("landing.html", audit=judged, findings=found, total=total)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {
-            document.querySelector('.fb-overview').outerHTML = markup
+            document.querySelector('.fb-counts').parentElement.innerHTML = markup
             document.querySelectorAll('.fb-smoke').forEach((one) => one.remove())
-            document.querySelectorAll('.fb-overview').forEach((one) => one.remove())
         }""",
         markup,
     )
@@ -313,7 +313,7 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     assert told.count() == len(found)
     assert all(map(on_screen, told.all()))
     told.first.click()
-    assert page.get_by_text("What speaks against it.").first.is_visible()
+    assert page.locator("em", has_text="What speaks against it.").first.is_visible()
 
 
 def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):

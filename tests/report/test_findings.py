@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import small
+from fairbandits.audit import show
 from fairbandits.audit.finding import GRADES
 from fairbandits.audit.records import read
 from fairbandits.report import audit, findings, landing
@@ -136,11 +137,12 @@ def test_findings_about_claims_that_are_not_there_are_left_out(found):
     ]
 
 
-def test_a_small_run_has_the_picture_and_no_findings(found):
+def test_a_small_run_has_the_totals_and_no_findings(found):
     shown = landing.first_screen(found)
-    words = re.search(r'alt="([^"]+)"', shown)[1]
-    for ledger in found.ledgers.values():
-        assert f"{ledger.title.partition(':')[0]}: " in words
+    total = show.tally(found.heads)
+    assert f"<p>{total.claims} claims of {len(found.ledgers)} papers" in shown
+    for verdict, count in total.counted.items():
+        assert f">{count} {verdict}<" in shown
     assert "<ol" not in shown
 
 

@@ -79,7 +79,7 @@ def test_a_paper_is_told_in_one_order(paper):
     told = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     headings = re.findall(r"^## (.+)$", told, re.MULTILINE)
     assert headings[:SHOWN] == [
-        *("What the paper claims", "What we ran", "What holds, and what does not"),
+        *("What holds, and what does not", "What the paper claims", "What we ran"),
         *("What the paper leaves open", "How to check"),
     ]
     assert "**Why it matters.**" in told

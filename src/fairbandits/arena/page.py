@@ -59,25 +59,28 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     """Yield how to read the standings."""
+    most = f"{KEPT['kept'][1] * outcome.horizon:g}"
     yield (
-        f"{outcome.horizon} rounds, {outcome.replicates} replicates (n), on the rewards that the "
-        "stored policies met, pull by pull; means ± half of their 95 % t intervals. Shortfall is "
-        "what is lacking after the last round; a policy keeps a contract if that is, by the upper "
-        f"end of the interval, at most {KEPT['kept'][1] * outcome.horizon:g}. Contract regret is "
-        "against the best that keeps the contract, so that who breaks it can be below 0. A policy "
-        "is Pareto-optimal if none has surely less of one without more of the other."
+        f"The runs have {_many(outcome.horizon)} rounds and n = {outcome.replicates} replicates, "
+        "with the rewards that the stored policies received, pull by pull. Numbers are means ± "
+        "half of their 95 % t interval. Shortfall is how far the worst-off arm or group is behind "
+        "after the last round. A policy keeps a contract if the upper end of the shortfall's "
+        f"interval is at most {most}. Contract regret is the reward of the best policy that keeps "
+        "the contract, minus the policy's own. It is below 0 where a policy earns more by falling "
+        "short. A policy is Pareto-optimal if no other policy has surely less of one measure, and "
+        "on average not more of the other."
     )
     if outcome.horizon < outcome.stored:
         yield (
-            f"The stored policies were run for {outcome.stored} rounds and are looked at after as "
-            "many as yours; those that are tuned to the number of rounds, as BanditQ is, could do "
-            "better."
+            f"The stored policies ran for {_many(outcome.stored)} rounds, and are compared after "
+            f"{_many(outcome.horizon)}. Policies that are tuned to the number of rounds, such as "
+            "BanditQ, could do better."
         )
     told = [key[0] for key, table in outcome.tables.items() if (table["kind"] == TOLD).any()]
     for contract in dict.fromkeys(told):
         yield (
-            f"Under {contract} it gets what it asks for by way of the true means. So it dominates "
-            "no policy that does not know them."
+            f"Under {contract} it receives targets or quotas computed from the true means. So it "
+            "dominates no policy that does not know the means."
         )
 
 
@@ -85,7 +88,12 @@ def _half(one: Any, measure: str) -> str:
     """Return a mean of a row of standings with the half width of its interval."""
     mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
     # no minus before zero, and no rounding errors
-    return " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
+    found = " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
+    return found.replace("-", "−")
+
+
+def _many(count: int) -> str:
+    return f"{count:,}".replace(",", "\u202f")
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
@@ -117,7 +125,8 @@ def body(arena: Arena, outcome: Outcome) -> str:
                 picture.panel(title, table, look, terms.unit, yours)
                 for title, table in tables.items()
             ]
-            parts += [f"<h2>{escape(terms.title)}</h2>", f"<p>{escape(plain(terms.says))}</p>"]
+            title, says = terms.title.capitalize(), plain(terms.says)
+            parts += [f"<h2>{escape(title)}</h2>", f"<p>{escape(says)}</p>"]
             parts += [picture.legend(look, yours), picture.grid(panels)]
             for title, table in tables.items():
                 parts += [f"<h3>{escape(title)}</h3>", _table(table, terms, outcome.label)]
@@ -140,7 +149,7 @@ def _table(rows: pd.DataFrame, terms: Terms, label: str) -> str:
             f"shortfall, {terms.unit}": _half(one, "shortfall"),
             "contract regret, reward": _half(one, "contract_regret"),
             "rank by regret": f"{one.contract_regret_rank:.1f}",
-            "by shortfall": f"{one.shortfall_rank:.1f}",
+            "rank by shortfall": f"{one.shortfall_rank:.1f}",
             "Pareto-optimal": pareto(one),
         }
         for one in rows[rows["usual"]].sort_values("contract_regret").itertuples()
@@ -150,4 +159,4 @@ def _table(rows: pd.DataFrame, terms: Terms, label: str) -> str:
     yours = escape(label)
     table = table.replace('class="dataframe"', 'class="fb-table"')  # the look of the site's own
     table = table.replace(f"<td>{yours}</td>", f"<td><strong>{yours}</strong></td>")
-    return f'<div class="fb-scroll" tabindex="0">{table}</div>'
+    return f'<div class="fb-scroll fb-wrap fb-rows" tabindex="0">{table}</div>'

@@ -22,9 +22,9 @@ from fairbandits.library.style import COLOURS, OTHERS, THEME
 
 #: How to read the pictures.
 HOW_TO_READ = (
-    "On green ground a contract is kept. Empty marks know the true means, grey ones ignore the "
-    "contract; the dashed line joins the Pareto-optimal policies that do not know the "
-    "means, whether they keep the contract or not."
+    "In the green area the contract is kept. Policies with empty marks know the true means; "
+    "policies with grey marks ignore the contract. The dashed line joins the Pareto-optimal "
+    "policies that do not know the means, whether they keep the contract or not."
 )
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
 SMALL, LARGE = (3.7, 2.9), (5.2, 4.3)
@@ -64,9 +64,8 @@ def legend(look: Looks, yours: Collection[str] = ()) -> str:
     """Return the HTML of policies and their marks."""
     parts = []
     for label, (colour, mark) in look.items():
-        style = f"color:{colour};background:#fff"
         name = f"<strong>{escape(label)}</strong>" if label in yours else escape(label)
-        drawn = f'<b aria-hidden="true" style="{style}">{MARKS[mark]}</b>'
+        drawn = f'<b aria-hidden="true" class="fb-mark" style="color:{colour}">{MARKS[mark]}</b>'
         parts.append(f'<span style="white-space:nowrap">{drawn} {name}</span>')
     style = "display:flex;flex-wrap:wrap;gap:.2rem .9rem"
     return f'<p style="{style}">{"".join(parts)}</p>'

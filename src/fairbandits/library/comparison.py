@@ -113,7 +113,7 @@ class Comparison:
         return f"{self.caption}\n{table}"
 
     def _repr_html_(self) -> str:
-        table = self.table.to_html(index=False, na_rep="", float_format=_short)
+        table = self.table.to_html(index=False, na_rep="", float_format=_short).replace(">-", ">−")
         caption = html.escape(self.caption).replace("\n", "<br>")
         table = table.replace("<thead>", f"<caption>{caption}</caption><thead>", 1)
         encoded = base64.b64encode(self.plot()._repr_png_()).decode()

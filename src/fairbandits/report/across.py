@@ -10,23 +10,12 @@ from IPython.display import Markdown
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.report import markup
-from fairbandits.report.audit import Audit
+from fairbandits.report.audit import MARKS, NOT_JUDGED, Audit
 from fairbandits.report.markup import Html, render
 from fairbandits.settings.records import SharedStatement, check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "across.yaml"
-NOT_JUDGED = "not judged yet"
-#: Letter (for those who see no colours) and CSS class of each verdict beside a claim.
-MARKS = {
-    finding.REPRODUCED: ("R", "good"),
-    finding.NOT_REPRODUCED: ("N", "off"),
-    finding.DEPENDS: ("D", "part"),
-    finding.INCONCLUSIVE: ("I", "open"),
-    finding.NOT_TESTABLE: ("–", "none"),
-    finding.FAILED: ("F", "failed"),
-    NOT_JUDGED: ("?", "none"),
-}
 #: Verdicts with which a claim does not hold as stated.
 BROKEN = (finding.NOT_REPRODUCED, finding.DEPENDS)
 

@@ -24,9 +24,9 @@ from fairbandits.settings.schemas import read_yaml
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
 PICTURES = (
-    "<p>Contract regret over shortfall at the last round, both even near 0 and logarithmic beyond; "
-    "bars are 95 % t intervals. Large marks are usual settings, small ones the others of the "
-    f"sweep, joined. {picture.HOW_TO_READ}</p>"
+    "<p>Contract regret against shortfall at the last round. Both axes are linear near 0 and "
+    "logarithmic beyond. Bars are 95 % t intervals. A large mark is a policy's usual setting; "
+    f"small marks, joined to it, are its other settings. {picture.HOW_TO_READ}</p>"
 )
 #: What templates show beside what is their own: columns of two measures in a thousand rounds.
 FUNCTIONS |= {

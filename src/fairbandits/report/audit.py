@@ -29,8 +29,17 @@ from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
 
-#: CSS class of each verdict: good, bad, or neither.
-LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
+NOT_JUDGED = "not judged yet"
+#: Letter (for those who see no colours) and CSS class of each verdict.
+MARKS = {
+    finding.REPRODUCED: ("R", "good"),
+    finding.NOT_REPRODUCED: ("N", "off"),
+    finding.DEPENDS: ("D", "part"),
+    finding.INCONCLUSIVE: ("I", "open"),
+    finding.NOT_TESTABLE: ("–", "none"),
+    finding.FAILED: ("F", "failed"),
+    NOT_JUDGED: ("?", "none"),
+}
 #: Significant digits shown.
 DIGITS = 4
 
@@ -127,8 +136,7 @@ def banner(audit: Audit) -> Html | None:
 
 def badge(outcome: str, grade: str = "") -> Html:
     """Return a verdict as a coloured badge, with the grade of its evidence."""
-    look = LOOKS.get(outcome, "open")
-    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(look, outcome)
+    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
@@ -251,14 +259,12 @@ def summary(audit: Audit, paper: str) -> Html | None:
         return None
     rows = audit.of(paper)
     found = show.tally(rows)
-    grades = [found.grades.get(verdict, {}) for verdict in found.counted]
-    graded = {grade: [one.get(grade, "") for one in grades] for grade in finding.GRADES}
     return render(
         "summary.html",
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=found,
-        counted=[["all", *found.counted.values()], *([grade, *n] for grade, n in graded.items())],
+        grades=finding.GRADES,
         left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
         criteria=totals.criteria(audit.claims, rows, audit.findings),
@@ -361,6 +367,7 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
 
 # What templates show of a claim.
 markup.FUNCTIONS |= {
+    "MARKS": MARKS,
     "badge": badge,
     "headline": headline,
     "number_of": number_of,

@@ -16,8 +16,8 @@ from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence
-from fairbandits.report.across import MARKS, carried, resting
-from fairbandits.report.audit import Audit, Row, badge, limits, role, significant
+from fairbandits.report.across import carried, resting
+from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role, significant
 from fairbandits.report.export import as_review
 from fairbandits.report.markup import (
     FUNCTIONS,

@@ -16,7 +16,7 @@ from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import runs_of
 from fairbandits.report.audit import Audit, encoded
 from fairbandits.report.markup import Html
-from fairbandits.report.pages import Paper, image, number, quantity
+from fairbandits.report.pages import Paper, number, quantity
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: The law of the published runs of BanditQ: that of the released program.
@@ -135,9 +135,9 @@ def laid_over(paper: Paper) -> Html:
     axes.flat[-1].legend(lines.values(), lines, loc="center")
     return _opening(
         drawing,
-        "The published numbers over our curves. Circles: read off the published curves, each a "
-        "single run. Lines: the mean of our runs, with the rewards of the released program; "
-        "bands: 95 % of them.",
+        "Published numbers of Figures 1 to 7 over our curves, all in units of reward. Circles were "
+        "read off the published curves, each of which is a single run. Lines are means of our runs "
+        "with the rewards of the released program, and bands hold 95 % of these runs.",
     )
 
 
@@ -186,20 +186,11 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     axes[0, 0].legend()
     return _opening(
         drawing,
-        "The published numbers beside ours. Circles: read off the images in the authors' notebook, "
-        "one run. Dots: the mean of our runs on the same instance; bars: from the lowest to the "
-        "highest of them. The paper prints no numbers, and its own figures were not available.",
+        "Numbers of the authors' notebook beside ours, on the instance that the notebook draws. "
+        "Circles were read off its images, which show one run. Dots are means of our runs, and "
+        "bars reach from the lowest to the highest run. The paper prints no numbers of its curves, "
+        "and its own figures were not available.",
     )
-
-
-def ours_alone(paper: Paper, figure: str) -> Html:
-    """Return a figure of a paper whose published figures are lost, with a link to its section."""
-    label = f"Figure {figure.removeprefix('fig')}"
-    return Html(
-        '<figure class="fb-figure fb-small"><a class="fb-image" href="#{}">{}</a><figcaption>{} '
-        "as we find it. The available text has lost the published figures, and prints no numbers "
-        "of their curves: there is nothing to lay beside ours.</figcaption></figure>"
-    ).format(figure, image(paper, figure, f"{label}, described in its own section"), label)
 
 
 def _opening(drawing: Figure, caption: str) -> Html:

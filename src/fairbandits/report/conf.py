@@ -24,6 +24,7 @@ mathjax_path = _MATHJAX
 templates_path = ["templates"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
+    "search_bar_text": "Search claims and pages",
     "show_toc_level": 2,
     "show_prev_next": False,
     "navbar_align": "left",

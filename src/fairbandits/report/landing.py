@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import show
-from fairbandits.library import style
+from fairbandits.figures import PAPERS
 from fairbandits.report import pages
-from fairbandits.report.audit import WHAT, Audit, encoded, verdict_bars
+from fairbandits.report.audit import Audit
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
@@ -21,19 +21,13 @@ _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
 
 
 def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
-    """Return the totals of each paper's claims and the most important findings."""
+    """Return the totals of all claims and the most important findings."""
     if not audit.ledgers:
         return None
-    totals = {
-        ledger.short_title: show.tally(audit.of(paper)) for paper, ledger in audit.ledgers.items()
-    }
-    style.apply_style()
     return render(
         "landing.html",
         audit=audit,
-        image=encoded(verdict_bars(totals)),
-        what=WHAT,
-        totals=totals,
+        total=show.tally(audit.heads),
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
 
@@ -61,7 +55,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
-    """Return a card for each paper: a figure that links to its page, its subject, its verdicts."""
+    """Return a card for each paper: links to its page and a figure, its subject, its verdicts."""
     return render("cards.html", cards=[_card(one, audit) for one in papers])
 
 
@@ -74,9 +68,10 @@ def _card(paper: pages.Paper, audit: Audit) -> dict[str, Any]:
         raise ConfigError(f"{pages.shown(file)}: {problem}")
     return {
         "slug": paper.slug,
-        "image": pages.image(paper, figure, ""),
+        "figure": figure,
+        "shows": PAPERS[paper.slug][figure].label,
         "title": paper.content["title"].partition(":")[0],
         "says": card.get("says", ""),
         "ledger": audit.ledgers.get(paper.slug),
-        "counted": ", ".join(show.tally(audit.of(paper.slug)).outcomes),
+        "found": show.tally(audit.of(paper.slug)),
     }

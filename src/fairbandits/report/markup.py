@@ -84,9 +84,10 @@ def typeset(text: str) -> Html:
     return Html().join(formula.format(one) if k % 2 else minus(one) for k, one in enumerate(parts))
 
 
-def folded(summary: str, html: str) -> Html:
-    """Return HTML that unfolds when its summary is clicked."""
-    return Html('<details class="fb-wrap"><summary>{}</summary>{}</details>').format(summary, html)
+def folded(summary: str, html: str, look: str = "fb-wrap") -> Html:
+    """Return HTML that unfolds when its summary is clicked; a table in it is one of words."""
+    words = Html('<details class="{}"><summary>{}</summary>{}</details>')
+    return words.format(look, summary, html)
 
 
 def link(place: str, html: str) -> Html:

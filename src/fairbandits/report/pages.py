@@ -30,8 +30,8 @@ SETTINGS = {
     "means": "mean rewards μ",
     "groups": "sizes of the groups",
     "drawn_means": "mean rewards μ, drawn",
-    "targets": "target rates λ",
-    "quotas": "required fractions of pulls r",
+    "targets": "targets λ",
+    "quotas": "quotas r",
     "penalties": "penalty rates A",
     "laws": "reward laws",
     "spread": "spread of rewards",
@@ -214,7 +214,7 @@ def figure(paper: Paper, name: str) -> Html:
         rounds = int(paper.table(name)["round"].max())
         facts, is_shrunk = [vars(one) | {"horizon": rounds}], rounds < one.horizon
     label = f"Figure {name.removeprefix('fig')}"
-    alt = f"{label}: {declared.label}; described in the caption and the table below"
+    drawn = paper.figures / paper.slug / f"{name}.svg"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     blocks = (paper.content["experiments"][one.name] for one in experiments)
     settings = (one for block in blocks for one in _entries(block))
@@ -230,22 +230,14 @@ def figure(paper: Paper, name: str) -> Html:
         slug=paper.slug,
         name=name,
         folder=paper.figures,
-        picture=image(paper, name, alt),
+        picture=base64.b64encode(drawn.read_bytes()).decode(),
+        alt=f"{label}: {declared.label}; described in the caption",
         label=label,
         caption=caption.replace(" %", "\u00a0%"),
         notice=notice[:1].upper() + notice[1:],
         files={what: [shown(paper.file(one)) for one in some] for what, some in names.items()},
         is_small=bool(replays),
     )
-
-
-def image(paper: Paper, name: str, alt: str) -> Html:
-    """Return a figure as an image."""
-    file = paper.figures / paper.slug / f"{name}.svg"
-    return Html(
-        '<img data-figure="{}/{}.svg" src="data:image/svg+xml;base64,{}" alt="{}" '
-        'class="dark-light" loading="lazy">'
-    ).format(paper.slug, name, base64.b64encode(file.read_bytes()).decode(), alt)
 
 
 def quantity(paper: str, name: str) -> str:
@@ -297,7 +289,7 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for policy in block["policies"].values():
         horizons = {"rounds T": policy["horizons"]} if "horizons" in policy else {}
         for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
-            yield f"{policy['label']}: {key}", entry
+            yield f"{policy['label']}: {key.replace('_', ' ')}", entry
 
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
@@ -339,7 +331,7 @@ def _plain(value: Any) -> str:
         case int() | np.integer():
             return number(value)
         case float():
-            return f"{value:g}"
+            return number(value) if value.is_integer() else f"{value:g}"
     return str(value)
 
 
@@ -439,4 +431,4 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
 
 def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
     said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(header[1:])}"
-    return folded(said, table(groups, header, name))
+    return folded(said, table(groups, header, name), "fb-numbers")

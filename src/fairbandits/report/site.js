@@ -21,8 +21,6 @@
       this.names = this.heads.map((head) => head.textContent);
       this.chosen = new Map();
       this.words = [];
-      this.rows.forEach((row) =>
-        [...row.cells].forEach((cell, k) => { cell.dataset.label = this.names[k]; }));
       this.texts = new Map(this.rows.map((row) => [row, row.textContent.toLowerCase()]));
       this.controls();
       this.heads.forEach((head, k) => this.sortable(head, k));
@@ -188,6 +186,12 @@
     }
   }
 
+  const label = (table) => {  // on a narrow screen each cell shows the name of its column
+    const names = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+    [...table.rows].forEach((row) =>
+      [...row.cells].forEach((cell, k) => { cell.dataset.label = names[k]; }));
+  };
+
   const copying = (place) => {
     const button = made("button", "fb-copy", "copy");
     button.type = "button";
@@ -247,9 +251,10 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".fb-data, .fb-cards .fb-table").forEach(label);
     tables = [...document.querySelectorAll("table.fb-data")].map((table) => new Table(table));
     document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
-    document.querySelectorAll(".fb-scroll, .fb-image").forEach(scrolling);
+    document.querySelectorAll(".fb-scroll, .fb-image, .output:has(.dataframe)").forEach(scrolling);
     if (typeof Search !== "undefined") summarise();
     lead();
     addEventListener("hashchange", lead);
