@@ -317,11 +317,11 @@ def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
     page = visit.open("index", size=FIRST)
     page.get_by_role("link", name="Which claims hold?").click()
     rows = page.locator("#claims tbody tr", has=page.locator(".fb-off", has_text="not reproduced"))
-    measured = rows.filter(has=page.locator("td:nth-child(11)", has_text=" to "))  # its limits
+    measured = rows.filter(has=page.locator("td:nth-child(10)", has_text=" to "))  # its bounds
     measured.locator("visible=true").first.locator("a").first.click()
     page.locator("#verdict dl").wait_for()
     words = page.locator("#verdict dt").all_inner_texts()
-    assert {"measured", "judged against", "reproduced only if", "rule"} <= {*words}
+    assert {"measured", "number", "rule", "why", "grade"} <= {*words}
     assert "--set level=" in page.locator("#again").inner_text()
 
 

@@ -23,7 +23,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, minus, render
+from fairbandits.report.markup import Html, in_symbols, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -75,7 +75,9 @@ class Audit:
     def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Return rows of a claim with readings called by their words."""
         of = self.judging(claim).reading
-        return [row | {"reading": row["reading"] and minus(of(row["reading"]))} for row in rows]
+        return [
+            row | {"reading": row["reading"] and in_symbols(of(row["reading"]))} for row in rows
+        ]
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
@@ -145,10 +147,9 @@ def significant(value: float | None) -> str:
         return "∞" if value > 0 else "−∞"
     if float(value).is_integer() and abs(value) < 1e12:
         return number(value)
-    size = math.floor(math.log10(abs(value)))
-    if -5 < size < 12:
-        return number(value, max(0, DIGITS - 1 - size))
     digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
+    if -5 < int(power) < 12:
+        return number(value, max(0, DIGITS - 1 - int(power)))
     return f"{digits}·10^{int(power)}".replace("-", "−")
 
 

@@ -24,6 +24,21 @@ GENERATED = ("claims", "robustness")
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
 
 
+_GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
+#: What `plain` writes in words -> its symbol.
+_SYMBOLS = (
+    *(
+        (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", sign)
+        for one, sign in map(str.split, _GREEK.split(", "))
+    ),
+    *((r"\bsqrt\((\w)\)", r"√\1"), (r"\bsqrt\(", "√("), (r"\bsum_(?=\w)", "Σ_")),
+    *((r"\bfloor\((.*?)\)", r"⌊\1⌋"), (r"\bceil\((.*?)\)", r"⌈\1⌉")),
+    *((rf"\b(\w)_{letter}(?!\w)", rf"\1{low}") for letter, low in map(list, ("iᵢ", "jⱼ", "kₖ"))),
+    *(("<=", "≤"), (">=", "≥"), (" - ", " − "), (r" \* ", " · ")),
+    *((r"(\d)e(\d)", r"\1·10^\2"), (r"\^2\b", "²"), (r"\^3\b(?!/)", "³")),
+)
+
+
 class Html(Markup):
     """HTML, which a notebook shows as such."""
 
@@ -71,6 +86,20 @@ def minus(text: str) -> str:
     'from −2 to 3, of bf-lem6'
     """
     return _MINUS.sub("−", text)
+
+
+def in_symbols(text: str) -> str:
+    r"""Return prose as one line of text, with formulas in the letters that a browser has.
+
+    >>> in_symbols(r"at least $\sqrt{\tau T} - 1$")
+    'at least √(τ T) − 1'
+    >>> in_symbols("lambda_k t - R_k(t) = Q_k(t), in `rise_k`")
+    'λₖ t − Rₖ(t) = Qₖ(t), in `rise_k`'
+    """
+    text = " ".join(plain(text).split())
+    for pattern, symbol in _SYMBOLS:
+        text = re.sub(pattern, symbol, text)
+    return minus(text)
 
 
 def typeset(text: str) -> Html:
