@@ -165,10 +165,10 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         "reading": [row["reading"] for row in rows],
         "case": [minus(quantities.case(row["each"])) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
-        "of the control": [row["control"] for row in rows],
+        "control": [row["control"] for row in rows],
         "number": [_number_cell(row, "statistic") for row in rows],
-        "lower bound": [_number_cell(row, "low") for row in rows],
-        "upper bound": [_number_cell(row, "high") for row in rows],
+        "lower bound": [_bound_cell(row, "low") for row in rows],
+        "upper bound": [_bound_cell(row, "high") for row in rows],
         "judged against": [Cell(against(row), row["reference"]) for row in rows],
         "n": [_number_cell(row, "n") for row in rows],
         "p of the case alone": [
@@ -195,6 +195,10 @@ def _number_cell(row: Row, name: str) -> Cell:
     value = row[name]
     shown = significant(value) if name != "n" or value is None else str(value)
     return Cell(shown, value)
+
+
+def _bound_cell(row: Row, name: str) -> Cell:
+    return Cell("", None) if row["low"] == row["high"] else _number_cell(row, name)
 
 
 def _files(folder: str, place: str) -> dict[str, str]:

@@ -50,7 +50,7 @@ def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Qua
     bars = dict.fromkeys(
         f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
         for row in drawn
-        if row["low"] != row["high"]
+        if "level" in row["settings"] and row["low"] != row["high"]
     )
     shaded = any(operator.lt(*claimed(row)) for row in drawn)
     return shown + render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])

@@ -25,17 +25,28 @@ _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
 
 
 _GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
-#: What `plain` writes in words -> its symbol.
+_WORDS = [
+    (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))
+]
+_INDICES = [
+    (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
+]
+#: What `plain` writes in letters of any terminal -> its symbol.
 _SYMBOLS = (
-    *(
-        (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", sign)
-        for one, sign in map(str.split, _GREEK.split(", "))
-    ),
-    *((r"\bsqrt\((\w)\)", r"√\1"), (r"\bsqrt\(", "√("), (r"\bsum_(?=\w)", "Σ_")),
-    *((r"\bfloor\((.*?)\)", r"⌊\1⌋"), (r"\bceil\((.*?)\)", r"⌈\1⌉")),
-    *((rf"\b(\w)_{letter}(?!\w)", rf"\1{low}") for letter, low in map(list, ("iᵢ", "jⱼ", "kₖ"))),
-    *(("<=", "≤"), (">=", "≥"), (" - ", " − "), (r" \* ", " · ")),
-    *((r"(\d)e(\d)", r"\1·10^\2"), (r"\^2\b", "²"), (r"\^3\b(?!/)", "³")),
+    *_WORDS,
+    (r"\bsqrt\((\w)\)", r"√\1"),
+    (r"\bsqrt(?:\(| (?=\w))", lambda found: "√" + found[0][4:].strip()),
+    (r"\bsum_(?=\w)", "Σ_"),
+    (r"\bfloor\((.*?)\)", r"⌊\1⌋"),
+    (r"\bceil\((.*?)\)", r"⌈\1⌉"),
+    *_INDICES,
+    ("<=", "≤"),
+    (">=", "≥"),
+    (" - ", " − "),
+    (r" \* ", " · "),
+    (r"\b1e(-?\d)", r"10^\1"),
+    (r"(\d)e(-?\d)", r"\1·10^\2"),
+    (r"\^2\b", "²"),
 )
 
 
@@ -65,7 +76,12 @@ def _templates(escape: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters |= {"minus": minus, "plain": plain, "typeset": typeset}
+    environment.filters |= {
+        "minus": minus,
+        "symbols": in_symbols,
+        "plain": plain,
+        "typeset": typeset,
+    }
     return environment
 
 
