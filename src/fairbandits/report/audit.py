@@ -33,6 +33,8 @@ Row = Mapping[str, Any]
 LOOKS = {finding.REPRODUCED: "good", finding.NOT_REPRODUCED: "off", finding.FAILED: "failed"}
 #: Significant digits shown.
 DIGITS = 4
+#: Digits of an exponent.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,8 @@ def badge(outcome: str, grade: str = "") -> Html:
 def significant(value: float | None) -> str:
     """Return a number with about four significant digits; empty if there is none.
 
-    >>> significant(0.123456), significant(-1234.56), significant(3.0)
-    ('0.1235', '−1\u202f235', '3')
+    >>> significant(0.123456), significant(-1234.56), significant(3.0), significant(7.588e-15)
+    ('0.1235', '−1\u202f235', '3', '7.588·10⁻¹⁵')
     """
     if value is None or math.isnan(value):
         return ""
@@ -150,7 +152,7 @@ def significant(value: float | None) -> str:
     digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
     if -5 < int(power) < 12:
         return number(value, max(0, DIGITS - 1 - int(power)))
-    return f"{digits}·10^{int(power)}".replace("-", "−")
+    return f"{digits}·10".replace("-", "−") + str(int(power)).translate(RAISED)
 
 
 def limits(row: Row) -> str:
