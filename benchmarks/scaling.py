@@ -307,7 +307,7 @@ def table(cuts: Mapping[str, Sequence[Task]]) -> list[str]:
             minutes = " | ".join(f"{one:.1f}" for one in predictions(tasks, cores))
             lines.append(f"| {name} | {len(tasks)} | {cores} | {minutes} |")
     for name, tasks in cuts.items():
-        lines += ["", f"{name[0].upper()}{name[1:]}: {_limits(tasks)}"]
+        lines += ["", f"**{name}**: {_limits(tasks)}"]
     return lines
 
 
@@ -319,7 +319,7 @@ def _limits(tasks: Sequence[Task]) -> str:
         for sent in (True, False)
     ]
     simulates, others = (
-        ", ".join(f"{task.name} ({task.seconds:.0f} s)" for task in some) for some in longest
+        ", ".join(f"`{task.name}` ({task.seconds:.0f} s)" for task in some) for some in longest
     )
     return (
         f"all simulations take {work:.0f} s of processor time, {work / 64:.0f} s on each of 64 "

@@ -47,8 +47,8 @@ def found(ledgers):
         ),
         (
             *("bf-fig1-beta-order-high", "two_to_three"),
-            "reward regret with beta = 0.2 minus that of the case, in reward",
-            "more with beta = 0.2",
+            "reward regret with β = 0.2 minus that of the case, in reward",
+            "more with β = 0.2",
         ),
         (
             *("bf-fig3a-initial-rise", "to_million"),

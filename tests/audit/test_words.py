@@ -36,9 +36,9 @@ CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.
     ("low", "high", "said", "short"),
     [
         (0.5, 2.0, "0.5 to 2", "[0.5, 2]"),
-        (0.5, math.inf, "from 0.5, no upper limit", "[from 0.5, no upper limit]"),
-        (-math.inf, 2.0, "up to 2, no lower limit", "[up to 2, no lower limit]"),
-        (-math.inf, math.inf, "no limits", "[no limits]"),
+        (0.5, math.inf, "from 0.5, no upper bound", "[from 0.5, no upper bound]"),
+        (-math.inf, 2.0, "up to 2, no lower bound", "[up to 2, no lower bound]"),
+        (-math.inf, math.inf, "no bounds", "[no bounds]"),
         (1.0, 1.0, "", ""),
         (None, None, "", ""),
         (math.nan, math.nan, "", ""),
@@ -106,12 +106,12 @@ def test_several_cases_are_one_sentence_with_the_weakest():
     ]
     (said,) = qualifying(claim, rows, number)
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25, "
-        "0.15 to 0.35, n = 100."
+        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25 "
+        "(0.15 to 0.35), n = 100."
     )
     (said,) = qualifying(claim, [rows[0], rows[2]], number)
     assert said.partition(": ")[2] == (
-        "reproduced in all 2 cases. The weakest is a reading, arm 3: share 0.75, 0.65 to 0.85, "
+        "reproduced in all 2 cases. The weakest is a reading, arm 3: share 0.75 (0.65 to 0.85), "
         "n = 100."
     )
 

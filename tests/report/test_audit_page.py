@@ -67,7 +67,9 @@ def test_small_runs_are_marked(found):
 def test_tally_counts_every_claim_that_counts_once(found):
     counted, others = audit.tally(found).split('<p id="left-out">')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", counted)
-    cells = [re.findall(r"<td>(\d*)(?:<br>.*?)?</td>", row) for row in rows]
+    cells = [
+        re.findall(r"<td>(?:<strong>)?(\d*)(?:</strong>)?(?:<br>.*?)?</td>", row) for row in rows
+    ]
     counting = [one for one in found.claims.values() if not totals.left_out(one)]
     assert sum(int(row[0]) for row in cells) == len(counting)
     assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)

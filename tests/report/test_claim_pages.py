@@ -11,6 +11,7 @@ from fairbandits.audit import words
 from fairbandits.audit.finding import TAGS
 from fairbandits.report import audit, claims
 from fairbandits.report.claims import symbols
+from fairbandits.report.markup import typeset
 from fairbandits.settings.schemas import ConfigError
 
 
@@ -44,7 +45,7 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         claim, said = found.claims[name], plain(page)
         row, *others = found.under_readings(name)
         assert claim.place in said
-        assert " ".join(claim.statement.split()) in said  # as it stands in the ledger
+        assert typeset(claim.statement) in page
         assert badges(page)[0] == row["verdict"]
         assert row["message"] in said
         assert {one["verdict"] for one in others} <= set(badges(page))

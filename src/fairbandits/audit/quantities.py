@@ -1,6 +1,7 @@
 """The number of a finding in words: whose, of what, in which unit, and which way is more."""
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "
 #: Names of procedures' numbers, of measures and functions.
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Most letters of a name; longer ones are left to the record.
-LONGEST = 190
+LONGEST = 200
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
@@ -59,15 +60,20 @@ def _unit(text: str) -> str:
         return ""
 
 
-def quantity(test: Test, ledger: Ledger) -> Quantity:
-    """Return name and unit of the number of a test's findings, with the ledger's policy labels."""
+def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -> Quantity:
+    """Return name and unit of the number of a test's findings, with the ledger's policy labels.
+
+    In a `row` with a limit the number is that of the values alone.
+    """
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
     claimed = test.settings.get("claim", "")
     above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
-    if procedure == "mean" and (claimed == "equal" or not test.is_bound):
+    is_bound = test.is_bound or "limit" in ((row or {}).get("against") or {})
+    if procedure == "mean" and (claimed == "equal" or not is_bound):
         ratio = "ratio" in test.settings
         between = BY if ratio else " minus "
         name, above = said.compared(inputs["values"], inputs["against"], between)
+        above = above or NAMES["above"].get(claimed, "the first is larger")
         above += ", in size" * ratio  # both can be negative
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
@@ -75,8 +81,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
         given = {key: said.of(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
         name = NAMES["procedures"][procedure].format(**given)
-    for word in ("largest", "mean"):
-        name = name.replace(f"{word} {word}", word)
+    name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=any |whether )", r"\1", name)
     if len(name) > LONGEST:
         name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
@@ -85,7 +90,7 @@ def quantity(test: Test, ledger: Ledger) -> Quantity:
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
     """Return name and unit of the number in a row of a claim's tests; None if it has none."""
     own = (one for one in tested.tests if one.name == row["test"] and row["statistic"] is not None)
-    return next((quantity(one, ledger) for one in own), None)
+    return next((quantity(one, ledger, row) for one in own), None)
 
 
 def p_value(value: float | None) -> str:
@@ -124,7 +129,7 @@ class _Words:
         texts = isinstance(one, str) and isinstance(other, str)
         apart = self._of_others(one, other) if texts else None
         if apart is None:
-            return f"{self.of(one)}{between}{self.of(other)}", "the first is more"
+            return between.join((self._side(one), self._side(other))), ""
         same, first, second = apart
         more = f"{first[3:]} has more" if first.startswith("of ") else f"more {first}"
         return f"{same} {first}{between}that {second}", more
@@ -176,7 +181,7 @@ class _Words:
             return named
         chosen, others = self._selection(companion), self._selection(other)
         facts = [
-            f"{name.replace('_', ' ')} = {_value(value)}"
+            f"{_named(name)} = {_value(value)}"
             for name, value in chosen.wanted.items()
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
@@ -196,12 +201,18 @@ class _Words:
             return ", ".join(dict.fromkeys(map(self.of, value)))
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
+    def _side(self, value: Any) -> str:
+        """Return the words of a side of a comparison, in brackets if it is a sum."""
+        sums = isinstance(value, str) and isinstance(parse(value).tree, ast.BinOp)
+        sums = sums and isinstance(parse(value).tree.op, ast.Add | ast.Sub)
+        return f"({self.of(value)})" if sums else self.of(value)
+
     def _node(self, node: ast.AST) -> str:
         match node:
             case ast.Constant(value=value):
                 return _value(value)
             case ast.Name(id=name):
-                return NAMES["measures"].get(name, name.replace("_", " "))
+                return _named(name)
             case ast.Subscript(value=ast.Name() as value, slice=ast.Name(id=companion)):
                 return f"{self._node(value)} {self._whose(companion, '')}"
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -210,9 +221,9 @@ class _Words:
                 tight = not isinstance(op, ast.Add | ast.Sub)
                 sides = [
                     f"({self._node(side)})"
-                    if isinstance(side, ast.BinOp)
+                    if isinstance(side, ast.BinOp | ast.Compare | ast.BoolOp)
                     and (tight or (isinstance(op, ast.Sub) and side is right))
-                    and not isinstance(side.op, ast.MatMult)
+                    and not isinstance(getattr(side, "op", None), ast.MatMult)
                     else self._node(side)
                     for side in (left, right)
                 ]
@@ -285,5 +296,24 @@ def _rounds(tree: ast.expr) -> list[ast.expr]:
     return list({ast.unparse(one): one for one in found}.values())
 
 
+def _named(name: str) -> str:
+    return NAMES["measures"].get(name, name.replace("_", " "))
+
+
 def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
+    if isinstance(value, float):
+        return f"{value:g}"
+    return NAMES["cases"].get(value, str(value).replace("_", " "))
+
+
+def case(each: str) -> str:
+    """Return the name of a finding's case as readers know it.
+
+    >>> case("N = 5, tau = 0.2, lfg uncapped")
+    "N = 5, τ = 0.2, LFG's index not cut off"
+    """
+    parts = (part.partition(" = ") for part in each.split(", "))
+    return ", ".join(
+        f"{_named(name)} = {value}" if value else _value(name.replace(" ", "_"))
+        for name, _, value in parts
+    )

@@ -13,7 +13,7 @@ from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import p_of_claim, p_value, quantity
+from fairbandits.audit.quantities import case, p_of_claim, p_value, quantity
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import Row, claims_of
 from fairbandits.audit.totals import left_out
@@ -46,9 +46,8 @@ def number(value: float | None) -> str:
     """Return a number; empty if there is none."""
     if value is None or math.isnan(value):
         return ""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value)}"
-    return f"{value:.{DIGITS}g}"
+    whole = float(value).is_integer() or abs(value) >= 10**DIGITS
+    return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
 
 
 def count(row: Row) -> str:
@@ -59,15 +58,15 @@ def limits(row: Row, number: Formatter, between: str = " to ") -> str:
     """Return the limits of a row's number; empty where there are none, or they are the number.
 
     >>> limits({"low": 0.5, "high": math.inf}, str)
-    'from 0.5, no upper limit'
+    'from 0.5, no upper bound'
     """
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
     if math.isinf(low):
-        return "no limits" if math.isinf(high) else f"up to {number(high)}, no lower limit"
+        return "no bounds" if math.isinf(high) else f"up to {number(high)}, no lower bound"
     if math.isinf(high):
-        return f"from {number(low)}, no upper limit"
+        return f"from {number(low)}, no upper bound"
     return f"{number(low)}{between}{number(high)}"
 
 
@@ -137,7 +136,7 @@ def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     (first, count), *others = counts.items()
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
-    where = ", ".join(filter(None, [worst["reading"].replace("_", " "), worst["each"]]))
+    where = ", ".join(filter(None, [worst["reading"].replace("_", " "), case(worst["each"])]))
     return f"{start}: {', '.join(verdicts)}. The weakest is {where}: {numbers}."
 
 
@@ -147,7 +146,8 @@ def evidence(row: Row, number: Formatter) -> str:
         return row["message"] or "it failed"
     statistic = STATISTICS.get(row["procedure"], "number")
     said = f"{statistic} {number(row['statistic']) or 'not to be had'}"
-    return ", ".join(filter(None, [said, limits(row, number), f"n = {row['n']}"]))
+    between = limits(row, number)
+    return f"{said}{between and f' ({between})'}, n = {row['n']}"
 
 
 def against(one: Row) -> tuple[float, ...]:
@@ -205,8 +205,9 @@ def replicates_that_decide(row: Row) -> str:
         return ""
     count = also[NEEDED]
     if count is None or not math.isfinite(count):  # files hold no infinite numbers
-        return "no number of replicates would decide it, if the estimate is the truth"
-    return f"about {float(f'{count:.2g}'):.0f} would decide it, if the estimate is the truth"
+        return "no number of replicates would decide it, if the estimate is the true value"
+    more = f"{float(f'{count:.2g}'):.0f} replicates"
+    return f"about {more} would decide it, if the estimate is the true value"
 
 
 def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
@@ -288,7 +289,7 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
         yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
     if number(row["statistic"]):
         test = test_of(row, tested)
-        what = quantity(test, ledger) if test else None
+        what = quantity(test, ledger, row) if test else None
         said = f"{number(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
         yield "number", ", ".join(filter(None, [said, p_of_claim(row, tested, ledger)]))
         yield "of what", what and str(what)

@@ -11,9 +11,11 @@ from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
+from fairbandits.audit.words import limits, number
+from fairbandits.figures import PAPERS
 from fairbandits.report.edition import rows_of
 from fairbandits.report.findings import NUMBER, load_findings
-from fairbandits.report.markup import render_text
+from fairbandits.report.markup import minus, render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
@@ -51,6 +53,8 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         filled=lambda text: _filled(text, texts),
         changes=sum(len(read_yaml(paper_file(one, "deviations"))["changes"]) for one in ledgers),
         lists=LISTED,
+        number=_number,
+        shows=PAPERS,
         counting={
             paper: [(one, heads[one.id]) for one in ledger.claims.values() if not left_out(one)]
             for paper, ledger in ledgers.items()
@@ -76,6 +80,14 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     typst.compile(source, output=part, root=root)
     part.replace(out)
     source.unlink()
+
+
+def _number(row: Mapping[str, str]) -> str:
+    """Return the number of a row of the committed table, its bounds and n."""
+    found = {name: float(row[name] or "nan") for name in ("statistic", "low", "high")}
+    between = limits(found, number)
+    bounds = f" (99 % confidence bounds: {between})" if between else ""
+    return minus(f"{number(found['statistic'])}{bounds}, n = {row['n']}")
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:

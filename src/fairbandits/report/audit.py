@@ -23,7 +23,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
 from fairbandits.report import markup
-from fairbandits.report.markup import Html, minus, render
+from fairbandits.report.markup import Html, in_symbols, render
 from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -42,6 +42,8 @@ MARKS = {
 }
 #: Significant digits shown.
 DIGITS = 4
+#: Digits of an exponent.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ class Audit:
     def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Return rows of a claim with readings called by their words."""
         of = self.judging(claim).reading
-        return [row | {"reading": row["reading"] and minus(of(row["reading"]))} for row in rows]
+        return [
+            row | {"reading": row["reading"] and in_symbols(of(row["reading"]))} for row in rows
+        ]
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
@@ -144,8 +148,8 @@ def badge(outcome: str, grade: str = "") -> Html:
 def significant(value: float | None) -> str:
     """Return a number with about four significant digits; empty if there is none.
 
-    >>> significant(0.123456), significant(-1234.56), significant(3.0)
-    ('0.1235', '−1\u202f235', '3')
+    >>> significant(0.123456), significant(-1234.56), significant(3.0), significant(7.588e-15)
+    ('0.1235', '−1\u202f235', '3', '7.588·10⁻¹⁵')
     """
     if value is None or math.isnan(value):
         return ""
@@ -153,11 +157,10 @@ def significant(value: float | None) -> str:
         return "∞" if value > 0 else "−∞"
     if float(value).is_integer() and abs(value) < 1e12:
         return number(value)
-    size = math.floor(math.log10(abs(value)))
-    if -5 < size < 12:
-        return number(value, max(0, DIGITS - 1 - size))
     digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
-    return f"{digits}·10^{int(power)}".replace("-", "−")
+    if -5 < int(power) < 12:
+        return number(value, max(0, DIGITS - 1 - int(power)))
+    return f"{digits}·10".replace("-", "−") + str(int(power)).translate(RAISED)
 
 
 def limits(row: Row) -> str:

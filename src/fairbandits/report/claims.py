@@ -24,6 +24,7 @@ from fairbandits.report.markup import (
     Cell,
     Html,
     data_table,
+    in_symbols,
     link_to_claim,
     minus,
     render,
@@ -111,7 +112,12 @@ class Claims:
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
         head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
         cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
-        named = {test.name: quantities.quantity(test, ledger) for test in tested.tests}
+        named = {
+            test.name: quantities.quantity(test, ledger, row)
+            for test in tested.tests
+            for row in cases
+            if row["test"] == test.name
+        }
         formula = glossary.formulas.get(claim.id, "")
         said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
         near = self.above.get(claim.id, [])
@@ -130,10 +136,9 @@ class Claims:
             formula=formula,
             ledger=ledger,
             tested=tested,
-            found=found,
             deciding=[row["verdict"] for row in cases if row["decides"]],
             depends=depends,
-            cases=f"all {len(cases)} cases" if len(cases) > 1 else "the case",
+            in_words=cases,
             picture=evidence.picture(tested.tests, cases, named),
             table=_cases(tested, cases),
             near=[key for key in above if key in near],
@@ -154,16 +159,16 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         said += f"; here are {MOST}, those that speak most against the claim"
         kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
         rows = [rows[k] for k in kept]
-    headings = {test.name: plain(evidence.heading(test)) for test in tested.tests}
+    headings = {test.name: in_symbols(evidence.heading(test)) for test in tested.tests}
     columns = {
         "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
         "reading": [row["reading"] for row in rows],
-        "case": [minus(row["each"]) for row in rows],
+        "case": [minus(quantities.case(row["each"])) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
-        "of the control": [row["control"] for row in rows],
+        "control": [row["control"] for row in rows],
         "number": [_number_cell(row, "statistic") for row in rows],
-        "lower limit": [_number_cell(row, "low") for row in rows],
-        "upper limit": [_number_cell(row, "high") for row in rows],
+        "lower bound": [_bound_cell(row, "low") for row in rows],
+        "upper bound": [_bound_cell(row, "high") for row in rows],
         "judged against": [Cell(against(row), row["reference"]) for row in rows],
         "n": [_number_cell(row, "n") for row in rows],
         "p of the case alone": [
@@ -192,6 +197,10 @@ def _number_cell(row: Row, name: str) -> Cell:
     return Cell(shown, value)
 
 
+def _bound_cell(row: Row, name: str) -> Cell:
+    return Cell("", None) if row["low"] == row["high"] else _number_cell(row, name)
+
+
 def _files(folder: str, place: str) -> dict[str, str]:
     """Return the files that match a place of data by their names, the first with its folder."""
     first, *others = written_out([place])
@@ -201,36 +210,78 @@ def _files(folder: str, place: str) -> dict[str, str]:
 
 def _chosen(value: float) -> str:
     """Return a number that was chosen, with the digits that were given."""
-    return minus(words.number(value))
+    return significant(value) if abs(value) >= 1000 else minus(words.number(value))
 
 
 def against(row: Row) -> str:
     """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
-        f"{name} {_chosen(value) or 'none'}" if name != "zero" else "0"
+        f"{name.replace('largest inside', 'up to')} {_chosen(value) or 'none'}"
         for name, value in row["against"].items()
-    )
+    ).replace("zero ", "")
 
 
-def otherwise(row: Row) -> str:
-    """Return where a row's number would have to be for the claim to be reproduced."""
+def criterion(row: Row) -> str:
+    """Return when a row's test says reproduced, and when not reproduced."""
+    low, high = map(_chosen, evidence.claimed(row))
+    match row["procedure"]:
+        case "exact" if "printed" in row["against"]:
+            return f"reproduced if it is {low} after rounding, as printed, else not"
+        case "exact":
+            return "reproduced if no value is above 0, but for rounding; not reproduced if one is"
+        case "curve":
+            share = 100 * row["settings"]["level"]
+            return (
+                f"reproduced if it is at most {high}, as in {share:g} % of our own runs, else not"
+            )
+    if low == "−∞":
+        said, other = f"the upper bound is at most {high}", "lower bound is above it"
+    elif high == "∞":
+        said, other = f"the lower bound is at least {low}", "upper bound is below it"
+    else:
+        said, other = f"both bounds are from {low} to {high}", "both are beyond one end"
+    settings = row["settings"]
+    refuted = "" if settings.get("asymptotic") else f"; not reproduced if the {other}"
+    material = settings.get("materiality")
+    more = f"; less than {100 * material:g} % of the mean size decides nothing" if material else ""
+    return f"reproduced if {said}{refuted}{more}"
+
+
+def because(row: Row) -> str:
+    """Return where a row's bounds are, if that alone explains its verdict."""
     low, high = evidence.claimed(row)
-    if math.isinf(low):
-        return f"at most {_chosen(high)}"
-    if math.isinf(high):
-        return f"at least {_chosen(low)}"
-    return f"between {_chosen(low)} and {_chosen(high)}"
+    bounds = row["low"], row["high"]
+    if row["procedure"] in ("exact", "curve") or None in bounds or any(map(math.isnan, bounds)):
+        return ""
+    inside, beyond = low <= bounds[0] and bounds[1] <= high, bounds[1] < low or bounds[0] > high
+    holds = {finding.REPRODUCED: inside, finding.NOT_REPRODUCED: beyond}
+    if not holds.get(row["verdict"], not inside and not beyond):
+        return ""
+    where = "on the claim's side" if inside else "on the other side"
+    both = f"both bounds are {where} of {_chosen(row['reference'])}"
+    return both if inside or beyond else f"{_chosen(row['reference'])} is between the bounds"
+
+
+def sample(row: Row, tested: Claim) -> str:
+    """Return how many values of which kind a row's number is of."""
+    tests = (test for test in tested.tests if test.name == row["test"])
+    runs = row["procedure"] != "exact" and any(test.experiments for test in tests)
+    kind = "replicate" if runs else "value"
+    return f"{row['n']} {kind}{'s' * (row['n'] != 1)}"
 
 
 def all_of_them(audit: Audit) -> Html:
     """Return one table of all claims of all papers."""
-    header = ["claim", "paper", "place", "kind", "role", "basis", "verdict", "grade"]
-    header += ["quantity", "number", "limits", "n"]
+    header = ["claim", "paper", "kind", "role", "basis", "verdict", "grade"]
+    header += ["quantity", "number", "bounds", "n"]
+    said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
     rows = [
         [
-            Cell(link_to_claim(claim.id) + Html("<br>") + minus(plain(claim.statement)), claim.id),
+            Cell(
+                said.format(link_to_claim(claim.id), in_symbols(claim.statement), claim.place),
+                claim.id,
+            ),
             audit.ledgers[claim.paper].short_title,
-            claim.place,
             claim.kind.replace("_", " "),
             role(row),
             BASES[claim.basis],
@@ -264,7 +315,9 @@ def robustness(audit: Audit, paper: str) -> Html:
     lines = [line for line in lines if line[2] or line[3]]
     readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
     settings = sorted(set().union(*(rests for *_, rests in lines)))
-    heads = [(minus(ledger.reading(key)), plain(ledger.readings[key])) for key in readings]
+    heads = [
+        (in_symbols(ledger.reading(key)), in_symbols(ledger.readings[key])) for key in readings
+    ]
     heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
     given = {"readings": readings, "settings": settings, "heads": heads, "marks": MARKS}
     return render("robustness.html", ledger=ledger, lines=lines, alone=alone, **given)
@@ -274,13 +327,16 @@ def robustness(audit: Audit, paper: str) -> Html:
 FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
-    "against": against,
+    "GRADES": finding.GRADES,
+    "because": because,
     "came_again": came_again,
+    "chosen": _chosen,
     "counted": _counted,
-    "kind_of_limits": lambda row: evidence.LIMITS.get(row["procedure"], "one-sided limits"),
+    "criterion": criterion,
+    "kind_of_bounds": evidence.kind_of_bounds,
     "limits": limits,
-    "otherwise": otherwise,
     "quantities": quantities,
+    "sample": sample,
 }
 
 
@@ -296,7 +352,8 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
         if key in audit.headlines
     }
     robust = {ledger.title: robustness(audit, key) for key, ledger in audit.ledgers.items()}
-    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict != finding.FAILED}
+    given = {row["verdict"] for row in audit.rows}
+    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict in given}
     sources = {
         "claims": {"totals": show.tally(audit.rows), "table": all_of_them(audit)},
         "robustness": {"tables": robust, "marks": marks},

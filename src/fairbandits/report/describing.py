@@ -18,7 +18,7 @@ from fairbandits.data.dictionary import (
 )
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
-from fairbandits.report.markup import render_text
+from fairbandits.report.markup import in_symbols, render_text
 
 UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
@@ -83,7 +83,7 @@ def page() -> str:
         "data_dictionary.md",
         rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
-        cell=lambda text: text.replace("|", "\\|").replace("**", "\\*\\*"),
+        cell=lambda text: in_symbols(text).replace("|", "\\|").replace("**", "\\*\\*"),
         tables=tables | {"judged": JUDGED, "arena": ARENA},
     )
     return f"{text}\n"

@@ -8,7 +8,7 @@ from typing import Any
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.words import markdown_table
-from fairbandits.report.markup import render_text
+from fairbandits.report.markup import in_symbols, render_text
 from fairbandits.settings.records import check
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
@@ -77,7 +77,7 @@ def _line(claim: Claim, judged: Any, before: str, after: str | None) -> list[str
         (judged.said, judged.done) if judged else ("", _reason(claim) if before else "New.")
     )
     cells = (judged.class_ if judged else "", said, done, before, after or "merely reported")
-    return [f"`{claim.id}`", *(" ".join(cell.split()) for cell in cells)]
+    return [f"`{claim.id}`", *map(in_symbols, cells)]
 
 
 def _reason(claim: Claim) -> str:

@@ -21,8 +21,8 @@ Row = Mapping[str, Any]
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
 #: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
-#: Meaning of a number's limits, unless each is one-sided.
-LIMITS = {"curve": "of the runs deviate so much at most"}
+#: Meaning of a number's bounds, unless each is a one-sided confidence bound.
+BOUNDS = {"curve": "of our own runs"}
 #: The most ticks of an axis.
 TICKS = 5
 #: A range this many times the usual distance from the reference gets a logarithmic scale.
@@ -39,13 +39,26 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
     """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
-    panels = ((test, [row for row in found if row["test"] == test.name]) for test in tests)
+    panels = [(test, [row for row in found if row["test"] == test.name]) for test in tests]
+    panels = [(test, rows) for test, rows in panels if any(map(_drawable, rows))]
+    panels = [(test, rows) for test, rows in panels if not _bare(rows)]
     how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
-    return Html().join(
-        _panel(test, rows, named[test.name], **how)
-        for test, rows in panels
-        if any(map(_drawable, rows))
+    shown = Html().join(_panel(test, rows, named[test.name], **how) for test, rows in panels)
+    if not panels:
+        return shown
+    drawn = [row for _, rows in panels for row in rows if _drawable(row)]
+    bars = dict.fromkeys(
+        f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
+        for row in drawn
+        if "level" in row["settings"] and row["low"] != row["high"]
     )
+    shaded = any(operator.lt(*claimed(row)) for row in drawn)
+    return shown + render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
+
+
+def kind_of_bounds(row: Row) -> str:
+    """Return what the bounds of a row's number are, after their level."""
+    return BOUNDS.get(row["procedure"], "confidence bounds, each one-sided")
 
 
 def heading(test: Test) -> str:
@@ -77,6 +90,11 @@ def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
+def _bare(rows: Sequence[Row]) -> bool:
+    """Whether one number without bounds is all that there is to draw."""
+    return len(rows) == 1 and rows[0]["procedure"] == "exact"
+
+
 def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone: bool) -> Html:
     drawn = [row for row in rows if _drawable(row)]
     axis = _axis(drawn)
@@ -91,8 +109,6 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         drawn=drawn,
         cases=[(row, _case(row, axis) if _drawable(row) else None) for row in shown],
         marks=MARKS,
-        shaded=operator.lt(*claimed(drawn[0])),
-        kind=LIMITS.get(drawn[0]["procedure"], "limits, each one-sided"),
         endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
@@ -129,7 +145,8 @@ class Axis(NamedTuple):
     @property
     def labels(self) -> list[tuple[float, str]]:
         """The ticks' places and their numbers."""
-        return [(self.at(tick), f"{tick + 0.0:.10g}".replace("-", "−")) for tick in self.ticks]
+        signs = str.maketrans({",": "\u202f", "-": "−"})
+        return [(self.at(tick), f"{tick + 0.0:,.10g}".translate(signs)) for tick in self.ticks]
 
 
 def _axis(rows: Sequence[Row]) -> Axis:

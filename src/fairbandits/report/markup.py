@@ -24,6 +24,32 @@ GENERATED = ("claims", "robustness")
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
 
 
+_GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
+_WORDS = [
+    (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))
+]
+_INDICES = [
+    (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
+]
+#: What `plain` writes in letters of any terminal -> its symbol.
+_SYMBOLS = (
+    *_WORDS,
+    (r"\bsqrt\((\w)\)", r"√\1"),
+    (r"\bsqrt(?:\(| (?=\w))", lambda found: "√" + found[0][4:].strip()),
+    (r"\bsum_(?=\w)", "Σ_"),
+    (r"\bfloor\((.*?)\)", r"⌊\1⌋"),
+    (r"\bceil\((.*?)\)", r"⌈\1⌉"),
+    *_INDICES,
+    ("<=", "≤"),
+    (">=", "≥"),
+    (" - ", " − "),
+    (r" \* ", " · "),
+    (r"\b1e(-?\d)", r"10^\1"),
+    (r"(\d)e(-?\d)", r"\1·10^\2"),
+    (r"\^2\b", "²"),
+)
+
+
 class Html(Markup):
     """HTML, which a notebook shows as such."""
 
@@ -50,7 +76,12 @@ def _templates(escape: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters |= {"minus": minus, "plain": plain, "typeset": typeset}
+    environment.filters |= {
+        "minus": minus,
+        "symbols": in_symbols,
+        "plain": plain,
+        "typeset": typeset,
+    }
     return environment
 
 
@@ -71,6 +102,20 @@ def minus(text: str) -> str:
     'from −2 to 3, of bf-lem6'
     """
     return _MINUS.sub("−", text)
+
+
+def in_symbols(text: str) -> str:
+    r"""Return prose as one line of text, with formulas in the letters that a browser has.
+
+    >>> in_symbols(r"at least $\sqrt{\tau T} - 1$")
+    'at least √(τ T) − 1'
+    >>> in_symbols("lambda_k t - R_k(t) = Q_k(t), in `rise_k`")
+    'λₖ t − Rₖ(t) = Qₖ(t), in `rise_k`'
+    """
+    text = " ".join(plain(text).split())
+    for pattern, symbol in _SYMBOLS:
+        text = re.sub(pattern, symbol, text)
+    return minus(text)
 
 
 def typeset(text: str) -> Html:

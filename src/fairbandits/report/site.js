@@ -56,7 +56,7 @@
       this.pager = made("nav", "fb-buttons");
       this.pager.setAttribute("aria-label", "pages of the table");
       const place = this.table.closest(".fb-scroll") ?? this.table;
-      place.before(box, this.status);
+      if (this.rows.length > 8) place.before(box, this.status);
       place.after(this.pager);
     }
 
