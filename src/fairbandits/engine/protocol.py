@@ -11,8 +11,9 @@ round and ``coin`` the round's 64-bit word, are
   the rewards of all arms, the action being their probabilities;
 - ``probe(state, out)``: write ``out[p, k]``, the p-th probe for arm k, at a checkpoint.
 
-An observer has ``watch(observer, state, t, action, reward)``, called after the policy, whose state
-it is, has learnt from round `t`, and ``report(observer, state, out)``, which does as ``probe``.
+An observer has ``watch(observer, state, t, action, reward)``, called after the policy has learnt
+from round `t`; `state` is that of the policy. ``report(observer, state, out)`` works like
+``probe``.
 """
 
 from collections.abc import Callable
@@ -28,8 +29,8 @@ from fairbandits.data.provenance import COMPILED
 #: them. So inlining is forced. Numba also makes a C entry point for each function; nothing here
 #: uses it, and it takes time to compile, so it is switched off.
 INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
-#: A function without options of its own inherits those of its caller, forced inlining too. A large
-#: function that is called from several places, or seldom reached, therefore says so.
+#: A function without its own options inherits those of its caller, also forced inlining. A large
+#: function that is called from several places, or rarely, therefore has its own.
 NOT_INLINED = {"forceinline": False, "no_cfunc_wrapper": True}
 #: Decorators of functions that the round loops call.
 inlined, not_inlined = register_jitable(**INLINE), register_jitable(**NOT_INLINED)
@@ -46,8 +47,8 @@ _FUNCTIONS: dict[tuple[str, type], Callable] = {}
 def implements(name: str, *state_classes: type) -> Callable[[Callable], Callable]:
     """Register a function as a verb of the states of some classes.
 
-    TypeError for one outside the folders of the fingerprint, whose later edits would not change the
-    name of Numba's cache folder: a stale compiled copy could run.
+    TypeError for a function outside the folders of the fingerprint: its later edits would not
+    change the name of Numba's cache folder, and a stale compiled copy could run.
     """
 
     def register(function: Callable) -> Callable:

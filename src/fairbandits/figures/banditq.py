@@ -156,9 +156,9 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the cumulative rewards and, below, their difference to the benchmark's.
 
-    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ mean }};
-    {{ spread }}; thin line: one replicate. The static benchmark played as a policy is a control
-    that the published figure does not have.
+    {{ title }}: cumulative rewards; below, the same minus the reward b* t of the static benchmark.
+    Lines: {{ mean }}; {{ spread }}; thin line: one replicate. As a control, which the published
+    figure does not have, the static benchmark is also played as a policy.
     """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
@@ -207,7 +207,7 @@ def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
     value : {unit}
         Value of {quantity} in the authors' own run, replayed.
     published : {unit}
-        The number read off the published figure; none where none was read off.
+        The number read off the published figure; none if none was read off.
     """
     return _replayed(published, "rates", "reward accrual rate")
 

@@ -1,4 +1,4 @@
-"""What BF-UCB and its baselines share: groups, quotas, switches, and the initial rounds."""
+"""Common parts of BF-UCB and its baselines: groups, quotas, switches, and the initial rounds."""
 
 import math
 from collections.abc import Mapping
@@ -132,7 +132,7 @@ def _learn(state, t, arm, reward):
     merits.learn_arm(state.arms, state.arms.row_of[arm], reward, False)
 
 
-# These rounds are few: inlined, they would slow down all others.
+# These rounds are few: if inlined, they would slow down all others.
 
 
 @not_inlined
