@@ -100,7 +100,7 @@ def rates(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
     Reward accrual rates of the protected arms, {{ what }}. Lines: {{ mean }}; {{ spread }}; thin
-    line: one replicate; broken lines: the targets.
+    line: one replicate; dashed lines: the targets.
     """
     drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
     axes[-1].legend(ncols=2)
@@ -199,7 +199,7 @@ def replayed_rates(published: pd.DataFrame) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
     Reward accrual rates of the protected arms, {{ what }}. Lines: one run of {{ horizon }} rounds
-    with the program's own random numbers; circles: read off the published curves; broken lines: the
+    with the program's own random numbers; circles: read off the published curves; dashed lines: the
     targets.
 
     Columns

@@ -101,7 +101,7 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     Reward regret of BF-UCB for three quotas, computed from the probabilities with which arms were
     drawn. Groups have {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %},
     on its own instances, where the first mean of each group is fixed{% endif %}. Thick line:
-    {{ mean }}; narrow band: 95 % t interval of the mean; broken lines: 95 % of the replicates. The
+    {{ mean }}; narrow band: 95 % t interval of the mean; dashed lines: 95 % of the replicates. The
     axes of the two panels differ.
 
     Columns

@@ -34,7 +34,7 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
 
     Regret of Fair-UCB at round {{ horizon }} (left) and its largest violation in any round (right)
     against the tolerance, on a linear axis above and a logarithmic axis below. Solid: {{ what }};
-    broken: the other reading of the gaps; horizontal lines: UCB1, which ignores quotas. Mean over
+    dashed: the other reading of the gaps; horizontal lines: UCB1, which ignores quotas. Mean over
     {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
 
     Columns
