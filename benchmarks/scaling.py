@@ -306,25 +306,22 @@ def table(cuts: Mapping[str, Sequence[Task]]) -> list[str]:
         for cores in CORES:
             minutes = " | ".join(f"{one:.1f}" for one in predictions(tasks, cores))
             lines.append(f"| {name} | {len(tasks)} | {cores} | {minutes} |")
-    for name, tasks in cuts.items():
-        lines += ["", f"**{name}**: {_limits(tasks)}"]
-    return lines
+    lines += [
+        "",
+        "| cut | all simulations | longest simulation jobs | longest other jobs |",
+        "|---|---:|---|---|",
+    ]
+    return lines + [f"| {name} | {_limits(tasks)} |" for name, tasks in cuts.items()]
 
 
 def _limits(tasks: Sequence[Task]) -> str:
-    """Say what no number of cores can go below."""
-    work = sum(task.seconds for task in tasks if task.sent)
+    """Return the cells on processor time, which no number of cores can reduce."""
     longest = [
         sorted((task for task in tasks if task.sent is sent), key=lambda task: -task.seconds)[:3]
         for sent in (True, False)
     ]
-    simulates, others = (
-        ", ".join(f"`{task.name}` ({task.seconds:.0f} s)" for task in some) for some in longest
-    )
-    return (
-        f"all simulations take {work:.0f} s of processor time, {work / 64:.0f} s on each of 64 "
-        f"cores. The longest jobs are {simulates}. The longest of the others are {others}."
-    )
+    cells = ["<br>".join(f"{task.name}, {task.seconds:.0f} s" for task in some) for some in longest]
+    return " | ".join([f"{sum(task.seconds for task in tasks if task.sent):.0f} s", *cells])
 
 
 def plot(cuts: Mapping[str, Sequence[Task]]) -> None:

@@ -1,5 +1,6 @@
-"""README, docs, pages, help texts and claims keep the words and the length of docs/writing.md."""
+"""README, docs, pages, help texts, claims and docstrings keep to docs/writing.md."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -11,18 +12,22 @@ import yaml
 from fairbandits.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fairbandits"
 GUIDE = ROOT / "docs" / "writing.md"
-#: Pages that commands write, and the page that mirrors the audit's tables.
-ELSEWHERE = ("data-dictionary", "faults", "procedures", "third-edition", "words-of-the-ledgers")
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
-    *(page for page in sorted(ROOT.glob("docs/*.md")) if page.stem not in ELSEWHERE),
+    *sorted(ROOT.glob("docs/*.md")),
 ]
 LEDGERS = sorted(ROOT.glob("papers/*/claims.yaml"))
+#: Texts of a claim and of its tests.
+SAID = ("statement", "part", "note", "untestable", "meaning", "uncontrolled")
+#: Folders whose docstrings users read, captions of figures among them.
+READ = ("cli", "engine", "figures", "library", "measures", "observers", "policies", "theory")
 LONGEST = 35
 #: What is no prose, and what replaces it.
 STRIPPED = [
     (r"^```[\s\S]*?^```$", "\n\n"),
+    (r"^ *>>>[\s\S]*?(?=\n\n|\Z)|^.*\n-+$|^\S.*$(?=\n {4}\S)", "\n\n"),
     (r"<!--.*?-->|</?\w+/?>|\*", ""),
     (r"^\s*\|.*$|^#.*$|^- Before:.*$", "\n"),
     (r"`[^`]+`|\$\$[^$]+\$\$|\$[^$]+\$", "X"),
@@ -41,7 +46,7 @@ def prose(text: str) -> list[str]:
 
 
 def texts(kind: str) -> Iterator[tuple[str, str]]:
-    """Yield place and text of pages, notebooks, help texts, or the statements of claims."""
+    """Yield place and text of pages, notebooks, help texts, docstrings, or claims."""
     if kind == "pages":
         yield from ((page.name, page.read_text(encoding="utf-8")) for page in PAGES)
     elif kind == "notebooks":
@@ -53,13 +58,22 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
         for name, command in main.commands.items():
             told = [command.help, *(getattr(one, "help", "") for one in command.params)]
             yield name, "\n\n".join(filter(None, told))
+    elif kind == "docstrings":
+        for file in (path for folder in READ for path in SOURCE.glob(f"{folder}/*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    place = f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}"
+                    yield place, ast.get_docstring(node) or ""
     else:
         for file in LEDGERS:
             claims = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
-            yield from ((name, claim["statement"]) for name, claim in claims.items())
+            for name, claim in claims.items():
+                for record in (claim, *claim.get("tests", {}).values()):
+                    told = [record[key] for key in SAID if key in record]
+                    yield name, "\n\n".join(told)
 
 
-@pytest.mark.parametrize("kind", ["pages", "notebooks", "help", "statements"])
+@pytest.mark.parametrize("kind", ["pages", "notebooks", "help", "docstrings", "claims"])
 def test_sentences_are_short_and_words_are_those_of_the_list(kind):
     rows = re.findall(r"^\| .+ \| .+ \| (.+) \|$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     avoided = [word for row in rows[1:] for word in row.split(", ")]

@@ -74,7 +74,7 @@ def verdicts(configs, findings, joint, out):
 def record(configs, verdicts, findings, out):
     """Write VERDICTS and FINDINGS as short tables in OUT, both or neither.
 
-    The committed ones are verdicts.csv and findings.csv, in the folder audit/.
+    The committed tables are verdicts.csv and findings.csv, in the folder audit/.
     """
     from fairbandits.audit import run
 
@@ -105,8 +105,8 @@ def record(configs, verdicts, findings, out):
 def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
 
-    Verdicts are those of the results on disk or, without results, the committed ones. Verdicts of
-    a paper are refused if its rules or data have changed since.
+    The verdicts are from the results on disk or, without results, from the committed tables. They
+    are refused for a paper whose rules or data have changed since.
     """
     from fairbandits.audit import run
 
@@ -160,8 +160,8 @@ def vocabulary():
 def rejudge(paper, words, salts, primary, record, smoke, cores):
     """Judge a PAPER again, on other data.
 
-    The command lists which verdicts recur. Each salt has its own folder, results/rejudge/PAPER/...
-    An interrupted run continues where it stopped.
+    The command lists which verdicts stay the same. Each salt has its own folder,
+    results/rejudge/PAPER/... An interrupted run continues where it stopped.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.run import load

@@ -1,8 +1,8 @@
 """Start the workflow so that it can be killed at any moment and started again.
 
-Snakemake's own lock survives a `kill -9` and then has to be removed by hand. Ours is a file lock
-of this process, which the system takes away whenever and however the process ends; holding it, and
-seeing no other snakemake at work in the folder, a left-over lock of Snakemake's is known stale.
+Snakemake's own lock survives a `kill -9` and then has to be removed by hand. Ours is a file lock of
+this process, which the system releases however the process ends. If we hold it and no other
+snakemake works in the folder, a lock that Snakemake left behind is stale.
 """
 
 import fcntl
@@ -85,7 +85,7 @@ def launch(
 
 
 def named_figures(config: Config) -> list[str]:
-    """Return the figures as they are asked for, e.g. ``banditq_fig2``."""
+    """Return the names of the figures as targets, e.g. ``banditq_fig2``."""
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
@@ -104,9 +104,9 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
 
 
 def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
-    """Raise ConfigError for the first changed setting that none of the asked-for figures shows.
+    """Raise ConfigError for the first changed setting that no requested figure shows.
 
-    Where anything is asked for that is no figure, every change counts as used.
+    If a target is no figure, every change counts as used.
     """
     if not targets or not set(targets) <= set(named_figures(config)):
         return
@@ -124,7 +124,7 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
 
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
-    """Return what is to be made of a variant: by default all figures that show what is changed."""
+    """Return the targets of a variant: by default all figures that show the change."""
     changed = [one for one in config.experiments if one.changed]
     shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
@@ -164,8 +164,8 @@ def _snakemakes_in(root: Path) -> list[str]:
 def _end_jobs(root: Path) -> None:
     """End the jobs of a run that was killed, when no snakemake is at work in the folder.
 
-    They would write what the next run writes, maybe with other code. Each file they have not
-    finished stays as it was.
+    They would write the same files as the next run, perhaps with other code. Files that they have
+    not finished stay as they were.
     """
     jobs: list[psutil.Process] = []
     above = {one.pid for one in psutil.Process().parents()}

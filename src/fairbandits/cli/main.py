@@ -1,8 +1,8 @@
 """The command line; each step of the workflow is one of these commands.
 
-A file has one command, or a few that belong together, whose decorators give the parameters and
-their types. It is imported when one of them runs or its help is shown, and imports what takes long
-only in the command that needs it.
+A file has one command or a few related commands; decorators give their parameters and types. A file
+is imported when one of its commands runs or shows its help. Slow imports are inside the commands
+that need them.
 """
 
 import sys
@@ -75,7 +75,7 @@ class Commands(click.Group):
             raise
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the commands do, those first that a user has use for."""
+        """Write what the commands do, commands for users first."""
         widest = max(map(len, FILE_OF))
         room = formatter.width - 6 - widest
         for title, names in SECTIONS.items():

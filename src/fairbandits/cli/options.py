@@ -1,4 +1,4 @@
-"""What commands share: their options, completion in the shell, and the words of some errors."""
+"""Common parts of the commands: options, completion in the shell, and some error messages."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def examples(*lines: str) -> str:
-    """Return what stands below the help of a command: lines that can be typed."""
+    """Return the examples below the help of a command."""
     return "\b\n" + "\n".join(["Examples:", *(f"  fairbandits {line}" for line in lines)])
 
 
@@ -90,7 +90,7 @@ def set_option(words: str):
 
 
 def of_a_paper(command):
-    """Give a command what says which tests are to be asked, and of which data."""
+    """Give a command the options that choose tests and data."""
     claims = {"multiple": True, "shell_complete": completing(_claims)}
     seed = "Root seed, or `ledger`; default as configured."
     for given in (

@@ -1,4 +1,4 @@
-"""The commands for policies of one's own: a comparison, the arena, and claims about them."""
+"""The commands for your own policies: a comparison, the arena, and claims about them."""
 
 import os
 import sys
@@ -55,9 +55,9 @@ def demo(rounds, replicates, out):
 def arena(configs, results, policy, contracts, instances, compiled, replicates, jobs, out):
     """Run your own policy in the arena.
 
-    It meets the rewards that the stored policies met. Parameters of the class named quotas, targets
-    and groups receive those of each instance. The command prints a table and writes one HTML page.
-    `fairbandits replicate arena` makes the stored runs.
+    It sees the same rewards as the stored policies. The parameters quotas, targets and groups of
+    the class receive the values of each instance. The command prints a table and writes one HTML
+    page. `fairbandits replicate arena` makes the stored runs.
     """
     from fairbandits.arena import entrant, page
     from fairbandits.arena.roles import load_arena
@@ -100,16 +100,16 @@ def standings(configs, results):
 @option(
     "--seed",
     type=IntRange(min=0),
-    help="Seed in place of that of the rules; everything is then exploratory.",
+    help="Seed to use in place of the hash of the rules; everything is then exploratory.",
 )
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, file):
-    """Judge claims about policies of your own.
+    """Judge claims about your own policies.
 
-    They are judged as those of the papers are. FILE holds instances, policies, horizon, replicates,
+    They are judged like the papers' claims. FILE holds instances, policies, horizon, replicates,
     and a ledger of claims (docs/your-own-claims.md). The command first freezes the rules: the seed
-    is a hash of them and of the policies' files, so that other rules draw new data. The report
-    lists every look at data.
+    is a hash of them and of the policies' files, so changed rules draw new data. The report lists
+    every look at the data.
     """
     from fairbandits.audit.judging import run
 

@@ -56,9 +56,9 @@ def _scale(name: str, words: str):
 def replicate(cores, scale, changes, replicates, out, dry_run, targets):
     """Run the workflow, or TARGETS of it.
 
-    TARGETS are `figures`, `banditq_fig2` and the like; default everything. With --set or
-    --replicates, draw all figures that show the change, or the TARGETS among them.
-    Committed files do not change.
+    TARGETS are e.g. `figures` or `banditq_fig2`; default everything. With --set or --replicates the
+    command draws the figures that show the change, or the TARGETS among them, and committed files
+    do not change.
     """
     root = checkout()
     files = [*DEFAULT_CONFIG, *([ROOT / "config" / f"{scale}.yaml"] if scale else [])]

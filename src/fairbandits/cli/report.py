@@ -1,4 +1,4 @@
-"""The commands that make the report, and what the project's pages say."""
+"""The commands that make the report and the project's pages."""
 
 import json
 from pathlib import Path
@@ -16,8 +16,8 @@ from fairbandits.settings.schemas import checkout
 def describe(file):
     """Describe the columns of the table FILE.
 
-    Each has its meaning, unit and range. Without FILE, print the whole data dictionary as a
-    Markdown page.
+    Print the meaning, unit and range of each column. Without FILE, print the whole data dictionary
+    as a Markdown page.
     """
     from fairbandits.report import describing
 
@@ -111,7 +111,7 @@ def _catalogued(form, config, results, out):
 def article(configs, out):
     """Write the reproduction report as a PDF.
 
-    It is made of the committed tables.
+    It is made from the committed tables.
     """
     from fairbandits.audit.run import load
     from fairbandits.report import article

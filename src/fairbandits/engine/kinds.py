@@ -1,7 +1,8 @@
 """Choose which loops are compiled or interpreted; only one process compiles each.
 
-A loop is compiled anew for each kind of policy state, in seconds; interpreted it gives the same
-bits, some hundred times slower. So a kind is interpreted until compiling it has become cheaper.
+A loop is compiled for each kind of policy state, which takes seconds. Interpreted it gives the same
+bits, some hundred times more slowly. So a kind is interpreted until compiling it would have been
+cheaper.
 """
 
 import fcntl
@@ -14,13 +15,13 @@ from typing import Any
 
 import numba
 
-#: Interpreted work that costs as much as compiling a kind, as loading one from the disk, and as the
-#: first of either in a process: rounds times (10 + arms), each unit 1 to 4 us for most kinds, which
-#: take 2 to 10 s to compile.
+#: Interpreted work that costs as much as compiling a kind, as loading a kind from disk, and as the
+#: first of either in a process. Work is rounds times (10 + arms); a unit takes 1 to 4 us for most
+#: kinds, and compiling them 2 to 10 s.
 COMPILING = 3_000_000
 LOADING = 10_000
 FIRST = 200_000
-#: Some observers take far longer. So a kind is compiled in the middle of a run after so many
+#: Some observers take far longer. So a kind is compiled in the middle of a run after this many
 #: seconds of interpretation; the second number is the rounds between checks of the clock.
 PATIENCE, PIECE = 5.0, 50
 

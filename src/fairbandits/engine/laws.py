@@ -1,4 +1,4 @@
-"""Reward laws: a code and two numbers per arm make a reward of a word, in one loop for all laws."""
+"""Reward laws: a code and two numbers per arm turn a word into a reward, in one loop for all."""
 
 import math
 
@@ -101,8 +101,8 @@ def _gamma(w, j, shape):
             v = v * v * v
             j += 1
             u = open_unit(inner(w, j))
-            # their squeeze, with room for rounding: what passes it passes the test, and it needs
-            # no logarithm
+            # their squeeze, with room for rounding: numbers that pass it also pass the test,
+            # without a logarithm
             if u < 1.0 - 0.0331 * x * x * x * x - 1e-6:
                 return boost * d * v, j
             if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):

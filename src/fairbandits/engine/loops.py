@@ -1,7 +1,7 @@
 """The round loops, one per feedback model, for one replicate or a block of them.
 
-A loop can stop after any round and go on with the same arrays. Memory does not grow with the
-horizon: sums are recorded at checkpoints.
+A loop can stop after any round and continue with the same arrays. Memory does not grow with the
+horizon, since only sums at checkpoints are recorded.
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,8 @@ With ``t`` the 1-based round and ``coin`` the round's 64-bit word, the methods a
   rewards of all arms, the action being their probabilities;
 - ``probe(out)``: write ``out[p, k]``, the p-th probe for arm k, at a checkpoint.
 
-An observer's are ``watch(state, t, action, reward)``, called after the policy, whose state it is,
-has learnt from round `t`, and ``report(state, out)``, which does as ``probe``.
+An observer has ``watch(state, t, action, reward)``, called after the policy, whose state it is
+given, has learnt from round `t`, and ``report(state, out)``, which works like ``probe``.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ from fairbandits.data.provenance import COMPILED
 #: them. So inlining is forced. Numba also makes a C entry point for each function; nothing here
 #: uses it, and it takes time to compile, so it is switched off.
 INLINE = {"forceinline": True, "no_cfunc_wrapper": True}
-#: A function without options of its own inherits those of its caller, forced inlining too. A large
-#: function that is called from several places, or seldom reached, therefore says so.
+#: A function without its own options inherits those of its caller, also forced inlining. A large
+#: function that is called from several places, or rarely, therefore has its own.
 NOT_INLINED = {"forceinline": False, "no_cfunc_wrapper": True}
 #: Decorators of functions that the round loops call.
 inlined, not_inlined = register_jitable(**INLINE), register_jitable(**NOT_INLINED)

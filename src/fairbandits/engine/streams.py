@@ -1,10 +1,10 @@
 """Addressable random streams: every number is a pure function of its address.
 
 The address is (root seed, stream name, replicate, kind, index, n). BLAKE2b of the first five gives
-a key, and the n-th number of the key is the n-th output of SplitMix64 started there, computed
-directly: no number depends on chunking, on order, on the number of cores or on another policy.
-SplitMix64 is that of G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
-generators", OOPSLA 2014, with a gamma of its own for each stream and D. Stafford's Mix13.
+a key. The n-th number of the key is the n-th output of SplitMix64 started there, computed directly.
+So no number depends on chunking, order, the number of cores or another policy. SplitMix64 is by G.
+L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+here with its own gamma for each stream and D. Stafford's Mix13.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Eight numbers as one value, and arrays of them: the arithmetic of blocks of replicates.
 
-Compiled, a `Vector` is a vector of the processor, whose operations are those of IEEE 754, entry by
-entry, so that no bit changes. Interpreted, it is a NumPy array of shape (LANES,). Without vectors
-the compiler would have to prove that the arrays that a loop reads and writes are not the same.
+Compiled, a `Vector` is a vector of the processor with the operations of IEEE 754, entry by entry,
+so no bit changes. Interpreted, it is a NumPy array of shape (LANES,). Without vectors the compiler
+would have to prove that a loop reads and writes different arrays.
 """
 
 import itertools

@@ -1,7 +1,8 @@
 """The papers' figures: one module per paper, one function with `@figure` for each, or for several.
 
-What is said of a figure stands at its function, and the workflow, the data dictionary and the pages
-read it from the source: pandas and Matplotlib, which the functions need, take a second to import.
+Label, caption and columns of a figure are written at its function. The workflow, the data
+dictionary and the pages read them from the source, since importing pandas and Matplotlib takes a
+second.
 """
 
 import ast
@@ -25,7 +26,7 @@ WORDS = {
 
 
 class Declared(NamedTuple):
-    """What is said of a figure."""
+    """Label, caption and columns of a figure."""
 
     function: str  # name of what draws it, in the paper's module
     label: str  # what it shows, in a few words that tell it from the paper's other figures
@@ -58,7 +59,7 @@ def figure(
     unit: str = "",
     **labels: str,
 ):
-    """Make a function draw figures; what its docstring says after the first line is their caption.
+    """Make a function draw figures; its docstring after the first line is their caption.
 
     It needs the recorded columns `reads`, and of a dataset's rows those that `rows` chooses by the
     footer. `beside` maps a figure to the replay of the published run that it shows too, `labels`
@@ -75,7 +76,7 @@ def figure(
 
 @cache
 def figures_of(paper: str) -> dict[str, Declared]:
-    """Return what is said of a paper's figures, without importing what draws them."""
+    """Return label, caption and columns of a paper's figures, without importing their module."""
     found = {}
     for node in ast.parse(Path(__file__).with_name(f"{paper}.py").read_bytes()).body:
         for call in getattr(node, "decorator_list", ()):
@@ -94,7 +95,7 @@ def figures_of(paper: str) -> dict[str, Declared]:
     return found
 
 
-#: Paper -> figure -> what is said of it. A paper is a module of `fairbandits.figures`.
+#: Paper -> figure -> its label, caption and columns. A paper is a module of `fairbandits.figures`.
 PAPERS = {
     slug: figures
     for slug in sorted(file.stem for file in Path(__file__).parent.glob("*.py"))

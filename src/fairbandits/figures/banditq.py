@@ -100,7 +100,7 @@ def _penalty(footer: Mapping[str, Any]) -> float:
 def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
-    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ lines }}; broken lines: the
+    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ lines }}; dashed lines: the
     targets.
 
     Columns
@@ -108,7 +108,7 @@ def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dra
     value : {unit}
         Value of {quantity} in the authors' own run, replayed.
     published : {unit}
-        The number read off the published figure; none where none was read off.
+        The number read off the published figure; none if none was read off.
     """
     if not datasets:
         return _replayed(published, "rates", "reward accrual rate")
@@ -174,8 +174,9 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the cumulative rewards and, below, their difference to the benchmark's.
 
-    {{ title }}: cumulative rewards, and below less b*t, the static benchmark's. Lines: {{ lines }}.
-    The static benchmark played as a policy is a control that the published figure does not have.
+    {{ title }}: cumulative rewards; below, the same minus the reward b* t of the static benchmark.
+    Lines: {{ lines }}. As a control, which the published figure does not have, the static benchmark
+    is also played as a policy.
     """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward

@@ -29,7 +29,7 @@ GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
 QUOTA = 0.4
 #: The policies of Figures 3b and 3c, in the order of its bars.
 POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
-#: The best fair policy with known means, which the paper's Figure 3a lacks.
+#: The best fair policy with known means, which is not in the paper's Figure 3a.
 OPTIMUM = "best fair policy"
 #: The name that the notebook's cell for Figure 3c writes below the bars of each policy.
 ROTATED = {"BF-UCB": "BF-UCB", "UCB": "MF", "MF": "GEF", "GEF": "UCB"}
@@ -98,20 +98,20 @@ def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
 def regret(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the reward regret of BF-UCB for three quotas.
 
-    Reward regret of BF-UCB for three quotas, from the probabilities that arms were drawn with, with
-    groups of {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %}, on its
-    own instances, where the first mean of either group is fixed{% endif %}. Thick line: {{ mean }};
-    narrow band: 95 % t interval of the mean; broken lines: 95 % of the replicates. The axes of the
-    two panels differ.
+    Reward regret of BF-UCB for three quotas, computed from the probabilities with which arms were
+    drawn. Groups have {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %},
+    on its own instances, where the first mean of each group is fixed{% endif %}. Thick line:
+    {{ mean }}; narrow band: 95 % t interval of the mean; dashed lines: 95 % of the replicates. The
+    axes of the two panels differ.
 
     Columns
     -------
     version
-        Whether the policies are as the paper prints them (`paper`) or as its authors' program has
-        them (`released`).
+        Version of the policies: as printed in the paper (`paper`) or as in the authors' program
+        (`released`).
     quota
         Quota beta of each group, a fraction of the rounds (in a dataset `quota` is a numerator).
-        Range: 0 to 1; none for a policy without.
+        Range: 0 to 1; none for policies without quotas.
     """
     curves = pd.concat(
         _curve(run, series, run.rounds, values)
@@ -171,10 +171,10 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     "0 to 2",
 )
 def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw how far BF-UCB's policy in either group is from the fair one.
+    """Draw the distance of BF-UCB's policy in each group from the fair policy.
 
-    Sum over a group's arms of the distance between the probabilities of BF-UCB and those of the
-    fair policy, in the group's last round, with quotas 0.4 and groups of
+    Distance between BF-UCB's probabilities and those of the fair policy, summed over a group's
+    arms, in the group's last round so far, with quotas of 0.4 and groups of
     {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
     """
     curves = pd.concat(
@@ -235,9 +235,9 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunD
 def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the rewards of three policies, and the best fair one's, over UCB's.
 
-    Expected rewards of the pulls after the initial rounds over those of UCB, run by run, with
-    quotas 0.4. {{ versions }}. Above: as published; middle: on a logarithmic axis; below: BF-UCB
-    beside other readings of a conventional UCB. {{ mean | capitalize }}, over
+    Expected rewards of the pulls after the initial rounds divided by those of UCB, run by run, with
+    quotas of 0.4. {{ versions }}. Above: as published; middle: on a logarithmic axis; below: BF-UCB
+    over other readings of a conventional UCB. {{ mean | capitalize }}, over
     {{ shows[1].replicates }} for the other readings; {{ spread }}.
 
     Columns
@@ -306,9 +306,9 @@ def _exposures(
     unit="pulls",
 )
 def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls of either group under four policies.
+    """Draw the pulls of each group under four policies.
 
-    Pulls of the majority and the minority after {{ horizon }} rounds, with quotas 0.4.
+    Pulls of the majority and the minority after {{ horizon }} rounds, with quotas of 0.4.
     {{ versions }}. Above: {{ groups | join(" and ") }} arms, {{ replicates }} replicates; below:
     {{ shows[1].groups | join(" and ") }} arms, {{ shows[1].replicates }} replicates. Thin bars:
     standard deviation over replicates; thick bars: 95 % t interval of the mean.
@@ -360,10 +360,10 @@ def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: A
 def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of each minority arm, with true and with rotated labels.
 
-    Pulls of each arm of the minority after {{ horizon }} rounds, with quotas 0.4. {{ versions }}.
-    Above: true labels; below, as a hypothesis: with the labels that the notebook's cell for this
-    figure writes. Mean over {{ replicates }} replicates; thin bars: standard deviation; thick bars:
-    95 % t interval of the mean.
+    Pulls of each arm of the minority after {{ horizon }} rounds, with quotas of 0.4.
+    {{ versions }}. Above: true labels; below, as a hypothesis: with the labels that the notebook's
+    cell for this figure writes. Mean over {{ replicates }} replicates; thin bars: standard
+    deviation; thick bars: 95 % t interval of the mean.
 
     Columns
     -------

@@ -31,15 +31,16 @@ SCALES = {"linear": "linear", "symlog": "logarithmic"}
 def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw regret and largest violation against the tolerance.
 
-    Regret at round {{ horizon }} (left) and largest fairness violation in any round (right) of
-    Fair-UCB for each tolerance; above on a linear, below on a logarithmic axis. Solid: {{ what }};
-    broken: the other reading of the gaps; level lines: UCB1 without quotas. Mean over
+    Regret of Fair-UCB at round {{ horizon }} (left) and its largest violation in any round (right)
+    against the tolerance, on a linear axis above and a logarithmic axis below. Solid: {{ what }};
+    dashed: the other reading of the gaps; horizontal lines: UCB1, which ignores quotas. Mean over
     {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
 
     Columns
     -------
     tolerance : pulls
-        Tolerance alpha, pulls that an arm may be behind. Range: none for a policy without.
+        Tolerance alpha, the pulls that an arm may be behind its quota. Range: none for policies
+        without a tolerance.
     """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
@@ -102,10 +103,11 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
 def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the r-Regret of Fair-UCB and LFG over time.
 
-    r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps; above
-    to {{ horizon }} rounds, below to {{ shows[2].horizon }}. Lines: mean over {{ replicates }}
-    replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line: one replicate.
-    The vertical axis is linear below 1. The instance, the tolerance 0 and eta are reconstructed.
+    r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps, up to
+    {{ horizon }} rounds (above) and up to {{ shows[2].horizon }} rounds (below). Lines: mean over
+    {{ replicates }} replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line:
+    one replicate. The vertical axis is linear below 1. The instance, the tolerance 0 and eta are
+    reconstructed.
 
     Columns
     -------
@@ -138,12 +140,11 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
 def fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the fairness violation of Fair-UCB and LFG over time.
 
-    Fairness violation of Fair-UCB and of LFG with several weights eta: above to {{ horizon }}
-    rounds, of the round (left) and the largest so far (right); below to {{ shows[1].horizon }}
-    rounds, of the round (left; dotted: eta times the largest gap) and divided by the round (right).
-    Lines: mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below;
-    {{ spread }}; thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are
-    reconstructed.
+    Violation of Fair-UCB and of LFG with several weights eta. Above, up to {{ horizon }} rounds: in
+    the round (left) and the largest so far (right). Below, up to {{ shows[1].horizon }} rounds: in
+    the round (left) and divided by the round (right). Dotted: eta times the largest gap. Lines:
+    mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below; {{ spread }};
+    thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are reconstructed.
     """
     curves = pd.concat(
         _over_time(run, dataset.footer, series, values)

@@ -43,10 +43,10 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the pulls of non-critical and of critical arms against inverse gaps.
 
     Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
-    non-critical arms (Experiment A, gap less penalty rate), below: critical arms (Experiment B), a
+    non-critical arms (Experiment A, gap minus penalty rate), below: critical arms (Experiment B), a
     column for each case. Large points: mean over {{ replicates }} replicates with Gaussian rewards,
     bars: 95 % t interval of the mean; crosses: one replicate; small marks: other reward laws. The
-    laws are reconstructed. Level line: quota times rounds. Curve: fluid law of HT-UCB.
+    laws are reconstructed. Horizontal line: quota times rounds. Curve: fluid law of HT-UCB.
 
     Columns
     -------
@@ -158,9 +158,9 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the penalised regret against the number of rounds, with controls.
 
     Penalised regret against the number of rounds for 5 and 20 arms and three sums of quotas. Above:
-    the published curves, up to {{ horizon }} rounds; below: with the controls that the paper lacks,
-    up to {{ shows[6].horizon }} rounds, on logarithmic axes. Mean over {{ replicates }} replicates
-    ({{ published_replicates }} in the paper), beyond {{ horizon }} rounds over
+    the published curves, up to {{ horizon }} rounds; below: with controls that the paper does not
+    have, up to {{ shows[6].horizon }} rounds, on logarithmic axes. Mean over {{ replicates }}
+    replicates ({{ published_replicates }} in the paper), beyond {{ horizon }} rounds over
     {{ shows[6].replicates }}; band: 95 % t interval of the mean. The means of the arms are drawn
     uniformly for each replicate, which is reconstructed.
     """
@@ -231,10 +231,10 @@ def panel_of(footer: dict) -> str:
     unit="pulls",
 )
 def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
-    """Draw the pulls that each arm lacks against the scale parameter.
+    """Draw the shortfall of each arm against the scale parameter.
 
-    Pulls that each arm lacks after {{ horizon }} rounds against the scale parameter eta, for two
-    settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
+    Shortfall of each arm, in pulls, after {{ horizon }} rounds against the scale parameter eta, for
+    two settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
     {{ spread }}. The steps of eta are reconstructed.
 
     Columns
@@ -309,18 +309,18 @@ def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray
 def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     """Draw reward against unfairness along each policy's sweep.
 
-    Expected reward of all pulls against the sum of the pulls that arms lack after {{ horizon }}
-    rounds, a point for each value of what a policy can vary; 4 instances (rows) and 3 reward laws
-    (columns). Means over {{ replicates }} replicates. Grey: unfairness that all policies reach,
-    where alone they can be compared. LFG's points below the axes are those of small weights; the
-    inset has all of them, and LFG on an even grid of weights. What is varied, the number of rounds
-    and the law of the means are reconstructed.
+    Expected reward of all pulls against the unfairness, the summed shortfall of all arms, after
+    {{ horizon }} rounds, for 4 instances (rows) and 3 reward laws (columns). Each point is a value
+    of the policy's parameter. Means over {{ replicates }} replicates. Grey: levels of unfairness
+    that all policies reach, the only ones where they can be compared. LFG's points with small
+    weights are below the axes; the inset shows all of them, and LFG on an even grid of weights. The
+    parameters, the number of rounds and the law of the means are reconstructed.
 
     Columns
     -------
     unfairness : pulls
-        Mean over the replicates of sum_k (tau_k T - N_k(T))+, the pulls lacking in all. Range: at
-        least 0.
+        Mean over the replicates of sum_k (tau_k T - N_k(T))+, the shortfall of all arms together.
+        Range: at least 0.
     """
     points = [along_sweeps(dataset, balance_of) for dataset in datasets]
     laws = list(dict.fromkeys(law for found in points for _, law in found))

@@ -1,4 +1,4 @@
-"""What drawings share: panels, the rows of a curve, the legend below."""
+"""Common parts of drawings: panels, the rows of a curve, the legend below."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from matplotlib.ticker import EngFormatter
 
 from fairbandits.library.style import LAW_TITLES
 
-#: What a figure's function returns: the figure, and what it shows as a table.
+#: The value of a figure's function: the figure, and its curves as a table.
 Drawing = tuple[Figure, pd.DataFrame]
 #: A level that a curve tends to.
 LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}

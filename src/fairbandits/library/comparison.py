@@ -76,14 +76,14 @@ class Comparison:
     def plot(self, kind: str = "rounds") -> plots.Picture:
         """Return a figure of the means by round with 95 % t intervals, a panel for each measure.
 
-        It belongs to no window: save it with ``savefig``; a notebook shows it.
+        No window opens: save the figure with ``savefig``, or show it in a notebook.
 
         Parameters
         ----------
         kind : {"rounds", "tradeoff"}
-            ``"tradeoff"`` has one panel, what fairness costs: the first measure at the last
-            checkpoint against the second where that is above 0, by default regret against what the
-            worst arm lacks. A policy below and left of another is better.
+            ``"tradeoff"`` shows the price of fairness in one panel: the first measure against the
+            second at the last checkpoint, by default regret against violation (0 if negative). A
+            policy to the lower left of another is better.
         """
         checks.one_of("kind", kind, ("rounds", "tradeoff"))
         if kind == "tradeoff":
@@ -92,7 +92,7 @@ class Comparison:
 
     @property
     def caption(self) -> str:
-        """What the table is of: instance, rounds, replicates, and what its columns mean."""
+        """A caption of the table: instance, rounds, replicates, and the meaning of its columns."""
         first, one = next(iter(self.results.items()))
         arms = one.instance
         where = getattr(arms, "source", "")
@@ -121,14 +121,14 @@ class Comparison:
 
 
 def sweep(make: Callable[..., Any], **values: Any) -> dict[str, Any]:
-    """Return a policy with each value of a parameter, labelled, for `compare`.
+    """Return a labelled policy for each value of a parameter, for `compare`.
 
     Parameters
     ----------
     make : callable
         A class of policies, or a function that makes one.
     **values
-        Lists of values, of which all combinations are made; what is no list is the same for all.
+        Parameters. Lists are combined in all ways; any other value is the same for all policies.
 
     Examples
     --------
@@ -168,23 +168,24 @@ def compare(
     Parameters
     ----------
     policies : sequence of object, or mapping of str to object
-        Policies as in `run`, labelled by the keys of a mapping or by their classes; the others are
-        compared with the first.
+        Policies as in `run`, labelled by the keys of a mapping or by their classes. The first one
+        is the reference of the paired differences.
     instance : Instance, RandomInstance or World
-        Means and reward law. One of `fairbandits.instances` brings quotas, targets and penalties of
-        its paper, which are taken where neither quotas nor targets are given.
+        Means and reward law. If neither quotas nor targets are given, those of an instance in
+        `fairbandits.instances` are used, with its penalties.
     horizon : int
         Number of rounds T.
     replicates : int or sequence of int
-        How many replicates, or which; at least 2, since intervals are over them.
+        How many replicates, or their numbers; at least 2, for the intervals.
     metrics : sequence of str or callable, or mapping
-        Methods of `Result`: regret, violation, r_regret, target_regret, penalised_regret,
-        unfairness, reward; or functions of a `Result` that return an array of shape (n_replicates,
-        n_checkpoints). A mapping gives them other names.
+        Measures: names of methods of `Result` (regret, violation, r_regret, target_regret,
+        penalised_regret, unfairness, reward), or functions. A function takes a `Result` and returns
+        an array of shape (n_replicates, n_checkpoints). The keys of a mapping are other names.
     quotas, targets : sequence, length n_arms, optional
-        Required fractions of pulls, exact, or required reward rates. They only measure.
+        Quotas of pulls, exact, or targets of reward per round. They are measured, and no policy
+        sees them.
     penalties : float, sequence of float, or "half_range", optional
-        What a missing pull costs, for ``penalised_regret``.
+        Cost of each missing pull, for ``penalised_regret``.
     checkpoints : sequence of int, optional
         Increasing rounds at which to measure; by default about 150 of them.
     seed, stream, n_jobs, progress
@@ -193,8 +194,8 @@ def compare(
     Raises
     ------
     ValueError
-        If a measure is unknown or lacks what it needs, two policies have one label, or nobody can
-        meet the targets.
+        If a measure is unknown or an input of it is missing, if two policies have the same label,
+        or if no policy can meet the targets.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def compare(
     if targets is not None:
         _check_targets(targets, instance, (seed, stream), numbers.tolist())
     for label, policy in labelled.items():
-        # misfits between policy and instance are reported before anything runs
+        # errors of policies that do not fit the instance come before any run
         feedback_of(policy)
         try:
             policy.start(instance.n_arms, horizon)

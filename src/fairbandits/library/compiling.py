@@ -1,8 +1,8 @@
 """Compile a policy that is written in plain Python, outside this package: `fairbandits.compiled`.
 
-The round loops are compiled for a policy's state, and kept on the disk for the policies of this
-package alone, whose code is part of the folder's name there. What comes from elsewhere is compiled
-anew in each process, with other options: it may allocate, and cannot reach beyond an array.
+The round loops are compiled for the type of a policy's state. For policies of this package they are
+kept on disk, in a folder named by a hash of their code. Policies from elsewhere are compiled again
+in each process, with other options: they may allocate, and their array indices are checked.
 """
 
 import dis
@@ -83,7 +83,7 @@ class Compiled:
         return self._state_class(**fields)
 
     def compile(self, instance: Any, **settings: Any) -> None:
-        """Compile by a run of few rounds; TypeError for what cannot be, other errors are left."""
+        """Compile by a short run; TypeError if that is impossible, other errors are left."""
         rounds = instance.n_arms
         try:
             setting = Setting(self, **settings)
@@ -145,21 +145,21 @@ class Compiled:
 def compiled(policy: Any) -> Compiled:
     """Return a policy in plain Python as one whose methods are compiled, with the same numbers.
 
-    Compiling takes some seconds in each process; nothing is kept on the disk. A division by zero
-    gives inf or nan, as in NumPy.
+    Compiling takes some seconds in each process; nothing is kept on disk. A division by zero gives
+    inf or nan, as in NumPy.
 
     Parameters
     ----------
     policy : object
-        A policy as in `run`, with attributes that are numbers and NumPy arrays of numbers, and with
-        methods that Numba can compile. ``self`` is then a tuple of these attributes: what is in an
-        array can change, a number cannot.
+        A policy as in `run`. Its attributes are numbers and NumPy arrays of numbers, and Numba can
+        compile its methods. In them ``self`` is a tuple of these attributes: entries of arrays can
+        change, numbers cannot.
 
     Raises
     ------
     TypeError
-        If it is no policy. From a run, before the first round, if an attribute or a method cannot
-        be compiled, with its line.
+        If it is no policy. If an attribute or a method cannot be compiled, the run raises it before
+        the first round, with the line.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def compiled(policy: Any) -> Compiled:
 
 
 class _Cache:
-    """Compiled loops, on disk but for those of outside policies, which have their own options."""
+    """Compiled loops, on disk except those of outside policies, which have their own options."""
 
     def __init__(self, loop: Any, disk: Any) -> None:
         self._loop = loop

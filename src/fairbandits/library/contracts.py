@@ -1,4 +1,4 @@
-"""Contracts of fairness: what is owed, how much of it is lacking, and what keeping it costs.
+"""Contracts of fairness: the shortfall of each arm or group, and the price of keeping the contract.
 
 A contract measures whatever has ``rounds``, ``plays``, ``rewards`` and ``true_means``, such as the
 result of `fairbandits.run`, and returns arrays of shape (n_replicates, n_checkpoints).
@@ -27,7 +27,7 @@ __all__ = ["CONTRACTS", "Contract", "GroupExposure", "GroupMerit", "MinimumPulls
 
 
 class Optimum(NamedTuple):
-    """The best fixed distribution, shape (n_arms,), and its mean reward a round."""
+    """The best fixed distribution, shape (n_arms,), and its mean reward per round."""
 
     distribution: np.ndarray
     reward: float
@@ -65,19 +65,19 @@ class Contract:
         return True
 
     def price(self, means: Sequence[float]) -> float:
-        """Return the reward a round that the contract costs whoever knows the means."""
+        """Return the price in reward per round of keeping the contract if the means are known."""
         return float(np.max(means)) - self.optimum(means).reward
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        """Return how much is lacking now where most is lacking, in the contract's `unit`."""
+        """Return the largest shortfall of any arm or group now, in the contract's `unit`."""
         raise NotImplementedError
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
-        """Return the largest shortfall so far: of all rounds if the run kept it, else recorded."""
+        """Return the largest shortfall so far: of all rounds if recorded, else of checkpoints."""
         return np.maximum.accumulate(self.shortfall(seen), axis=-1)
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        """Return the regret against the best that keeps the contract; it can be below 0."""
+        """Return the regret against the best policy that keeps the contract; it can be below 0."""
         raise NotImplementedError
 
     def check(self, n_arms: int) -> None:
@@ -89,13 +89,13 @@ class Contract:
         return np.empty((0, means.size))
 
     def _reason(self, means: np.ndarray) -> str:
-        """Return why nobody can keep the contract."""
+        """Return why no policy can keep the contract."""
         return "quotas must sum to at most 1"
 
 
 @dataclass(frozen=True)
 class MinimumPulls(Contract):
-    """Arm i is owed floor(r_i t) pulls of the first t, in integers (Fair-Learn, Definition 2).
+    """Arm i gets at least floor(r_i t) of the first t pulls, exact (Fair-Learn, Definition 2).
 
     `quotas` are the r_i, exact: 0.05, "1/3"; they sum to less than 1.
     """
@@ -130,7 +130,7 @@ class MinimumPulls(Contract):
 
 @dataclass(frozen=True)
 class MinimumReward(Contract):
-    """Arm i is owed the reward lambda_i t in the first t rounds (BanditQ, Eqs 1-3).
+    """Arm i earns at least the reward lambda_i t in the first t rounds (BanditQ, Eqs 1-3).
 
     `targets` are the lambda_i, 0 for unprotected arms.
     """
@@ -166,10 +166,10 @@ class MinimumReward(Contract):
 
 @dataclass(frozen=True)
 class GroupExposure(Contract):
-    """Group g is owed floor(beta_g t) of the first t pulls of any arms (BF-UCB, Definition 2).
+    """Group g gets at least floor(beta_g t) of the first t pulls (BF-UCB, Definition 2).
 
     `groups` are their sizes, in the order of the arms, `quotas` the beta_g, exact, at most 1 in
-    sum. Its regret is what exceeds that of each group's quota on its best arm.
+    sum. Its regret is the excess over the regret of serving each group's quota by its best arm.
     """
 
     groups: tuple
@@ -212,8 +212,8 @@ class GroupExposure(Contract):
 class GroupMerit(GroupExposure):
     """Group exposure, and pulls within groups in proportion to merit f(mu_i) (BF-UCB, 3.2).
 
-    f is mu**c for the `merit` "power", exp(c mu) for "exponential". Lacking are the pulls of a
-    group, or misplaced in one: 1/2 sum_i |N_i - pi_i N_g| pulls of its arms were due to others.
+    f is mu**c for the `merit` "power", exp(c mu) for "exponential". The shortfall is in pulls of a
+    group, or within one: 1/2 sum_i |N_i - pi_i N_g| of its pulls were of the wrong arm.
     """
 
     merit: str = "power"

@@ -75,24 +75,25 @@ class Instance:
 
 @dataclass(frozen=True)
 class RandomInstance:
-    """An instance whose means are drawn anew for each replicate, independent and uniform.
+    """An instance whose means are drawn for each replicate, independently and uniformly.
 
     Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
-    replicate's stream ``instance`` (see `fairbandits.engine.streams`), whatever the law. A fixed
-    arm leaves the others as they are.
+    replicate's stream ``instance`` (see `fairbandits.engine.streams`), for any law. A fixed arm
+    does not change the other means.
 
     Parameters
     ----------
     n_arms : int
         Number of arms, at least 2.
     low, high : float or sequence of float, length n_arms
-        The means lie strictly between these, for all arms or for each its own.
+        The means lie strictly between these bounds, which are the same for all arms or one for
+        each.
     law, spread
         As in `Instance`.
     decimals : int, optional
-        Round the means to so many decimals.
+        Number of decimals to which means are rounded.
     fixed : sequence of (int, float)
-        Arms (from 1) that have the same mean in every replicate, and that mean.
+        Arms (from 1) with the same mean in every replicate, and that mean.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The instances of the four papers by name, each with what the paper asks for on it.
+"""The instances of the four papers by name, each with the paper's quotas, targets and penalties.
 
 Each is an `Instance` or a `RandomInstance` that also has the ``horizon``, ``quotas``, ``targets``,
-``penalties`` and ``groups`` of its experiment, empty where the paper has none, and ``source``,
-where its numbers stand. ``papers/*/experiments.yaml`` has the provenance of each. What a paper does
-not have is a ValueError.
+``penalties`` and ``groups`` of its experiment, empty if the paper has none. ``source`` says where
+the paper has its numbers; ``papers/*/experiments.yaml`` has the provenance of each number. A
+setting that the paper does not have raises a ValueError.
 
 Examples
 --------
@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Published:
-    """What a paper has on an instance besides means and law; empty where it has none."""
+    """The settings of a paper's instance besides means and law; empty if the paper has none."""
 
     horizon: int = 0  # published number of rounds
     quotas: tuple[Fraction, ...] = ()  # required fractions of pulls, one per arm, exact
@@ -52,7 +52,7 @@ class PublishedInstance(_Published, Instance):
 
 @dataclass(frozen=True)
 class PublishedRandomInstance(_Published, RandomInstance):
-    """An instance that a paper draws anew for each replicate."""
+    """A paper's instance whose means are drawn for each replicate."""
 
 
 def banditq(law: str = "uniform02") -> PublishedInstance:
@@ -155,8 +155,8 @@ def ht_ucb_e(n_arms: int = 5, tau: Any = 0.2, law: str = "gaussian") -> Publishe
 def bf_ucb_high() -> PublishedRandomInstance:
     """Return the high separation of BF-UCB's paper: 50 arms in the majority, 10 in the minority.
 
-    The paper's quotas are the groups' own, 1/5, 3/10 and 2/5 for either, so that ``quotas``, which
-    are of arms, are empty. The law is the released notebook's.
+    The paper's quotas are of groups, 1/5, 3/10 or 2/5 for each, so ``quotas``, which are of arms,
+    are empty. The law is that of the released notebook.
     """
     return PublishedRandomInstance(
         n_arms=60,
@@ -186,7 +186,7 @@ def bf_ucb_low(*, released: bool = False) -> PublishedRandomInstance:
 
 
 def bf_ucb_notebook() -> PublishedInstance:
-    """Return the one instance whose curves BF-UCB's released notebook draws: its last of ten."""
+    """Return the instance whose curves BF-UCB's released notebook draws: the last of its ten."""
     majority = (0.65, 0.799, 0.713, 0.62, 0.646, 0.681, 0.693, 0.792, 0.806, 0.621)
     return PublishedInstance(
         means=(*majority, 0.6, 0.79, 0.751, 0.703, 0.829),

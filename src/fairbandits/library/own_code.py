@@ -1,4 +1,4 @@
-"""User code: its import by its file, the place where it failed, and its only source of chance."""
+"""User code: import it from a file, name the line that failed, check its source of chance."""
 
 import dis
 import random
@@ -103,7 +103,7 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any, int, bool]]:
-    """Yield a function's outside names: word, value, line, whether called without arguments."""
+    """Yield a function's global names: word, value, line, whether called without arguments."""
     known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
     for code in codes(function.__code__):
         words, value, line = "", None, 0

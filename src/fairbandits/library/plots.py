@@ -1,4 +1,4 @@
-"""Measures of results by name, and pictures of them: `Result.plot` and `Comparison.plot`."""
+"""Measures of results by name, and their pictures: `Result.plot` and `Comparison.plot`."""
 
 import inspect
 import io
@@ -15,7 +15,7 @@ from fairbandits.measures.summary import summarise
 
 
 class Picture(Figure):
-    """A figure without a window, which a notebook shows once, whatever its settings for plots."""
+    """A figure without a window; a notebook shows it once, with any settings for plots."""
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()
@@ -99,7 +99,7 @@ def curves_of(
 
 
 def tradeoff_of(curves: Mapping[tuple[str, str], np.ndarray], titles: Mapping[str, str]) -> Picture:
-    """Return a figure of what fairness costs, as `Comparison.plot` does with ``"tradeoff"``."""
+    """Return a figure of the price of fairness, as `Comparison.plot` does with ``"tradeoff"``."""
     if len(titles) < 2:
         raise ValueError(
             "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"

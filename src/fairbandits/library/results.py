@@ -28,12 +28,12 @@ OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
 
 @dataclass(frozen=True)
 class Result:
-    """What a run recorded, and its measures: arrays of shape (n_replicates, n_checkpoints).
+    """The records of a run, and its measures: arrays of shape (n_replicates, n_checkpoints).
 
     Attributes
     ----------
     policy, instance, horizon, seed, stream
-        What was run.
+        The arguments of the run.
     replicates : ndarray of int64, shape (n_replicates,)
         0-based replicate numbers.
     rounds : ndarray of int64, shape (n_checkpoints,)
@@ -45,12 +45,12 @@ class Result:
     probes : dict of str to ndarray of float, same shape
         Reports of the policy and its observers.
     deficits : dict of str to ndarray, same shape
-        With quotas, ``deficit`` r_k t - N_k(t), ``floor_deficit`` floor(r_k t) - N_k(t) (int64),
-        and their largest in the rounds 1..t, ``deficit_sup`` and ``floor_deficit_sup``.
+        With quotas: ``deficit`` is r_k t - N_k(t), and ``floor_deficit`` is floor(r_k t) - N_k(t)
+        (int64). ``deficit_sup`` and ``floor_deficit_sup`` are their maxima over the rounds 1..t.
     means : ndarray of float, shape (n_replicates, n_arms), optional
         True means of each replicate of a random instance.
     quotas : tuple of Fraction, optional
-        The quotas that were measured, exact.
+        The quotas that deficits refer to, exact.
 
     Examples
     --------
@@ -97,14 +97,14 @@ class Result:
     def regret(self) -> np.ndarray:
         """Return the conventional pseudo-regret, `fairbandits.metrics.regret`.
 
-        In a `World` whose means move it is against the best arm of each round.
+        In a `World` with moving means it is against the best arm of each round.
         """
         if isinstance(self.instance, World) and self.instance.moves:
             return self.probes[LOST].sum(axis=-1)
         return self._measured(pulls.regret)
 
     def r_regret(self, tolerance: Any = 0) -> np.ndarray:
-        """Return the regret beyond what the quotas cost, `fairbandits.metrics.r_regret`."""
+        """Return the regret beyond the cost of the quotas, `fairbandits.metrics.r_regret`."""
         return self._measured(pulls.r_regret, tolerance=tolerance)
 
     def target_regret(self, targets: Sequence[float] | None = None) -> np.ndarray:
@@ -112,15 +112,15 @@ class Result:
         return self._measured(rates.target_regret, targets=targets)
 
     def violation(self, targets: Sequence[float] | None = None, of: str = "deficit") -> np.ndarray:
-        """Return by how much the worst arm is behind; negative where none is.
+        """Return the largest shortfall of any arm; negative if no arm is behind.
 
         Parameters
         ----------
         targets : sequence of float, length n_arms, optional
-            Reward rates, for `fairbandits.metrics.target_violation`. Without them it is the pulls
-            that an arm lacks if the run measured quotas, else the reward by the policy's targets.
+            Targets, for `fairbandits.metrics.target_violation`. Without them the shortfall is in
+            pulls if the run has quotas, else in reward, by the policy's own targets.
         of : {"deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup"}
-            Which deficit of the quotas: real or of whole pulls, now or the largest so far.
+            Which deficit of the quotas: in real numbers or whole pulls, now or the largest so far.
         """
         if targets is None and self.deficits:
             checks.one_of("of", of, DEFICITS)
@@ -133,7 +133,7 @@ class Result:
         return self._measured(rates.target_violation, "violation", targets=targets)
 
     def unfairness(self) -> np.ndarray:
-        """Return the pulls that all arms together lack, `fairbandits.metrics.unfairness`."""
+        """Return the shortfall of all arms together, `fairbandits.metrics.unfairness`."""
         return self._measured(penalised.unfairness)
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
@@ -159,7 +159,7 @@ class Result:
         return plots.picture_of(self.rounds, *plots.curves_of(named, wanted, inputs))
 
     def _measured(self, measure: Callable, name: str = "", **given: Any) -> np.ndarray:
-        """Return a measure, given by its parameters' names what the run knows."""
+        """Return a measure; the run supplies those of its parameters that it knows by name."""
         name = name or measure.__name__
         takes = inspect.signature(measure).parameters
         if "quotas" in takes and self.quotas is None:
@@ -182,8 +182,8 @@ class Result:
 def join(results: Iterable[Result]) -> Result:
     """Return one result of several that have different replicates of the same run.
 
-    The replicates are in the order of the results. Raise ValueError if there is no result, a
-    replicate is in two of them, or they are of different runs.
+    The replicates are in the order of the results. Raise ValueError if there is no result, if two
+    results share a replicate, or if they differ in another setting.
 
     Examples
     --------
@@ -243,5 +243,5 @@ def _same_policy(one: Any, other: Any) -> bool:
         return False
     if type(one).__eq__ is not object.__eq__:
         return one is other or bool(one == other)
-    # classes without an own __eq__ are compared by their attributes
+    # classes without their own __eq__ are compared by their attributes
     return repr(getattr(one, "__dict__", None)) == repr(getattr(other, "__dict__", None))

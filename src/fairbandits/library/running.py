@@ -26,7 +26,7 @@ from fairbandits.rationals import exact
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
 #: that none waits long for another.
 PIECES, PIECES_EACH = 20, 4
-#: Upper limit of replicate numbers, which are recorded in 32 bits.
+#: Bound of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
 #: In a worker process: what plays some replicates.
 _PLAYING: list[Callable] = []
@@ -53,41 +53,42 @@ def run(
     ----------
     policy : object
         A policy of `fairbandits.policies`, or any object with an attribute ``feedback`` ("bandit"
-        or "full"), optionally ``probes`` (names), and a method ``start(n_arms, horizon)`` that
-        returns a fresh object with methods ``choose(t, coin)`` and ``learn(t, action, reward)``,
-        plus ``probe(out)`` if it has probes. It runs in plain Python, on the same streams.
+        or "full") and a method ``start(n_arms, horizon)``. `start` returns a fresh object with
+        methods ``choose(t, coin)`` and ``learn(t, action, reward)``. With an attribute ``probes``
+        (names) it also has ``probe(out)``. Such a policy runs in plain Python, on the same streams.
     instance : Instance, RandomInstance or World
         Means and reward law; a random instance is drawn once for each replicate. In a `World`
         policies are interpreted.
     horizon : int
         Number of rounds T, at least the number of arms and at most 2**53.
     replicates : int or sequence of int
-        How many replicates, or which (0-based numbers, below 2**31).
+        How many replicates, or their numbers (0-based, below 2**31).
     seed, stream : int, str
         Runs with the same seed and stream name share their rewards, arm by arm and pull by pull.
     checkpoints : sequence of int, optional
         Increasing rounds in 1..horizon at which to record; default `checkpoint_grid`.
     quotas : sequence of number or str, optional
-        Required fraction of pulls of each arm, exact: 0.05, "1/3". They only measure (see
-        `Result.deficits`); a policy has its own.
+        Quota of each arm, a fraction of the pulls, exact: 0.05, "1/3". They are measured (see
+        `Result.deficits`); a policy has its own quotas.
     observe : sequence of object, optional
         Observers of `fairbandits.observers`, or any objects with ``probes`` (names) and a method
-        ``start(policy, state, n_arms, horizon)`` that returns a fresh object with methods
-        ``watch(state, t, action, reward)`` and ``report(state, out)``; `state` is the policy's.
+        ``start(policy, state, n_arms, horizon)``. `start` returns a fresh object with methods
+        ``watch(state, t, action, reward)`` and ``report(state, out)``; `state` is that of the
+        policy.
     compiled : bool, optional
-        Whether a policy of this package runs compiled or interpreted, with the same numbers. By
-        default what takes less time; a policy of `fairbandits.compiled` is always compiled.
+        Whether a policy of this package runs compiled or interpreted, with the same results. By
+        default the faster of the two; a policy of `fairbandits.compiled` is always compiled.
     n_jobs : int
-        How many processes share the replicates, with the same numbers. The processes are copies of
-        this one, so that policies need not be importable.
+        How many processes share the replicates, with the same results. The processes are copies of
+        this one, so policies need not be importable.
     progress : bool
         Whether a line on standard error says how many replicates are done.
 
     Raises
     ------
     TypeError
-        If the policy or an observer lacks a part, or an observer cannot watch this policy. A
-        UserWarning says if no policy can meet the policy's targets on the instance.
+        If the policy or an observer lacks an attribute or method, or an observer cannot watch this
+        policy. A UserWarning is given if no policy can meet the targets on the instance.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def check(policy: Any, instance: Any) -> None:
 
 
 def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
-    """Return the numbers of replicates, which may be given as how many they are."""
+    """Return the numbers of replicates, given as numbers or as a count."""
     if isinstance(replicates, int | np.integer):
         if checks.whole("replicates", replicates) > REPLICATES:
             raise ValueError(f"replicates must be at most 2**31, got {replicates}")

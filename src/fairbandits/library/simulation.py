@@ -1,4 +1,4 @@
-"""Play a policy on an instance: the round loops, and what they record.
+"""Play a policy on an instance: the round loops and their records.
 
 Recorded runs call `play`, users `fairbandits.run`, which checks its arguments.
 """
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What was recorded: the attributes of `fairbandits.Result` by these names."""
+    """The records, with the names of the attributes of `fairbandits.Result`."""
 
     replicates: np.ndarray
     rounds: np.ndarray
@@ -85,10 +85,10 @@ def checked_horizon(horizon: int, n_arms: int) -> int:
 
 
 def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
-    """Return evenly spaced rounds joined with log-spaced ones, always with the last round.
+    """Return evenly spaced and log-spaced rounds together, always with the last round.
 
-    The evenly spaced ones are the multiples of max(1, T // linear); `log` is the number of others,
-    before rounding makes some coincide.
+    The evenly spaced rounds are the multiples of max(1, T // linear); `log` is the number of the
+    others, before rounding makes some coincide.
     """
     evenly = np.arange(max(1, horizon // linear), horizon + 1, max(1, horizon // linear))
     logged = np.rint(np.geomspace(1, horizon, log)).astype(np.int64)
@@ -108,8 +108,8 @@ def play(
 ) -> Played:
     """Play replicates, in blocks where possible; only policies and observers are checked.
 
-    There is one setting for all replicates, or one for each with policies and observers of one
-    class. An error has the attribute ``place``, the replicate and, where known, the round.
+    There is one setting for all replicates, or one for each, with policies and observers of the
+    same class. An error has the attribute ``place``: the replicate and, if known, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
     in_world = isinstance(instance, World)
@@ -201,7 +201,7 @@ def _in_block(
     to_come: int,
     force: bool | None,
 ) -> list[Record] | None:
-    """Play states and records side by side; None if that cannot be, [] if not worth compiling."""
+    """Play states and records side by side; None if impossible, [] if not worth compiling."""
     missing = LANES - len(pairs)
     block, several = (block_of(one) for one in zip(*pairs, *[pairs[0]] * missing, strict=True))
     if block is None or several is None:

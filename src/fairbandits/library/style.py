@@ -65,7 +65,7 @@ def _picked(choices: Sequence[Any], label: str) -> Any:
 
 
 class Colours(dict):
-    """Colours of policies, arms and quantities by label; others have one by their letters."""
+    """Colours of policies, arms and quantities by label; other labels get one from a hash."""
 
     def __missing__(self, label: str) -> Any:
         return _picked(OTHERS, label)

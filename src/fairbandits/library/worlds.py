@@ -1,7 +1,7 @@
-"""Rewards of a user's own: from a function, from a table, or with means that move.
+"""Rewards defined by the user: by a function, by a table, or with moving means.
 
-The n-th pull of an arm, or its round t, pays every policy the same: all chance is in a coin that
-belongs to replicate, arm and number. Policies are interpreted here.
+The n-th pull of an arm, or the arm in round t, pays every policy the same: all chance is in a coin
+for each replicate, arm and number. Policies run interpreted here.
 """
 
 import math
@@ -18,25 +18,25 @@ from fairbandits.engine import laws
 from fairbandits.engine.streams import stream_key, stream_keys, unit, word
 from fairbandits.library.instance import Instance
 
-#: Probe of runs whose means move: what an arm's pulls cost against the best arm of each round.
+#: Probe of runs with moving means: the regret of an arm's pulls against the best arm of each round.
 LOST = "lost"
 BY = ("pull", "round")
 
 
 @dataclass(frozen=True)
 class World:
-    """Arms whose rewards are given by a function.
+    """Arms whose rewards are computed by a function.
 
     Parameters
     ----------
     pay : callable
         ``pay(arm, number, coin)`` returns the reward, a finite number, of `arm` (from 0) at its
-        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`, of
-        which `fairbandits.unit` makes a number in [0, 1).
+        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`,
+        which `fairbandits.unit` turns into a number in [0, 1).
     means : sequence of float, length n_arms >= 2, or callable
-        Expected rewards; where they move, a function of the round, and `by` is "round".
+        Expected rewards. If they move, a function of the round, and `by` is "round".
     by : {"pull", "round"}
-        What numbers are of. Under full information they are rounds in either case.
+        Whether numbers count pulls or rounds. Under full information they always count rounds.
 
     Examples
     --------
@@ -67,8 +67,9 @@ class World:
     def from_table(cls, table: Any, by: str = "pull") -> "World":
         """Return a world that pays the entries of a table, with a column for each arm.
 
-        It is an array, a data frame, or a path of a Parquet or CSV file. By pull each pull draws an
-        entry, with replacement; by round row t is what round t pays. Means are the columns'.
+        The table is an array, a data frame, or the path of a Parquet or CSV file. By pull, each
+        pull draws an entry of its column, with replacement; by round, row t has the rewards of
+        round t. The means of the arms are those of the columns.
         """
         if isinstance(table, str | Path):
             import pandas as pd
@@ -137,7 +138,7 @@ class World:
 
     @property
     def true_means(self) -> np.ndarray:
-        """Expected rewards, float array of shape (n_arms,); ValueError where they move."""
+        """Expected rewards, float array of shape (n_arms,); ValueError if they move."""
         if self.moves:
             raise ValueError(
                 "this measure needs fixed means, and those of this World move; regret, violation "
@@ -172,12 +173,12 @@ class World:
 
     @property
     def observers(self) -> tuple:
-        """What must watch a run, so that its regret is known."""
+        """The observer that a run needs for its regret."""
         return (_Lost(self),) if self.moves else ()
 
 
 class _Source:
-    """The rewards and coins of a replicate, as the round loops ask for them."""
+    """The rewards and coins of a replicate, in the form that the round loops need."""
 
     def __init__(self, world: World, seed: int, stream: str, replicate: int) -> None:
         self._world = world
@@ -186,7 +187,7 @@ class _Source:
         self._taken = [0] * world.n_arms
 
     def rewind(self, taken: Any) -> None:
-        """Begin anew; a replicate is played from its first round."""
+        """Begin again; a replicate is played from its first round."""
 
     def coin_at(self, t: int) -> int:
         return word(*self._coin, t)
@@ -215,7 +216,7 @@ class _Source:
 
 
 class _Lost:
-    """An observer of what each arm's pulls cost against the best arm of the round."""
+    """An observer of the regret of each arm's pulls against the best arm of the round."""
 
     probes = (LOST,)
 

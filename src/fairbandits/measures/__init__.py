@@ -1,12 +1,13 @@
 """Regrets and fairness measures, from plays and rewards and the true means.
 
-All have one convention of shapes. What is recorded comes as `fairbandits.run` records it: plays and
-rewards have shape (n_replicates, n_checkpoints, n_arms), or lack the first axis for one replicate;
-`rounds` has shape (n_checkpoints,), `means` (n_arms,), or (n_replicates, n_arms) where each
-replicate has its own. A measure has shape (n_replicates, n_checkpoints), with a third axis if it is
-of each arm or group; three dots stand for the leading axes. None averages over replicates.
-Arguments come in this order: rounds, recorded arrays, means, then groups, quotas, targets and
-penalties. Quotas are exact numbers, or text, and pulls are compared with them in integers.
+All have one convention of shapes. Plays and rewards are arrays as `fairbandits.run` records them,
+of shape (n_replicates, n_checkpoints, n_arms), or without the first axis for one replicate.
+`rounds` has shape (n_checkpoints,). `means` has shape (n_arms,), or (n_replicates, n_arms) if each
+replicate has its own means. A measure has shape (n_replicates, n_checkpoints), with a third axis
+for values of arms or groups; three dots stand for the leading axes. No measure averages over
+replicates. Arguments come in this order: rounds, recorded arrays, means, then groups, quotas,
+targets and penalties. Quotas are exact numbers, or text, and pulls are compared with them in
+integers.
 """
 
 import importlib

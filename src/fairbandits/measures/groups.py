@@ -69,18 +69,18 @@ def group_regret(
     merit: str = "power",
     c: float = 1.0,
 ) -> np.ndarray:
-    """Return the reward of the best policy that is fair to groups, less sum_i mu_i N_i(t).
+    """Return the reward of the best policy that is fair to groups, minus sum_i mu_i N_i(t).
 
     It is BF-UCB's reward regret (Definition 5), shape (..., n_checkpoints).
 
     Parameters
     ----------
     rounds, plays, means
-        As in `r_regret`; or the probe ``probability`` in place of pulls, with less noise.
+        As in `r_regret`; or the probe ``probability`` in place of pulls, which has less noise.
     groups : sequence of int
         Sizes of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
-        Required fractions of rounds beta_g, exact.
+        Quotas beta_g, fractions of the rounds, exact.
     merit, c
         The merit function, mu**c for "power" or exp(c mu) for "exponential".
     """
@@ -96,7 +96,7 @@ def released_regret(
     groups: Sequence[int],
     quotas: Sequence,
 ) -> np.ndarray:
-    """Return R*_beta(t - 1) less rewards since the initial rounds, as the released program does."""
+    """Return R*_beta(t - 1) minus rewards since the initial rounds, as in the released program."""
     optimum = fair_optimum(np.asarray(rounds) - 1, means, groups, quotas)
     return optimum - (rewards - initial_rewards).sum(axis=-1)
 
@@ -113,9 +113,10 @@ def decomposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
-    The first is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds on worse groups beyond
-    the quotas; the second the cost of the policies within the groups. `probability` has summed
-    probabilities of being drawn, or pulls, which give the second part of one path.
+    The first part is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds of suboptimal
+    groups beyond their quotas. The second part is the cost of the policies within the groups.
+    `probability` has summed probabilities of being drawn, or pulls, which give the second part on
+    the realised path.
     """
     plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)
@@ -135,7 +136,7 @@ def policy_distance(
     """Return sum_{i in g} |pi_g(i) - pi*_g(i)|, shape (..., n_checkpoints, n_groups) (Fig. 2).
 
     `policy` has the probabilities within each group, e.g. the probe ``share``: those of the last
-    round that drew from the group by merit; before any such round the distance is 1.
+    round that drew from the group by merit. Before the first such round the distance is 1.
     """
     policy, means = fitted(policy, means)
     return per_group(np.abs(policy - fair_policy(means, groups, merit, c)), groups)
@@ -144,10 +145,10 @@ def policy_distance(
 def group_deficits(
     rounds: np.ndarray, plays: np.ndarray, groups: Sequence[int], quotas: Sequence
 ) -> np.ndarray:
-    """Return floor(beta_g t) - N_g(t), the whole pulls that each group lacks, as integers.
+    """Return floor(beta_g t) - N_g(t), the shortfall of each group in whole pulls, as integers.
 
-    Group exposure is fair where none is above 0 (Definition 2); the shape is (..., n_checkpoints,
-    n_groups), and arguments are those of `group_regret`.
+    Group exposure is fair if no shortfall is above 0 (Definition 2); the shape is (...,
+    n_checkpoints, n_groups), and arguments are those of `group_regret`.
     """
     return owed(rounds, quotas) - per_group(plays, groups)
 

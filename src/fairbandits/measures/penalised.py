@@ -1,7 +1,8 @@
 """Measures of penalised pulls: unfairness levels, loss, and the regret against the oracle.
 
 All are pathwise: they take the pulls and the true means, not the noisy rewards. Penalty rates have
-the shape of the means, or are one for all arms. Equations are those of the submission to ICLR 2022.
+the shape of the means, or are a single number for all arms. Equations are those of the submission
+to ICLR 2022.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,13 @@ from fairbandits.measures.pulls import fitted, gaps, lacking
 
 
 def unfairness_levels(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return (tau_k t - N_k(t))+, shape (..., n_checkpoints, n_arms): pulls that an arm lacks."""
+    """Return (tau_k t - N_k(t))+, shape (..., n_checkpoints, n_arms): the shortfall in pulls."""
     lacks, denominator = lacking(rounds, plays, quotas)
     return np.maximum(lacks, 0) / denominator
 
 
 def unfairness(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return sum_k (tau_k t - N_k(t))+, shape (..., n_checkpoints): pulls that all arms lack."""
+    """Return sum_k (tau_k t - N_k(t))+, shape (..., n_checkpoints): the shortfall of all arms."""
     lacks, denominator = lacking(rounds, plays, quotas)
     return np.maximum(lacks, 0).sum(axis=-1) / denominator
 
@@ -50,20 +51,20 @@ def penalised_regret(
     quotas: Sequence,
     penalties: float | np.ndarray,
 ) -> np.ndarray:
-    """Return the regret where each missing pull costs, R(t) = L(t) - L*(t) (Eq. 10).
+    """Return the regret if each missing pull has a price, R(t) = L(t) - L*(t) (Eq. 10).
 
     `penalties` are the rates A_k; the other arguments are those of `r_regret`, and the shape is
-    (..., n_checkpoints). It is the sum of `regret_parts`, of which none is negative.
+    (..., n_checkpoints). It is the sum of the `regret_parts`, which are never negative.
     """
     return sum(regret_parts(rounds, plays, means, quotas, penalties))
 
 
 class RegretParts(NamedTuple):
-    """The three sums that the penalised regret is made of, each of shape (..., n_checkpoints).
+    """The three parts of the penalised regret, each of shape (..., n_checkpoints).
 
-    They are sum_k Delta_k (N_k - tau_k t)+, of pulls beyond the quota, sum_k (A_k - Delta_k)+
-    (tau_k t - N_k)+, of pulls that lack, and sum_k (Delta_k - A_k)+ min(N_k, tau_k t), of pulls
-    that cost more than their penalty.
+    Pulls beyond the quota cost sum_k Delta_k (N_k - tau_k t)+. Missing pulls cost sum_k (A_k -
+    Delta_k)+ (tau_k t - N_k)+. Pulls that cost more than their penalty add sum_k (Delta_k - A_k)+
+    min(N_k, tau_k t).
     """
 
     beyond: np.ndarray

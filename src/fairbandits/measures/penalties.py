@@ -11,7 +11,7 @@ HALF_RANGE = "half_range"
 def penalty_rates(penalties: float | Sequence[float] | str, means: np.ndarray) -> np.ndarray:
     """Return the penalty rates of the arms, shape (..., n_arms), one row for each row of means.
 
-    They are given as one rate for all arms, one per arm, or "half_range": (max mu - min mu) / 2.
+    They are a single number for all arms, a number per arm, or "half_range": (max mu - min mu) / 2.
 
     Examples
     --------

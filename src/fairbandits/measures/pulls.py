@@ -1,4 +1,4 @@
-"""Measures of pulls: regret, the regret beyond the cost of the quotas, and what arms lack.
+"""Measures of pulls: regret, the regret beyond the cost of the quotas, and violation.
 
 See `fairbandits.measures` for shapes.
 """
@@ -42,8 +42,7 @@ def gaps(means: Sequence[float]) -> np.ndarray:
 def regret(plays: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Return the conventional pseudo-regret sum_i Delta_i N_i(t), shape (..., n_checkpoints).
 
-    It is what all pulls of other arms than the best cost, those that quotas or targets demand among
-    them.
+    It is the cost of all pulls of suboptimal arms, also of pulls that quotas or targets demand.
 
     Parameters
     ----------
@@ -76,10 +75,11 @@ def floors(rounds: np.ndarray, numerators: Sequence[int], denominator: int) -> n
 def r_regret(
     rounds: np.ndarray, plays: np.ndarray, means: np.ndarray, quotas: Sequence, tolerance: Any = 0
 ) -> np.ndarray:
-    """Return the regret beyond the quotas', sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha)).
+    """Return the r-Regret, sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha)).
 
-    It is against the best policy that meets the quotas in whole pulls, so that it can be negative
-    for one that does not (Patil et al., Definition 4, with the floor that Definition 2 has).
+    This is the regret against the best policy that meets the quotas in whole pulls. It can be
+    negative for a policy that misses them (Patil et al., Definition 4, with the floor of Definition
+    2).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def r_regret(
     plays, means
         As in `regret`.
     quotas : sequence of number or str, length n_arms
-        Required fractions of pulls r_i, exact.
+        Quotas r_i, fractions of the pulls, exact.
     tolerance : number or str
         alpha >= 0, exact.
     """
@@ -108,9 +108,9 @@ def lacking(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> tuple[np
 
 
 def violation(rounds: np.ndarray, plays: np.ndarray, quotas: Sequence) -> np.ndarray:
-    """Return the largest r_i t - N_i(t) of an arm, shape (..., n_checkpoints): pulls that it lacks.
+    """Return the largest r_i t - N_i(t) of any arm, in pulls, shape (..., n_checkpoints).
 
-    It is negative where all arms have more than their quotas. Arguments are those of `r_regret`.
+    It is negative if all arms have more than their quotas. Arguments are those of `r_regret`.
 
     Examples
     --------

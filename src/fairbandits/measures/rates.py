@@ -17,12 +17,12 @@ def _best(rounds: np.ndarray, means: np.ndarray, targets: Sequence[float]) -> np
 def target_regret(
     rounds: np.ndarray, plays: np.ndarray, means: np.ndarray, targets: Sequence[float]
 ) -> np.ndarray:
-    """Return b* t - sum_i mu_i N_i(t): the regret against the best distribution with the targets.
+    """Return b* t - sum_i mu_i N_i(t), the regret against the best distribution that meets targets.
 
     It can be negative for a policy that misses the targets (BanditQ, Eqs 1-3).
 
-    Arguments are those of `r_regret`, and `targets`, the reward rates lambda_i; 0 is none. Raise
-    ValueError if no distribution meets them.
+    Arguments are those of `r_regret`, and `targets`, the reward rates lambda_i, 0 for arms without
+    a target. Raise ValueError if no distribution meets them.
     """
     earned = pseudo_reward(plays, means)
     return _best(rounds, means, targets) - earned
@@ -31,7 +31,7 @@ def target_regret(
 def realised_regret(
     rounds: np.ndarray, rewards: np.ndarray, means: np.ndarray, targets: Sequence[float]
 ) -> np.ndarray:
-    """Return b* t less the reward that was seen; `rewards` in place of plays in `target_regret`.
+    """Return b* t minus the reward earned; arguments as in `target_regret`, with rewards for plays.
 
     With full information the reward is <x(s), r(s)>. BanditQ's figures show this regret.
     """
@@ -47,10 +47,10 @@ def reward_rates(rounds: np.ndarray, rewards: np.ndarray) -> np.ndarray:
 def target_violation(
     rounds: np.ndarray, rewards: np.ndarray, targets: Sequence[float]
 ) -> np.ndarray:
-    """Return the largest lambda_i t - R_i(t) of a protected arm: the reward that it lacks.
+    """Return the largest lambda_i t - R_i(t) of any protected arm, in reward.
 
-    It is negative where all of them have more than their targets. The paper's violation (Eq. 5) is
-    a maximum of means over replicates; the mean of this one is at least as large.
+    It is negative if all of them have more than their targets. The paper's violation (Eq. 5) is a
+    maximum of means over replicates; the mean of this violation is at least as large.
 
     Examples
     --------

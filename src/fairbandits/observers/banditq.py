@@ -1,4 +1,4 @@
-"""BanditQ's queues: their squares, and the inequalities of its proofs, which hold on every path."""
+"""BanditQ's queues: their squares, and the inequalities in its proofs that hold on every path."""
 
 import math
 from dataclasses import dataclass
@@ -107,10 +107,10 @@ class QueueSquares(Observer):
 class BanditQInequalities(Observer):
     """The inequalities in the proofs of BanditQ with full information and gradient ascent.
 
-    `means` are the true means in [0, 1], of the benchmark x*; the targets must be met by it. Each
-    column is the largest over the rounds so far of left minus right side. With S the sum of the
-    squared norms of the gains g that the learner has seen, and R = max_i sum g_i - sum <x, g> its
-    regret:
+    `means` are the true means in [0, 1]; the best distribution x* for them must meet the targets.
+    Each column is the largest difference, left side minus right side, over the rounds so far. S is
+    the sum of the squared norms of the gains g that the learner has seen, and R = max_i sum g_i -
+    sum <x, g> is its regret:
 
     ================  ==================================================================
     ``eq6_excess``    lambda_i t - sum r_i x_i <= Q_i(t), of each arm
@@ -123,9 +123,9 @@ class BanditQInequalities(Observer):
     ``floor_excess``  -t <= sum_s <x* - x(s), mu>
     ================  ==================================================================
 
-    What Eq. 6 and the bound of the queue compare with the queue is added up in the order in which
-    the queue is: rounding is monotone, so that it cannot break them, although both hold with
-    equality until the queue is empty for the first time.
+    Until the queue is empty for the first time, Eq. 6 and the bound of the queue hold with
+    equality. Rounding cannot break them, since both sides are added up in the order of the queue
+    and rounding is monotone.
 
     Columns
     -------
@@ -133,21 +133,21 @@ class BanditQInequalities(Observer):
         Largest lambda_k s - sum r_k x_k - Q_k(s) in rounds s <= t (after Eq. 6): the inequality
         holds where it is at most 0. Range: any. Never falls.
     eq8_excess : reward squared
-        Largest left less right side of Eq. 8 so far. Range: any. One value for each replicate and
-        round; the same at every arm. Never falls.
+        Largest left side minus right side of Eq. 8 so far. Range: any. One value for each replicate
+        and round; the same at every arm. Never falls.
     eq11_excess : reward squared
-        Largest left less right side of Eq. 11 so far. Range: any. One value for each replicate and
-        round; the same at every arm. Never falls.
+        Largest left side minus right side of Eq. 11 so far. Range: any. One value for each
+        replicate and round; the same at every arm. Never falls.
     eq12_excess : reward squared
-        Largest left less right side of Eq. 12 so far. Range: any. One value for each replicate and
-        round; the same at every arm. Never falls.
+        Largest left side minus right side of Eq. 12 so far. Range: any. One value for each
+        replicate and round; the same at every arm. Never falls.
     eq13_excess : reward squared
-        Largest left less right side of Eq. 13 so far. Range: any. One value for each replicate and
-        round; the same at every arm. Never falls.
+        Largest left side minus right side of Eq. 13 so far. Range: any. One value for each
+        replicate and round; the same at every arm. Never falls.
     queue_excess : reward
         Largest Q_k(s) - lambda_k s in rounds s <= t. Range: any. Never falls.
     floor_excess : reward
-        Largest -s less the pseudo-regret at s, rounds s <= t. Range: any. One value for each
+        Largest -s minus the pseudo-regret at s, rounds s <= t. Range: any. One value for each
         replicate and round; the same at every arm. Never falls.
     """
 

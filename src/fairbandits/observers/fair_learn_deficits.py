@@ -65,10 +65,10 @@ class FairLearnDeficits(Observer):
     """Fair-Learn's deficits in every round (Lemma 1, Observations 2 and 3 of its paper).
 
     The deficit of arm i after round t is d_i = r_i t - N_i(t). With m classes the arm is in class
-    M_j, j = 1..m, if alpha + (m - j)/m <= d_i < alpha + (m - j + 1)/m, and in none if d_i < alpha;
-    arms above M_1 are counted with it. V_j is the union of M_1..M_j. All comparisons are of
-    integers, numerators over the common denominator of quotas and tolerance; a run whose numbers
-    could leave the whole ones that a floating-point number holds exactly is refused.
+    M_j, j = 1..m, if alpha + (m - j)/m <= d_i < alpha + (m - j + 1)/m. It is in no class if d_i <
+    alpha, and arms above M_1 are counted with it. V_j is the union of M_1..M_j. All comparisons are
+    between integers, numerators over the common denominator of quotas and tolerance. A run is
+    refused if these integers could exceed those that a floating-point number holds exactly.
 
     Columns
     -------
@@ -80,7 +80,7 @@ class FairLearnDeficits(Observer):
         `crowding_k` with k - 1 classes. Range: whole number. One value for each replicate and
         round; the same at every arm.
     rise_k : classes
-        By how many of k deficit classes the arm rose at most in a round without a pull of it.
+        Largest number of the k deficit classes by which the arm rose in a round without a pull.
         Range: whole number, at least 0.
     rise_k_minus_1 : classes
         `rise_k` with k - 1 classes. Range: whole number, at least 0.

@@ -1,4 +1,4 @@
-"""What BF-UCB and its baselines give to groups of arms."""
+"""Rounds, pulls and rewards of groups of arms under BF-UCB and its baselines."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -72,7 +72,7 @@ class OptionalState(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupDeficits(Observer):
-    """Rounds that each group was served, and by how many it was behind at most (BF-UCB, Def. 2).
+    """Rounds of each group, and the largest number by which it was behind (BF-UCB, Def. 2).
 
     Columns
     -------
@@ -100,10 +100,9 @@ class InitialPhase(Observer):
     Columns
     -------
     initial_plays : pulls
-        Pulls of the arm in those of rounds 1..t that are initial rounds. Range: whole number, 0 to
-        `plays`.
+        Pulls of the arm in the initial rounds up to t. Range: whole number, 0 to `plays`.
     initial_reward : reward
-        Reward of the arm in those of rounds 1..t that are initial rounds. Range: at least 0.
+        Reward of the arm in the initial rounds up to t. Range: at least 0.
     """
 
     probes: ClassVar[tuple[str, ...]] = ("initial_plays", "initial_reward")

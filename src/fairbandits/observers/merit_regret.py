@@ -62,7 +62,7 @@ class MeritState(NamedTuple):
 
 @dataclass(frozen=True)
 class MeritRegret(Observer):
-    """The distance of BF-UCB's probabilities from those of the true merits, and what bounds it.
+    """The distance of BF-UCB's probabilities from those of the true merits, and its bound.
 
     `reference` are the true means, in [0, 1], at least one of each group with a merit above 0
     (section 5 of BF-UCB's paper).
@@ -70,13 +70,13 @@ class MeritRegret(Observer):
     Columns
     -------
     merit_regret
-        Sum of |p_k - p*_k| over those of rounds 1..t that drew from the arm's group by merit: its
-        probability less the one that the true means give it. Range: 0 to t.
+        Sum of |p_k - p*_k| over the rounds up to t that drew from the arm's group by merit: its
+        probability minus the probability by its true merit. Range: 0 to t.
     outside : rounds
-        How many of those rounds had the arm's true mean outside its confidence interval. Range:
-        whole number, 0 to t.
+        Number of those rounds in which the arm's true mean was outside its confidence interval.
+        Range: whole number, 0 to t.
     expected_root
-        Sum of p_k / sqrt(N_k) over those of rounds 1..t that drew from the arm's group by merit.
+        Sum of p_k / sqrt(N_k) over the rounds up to t that drew from the arm's group by merit.
         Range: at least 0.
     """
 

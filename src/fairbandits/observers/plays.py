@@ -1,4 +1,4 @@
-"""What the plays of any policy add up to."""
+"""Sums and gaps of the plays of any policy."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -43,8 +43,8 @@ class StarvationState(NamedTuple):
 class PlaysSum(Observer):
     """The sum over the rounds so far of the plays of each arm up to that round (BanditQ, Prop. 4).
 
-    It gives the regret averaged over the rounds, b* (t + 1) / 2 - sum_i mu_i plays_sum_i / t for a
-    benchmark of b* a round.
+    With a benchmark of b* per round the regret averaged over the rounds is b* (t + 1) / 2 - sum_i
+    mu_i plays_sum_i / t.
 
     Columns
     -------
@@ -62,8 +62,8 @@ class PlaysSum(Observer):
 class Starvation(Observer):
     """The longest run of rounds so far, the present one included, in which an arm is starved.
 
-    Under bandit feedback it is starved in rounds without a pull of it, with full information in
-    those with x_i(t) <= 0.01 (BanditQ, remark after Eq. 4).
+    Under bandit feedback an arm is starved in a round without its pull; with full information, in a
+    round with x_i(t) <= 0.01 (BanditQ, remark after Eq. 4).
 
     Columns
     -------

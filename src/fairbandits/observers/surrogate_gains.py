@@ -81,16 +81,16 @@ class UnseenState(NamedTuple):
 class SurrogateGains(Observer):
     """The surrogate rewards of all arms of BanditQ, with full information or inside `OwnReward`.
 
-    The surrogate reward of arm i is g_i(t) = (Q_i + V) r_i(t), Q_i before the round's update or
-    after it as BanditQ's `surrogate_index` says (Eqs 9, 16 and 18, Theorem 2). In
-    `surrogate_regret` x is the arm drawn inside `OwnReward`. The autocorrelations are C(l) / C(0),
-    of g_i(1), ..., g_i(t), with C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m) and m the mean;
-    they are 0 where l >= t, or C(0) is, and exact but for rounding.
+    The surrogate reward of arm i is g_i(t) = (Q_i + V) r_i(t), with Q_i before or after the round's
+    update, by BanditQ's `surrogate_index` (Eqs 9, 16 and 18, Theorem 2). Inside `OwnReward` the x
+    of `surrogate_regret` is the arm drawn. The autocorrelations of g_i(1), ..., g_i(t) are C(l) /
+    C(0), with C(l) = (1/t) sum_{s > l} (g(s) - m) (g(s - l) - m) and the mean m. They are 0 if l >=
+    t or C(0) = 0, and exact up to rounding.
 
     Columns
     -------
     surrogate_regret : reward squared
-        Largest sum of an arm's surrogate rewards less the sum of those earned, rounds 1..t. Range:
+        Largest sum of an arm's surrogate rewards minus the sum of those earned, rounds 1..t. Range:
         any. One value for each replicate and round; the same at every arm.
     gain_sum : reward squared
         Sum over rounds 1..t of the arm's surrogate reward g_k = (Q_k + V) r_k. Range: at least 0.

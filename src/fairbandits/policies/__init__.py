@@ -83,7 +83,7 @@ def __getattr__(name: str) -> type:
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
-    """Return a registered policy, or a user's with the hash `source`; errors begin with `where`."""
+    """Return a registered policy, or a user's by the hash `source`; errors begin with `where`."""
     place = f"{where}: " if where else ""
     if own.is_own(name):
         try:

@@ -136,7 +136,7 @@ class BanditState(NamedTuple):
 
 @dataclass(frozen=True)
 class BanditQ(Policy):
-    """Reward-rate targets by queues; the learner sees the surrogate gains (Q_i + V) r_i.
+    """Keep targets of reward by queues; the learner sees the surrogate gains (Q_i + V) r_i.
 
     Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
     exceeded, and restart then. The data dictionary describes the probes.
@@ -146,26 +146,27 @@ class BanditQ(Policy):
     targets : sequence of float, length n_arms
         Target reward rate lambda_i of each arm, 0 for the unprotected.
     feedback : {"bandit", "full"}
-        What is seen after a round: the pulled arm's reward, or all rewards.
+        Whether the policy sees the reward of the pulled arm after a round, or all rewards.
     subroutine : {"oga", "adahedge", "squint"} or {"ftrl", "exp3p"}
         The learner: the first three for full information (default ``oga``), the others for bandit
         feedback (default ``ftrl``).
     V, V_exponent : float
-        Weight V >= 0 of the reward against the queues; without it ``horizon ** V_exponent``, where
-        1/2, the default, is the published sqrt(T).
+        Weight V >= 0 of the reward against the queues. By default it is ``horizon ** V_exponent``,
+        with the exponent 1/2: the published sqrt(T).
     surrogate_index : {"post", "pre"}
-        Whether the surrogate uses the queue after the round's update, as the algorithms do, or
-        before it, as Eqs 9 and 18 do.
+        Whether the surrogate uses the queue after the round's update, as in the printed algorithms,
+        or before it, as in Eqs 9 and 18.
     step_c : float
-        Step c of online gradient ascent; default 1/sqrt(2) (Alg. 1), 1 is what Theorem 1 gives.
+        Step c of online gradient ascent; default 1/sqrt(2) (Algorithm 1). Theorem 1 gives 1.
     gamma_rule : {1, 2}
         Exploration rate of the scale-free learner: sqrt(N/t), or adaptive.
     tolerance : float
-        How near to 1 probabilities must sum before the optimiser's last step; released 1e-5.
+        How near to 1 the sum of the probabilities is before the optimiser's last step; the released
+        program has 1e-5.
     confidence : float
         delta of EXP3.P, in (0, 1).
     gain : float
-        The learner sees all gains times this, not 0; with a negative one they are losses.
+        Nonzero factor of the gains that the learner sees; if it is negative, they are losses.
 
     Notes
     -----
@@ -175,16 +176,16 @@ class BanditQ(Policy):
     Columns
     -------
     queue : reward (BanditQ, Hedge, queue UCB), pulls (LFG)
-        Length Q_k(t) of the policy's queue for the arm: what it owes the arm and has not made up
-        for. Range: at least 0.
+        Length Q_k(t) of the policy's queue for the arm: the reward or pulls that it still owes the
+        arm. Range: at least 0.
     idleness : reward
-        What the queue has lost by being cut off at 0, rounds 1..t: lambda_k t - R_k(t) = Q_k(t) -
-        idleness, with lambda_k the arm's target. Range: at least 0. Never falls.
+        Sum over rounds 1..t of the amounts by which the queue was cut off at 0: lambda_k t - R_k(t)
+        = Q_k(t) - idleness, with lambda_k the arm's target. Range: at least 0. Never falls.
     queue_max : reward
         Largest `queue` of the arm in any of the rounds 1..t. Range: at least `queue`. Never falls.
     probability : pulls
-        Sum over rounds 1..t of the probability that the arm was drawn with; BanditQ with full
-        information has it in `plays`, and 0 here. Range: 0 to t. Never falls.
+        Sum over rounds 1..t of the arm's probability. BanditQ with full information has this sum in
+        `plays`, and 0 here. Range: 0 to t. Never falls.
 
     References
     ----------
@@ -247,7 +248,7 @@ class Hedge(Policy):
 
 @plays_in_lanes
 class QueueUCBState(NamedTuple):
-    """Queues, the means of what is observed, and the largest surrogate reward so far."""
+    """Queues, the means of observed rewards, and the largest surrogate reward so far."""
 
     queues: Queues
     means: Means
@@ -279,20 +280,20 @@ class QueueUCBState(NamedTuple):
 
 @dataclass(frozen=True)
 class QueueUCB(Policy):
-    """BanditQ's queues, and the arm of the largest upper confidence bound.
+    """BanditQ's queues, with the arm of the largest upper confidence bound.
 
     Arms never pulled go first, the lowest first; ties go to the lowest index. Surrogate rewards
-    have no known range: the bound is mean + L sqrt(2 log t / n) with the largest seen so far, L.
-    The queue in r'(t) is the one after the round's update, as in the printed algorithms. Section 3
-    of BanditQ's paper says that neither index will do; ``max_weight`` is max-weight scheduling
-    (Tassiulas and Ephremides 1992).
+    have no known range: the bound is mean + L sqrt(2 log t / n), where L is the largest reward seen
+    so far. The queue in r'(t) is the one after the round's update, as in the printed algorithms.
+    Section 3 of BanditQ's paper says that neither index works; ``max_weight`` is max-weight
+    scheduling (Tassiulas and Ephremides 1992).
 
     Parameters
     ----------
     targets, V, V_exponent
         As in `BanditQ`.
     index : {"surrogate", "max_weight"}
-        Of what: UCB1 on the surrogate rewards r'(t) = (Q_i + V) r_i(t), as if they were i.i.d.; or
+        UCB1's index of the surrogate rewards r'(t) = (Q_i + V) r_i(t), as if they were i.i.d.; or
         the weight Q_i(t-1) + V times UCB1's bound of the reward itself.
     scale : float
         With ``max_weight``, the range of the rewards: the bound is mean + scale sqrt(2 log t / n).

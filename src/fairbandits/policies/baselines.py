@@ -127,12 +127,12 @@ class IMEDState(NamedTuple):
 class EpsilonGreedy(Policy):
     """Pull the arm with the largest mean, or with probability epsilon one drawn uniformly.
 
-    Arms never pulled go first where the policy is greedy; ties go to the lowest index.
+    In greedy rounds arms never pulled go first; ties go to the lowest index.
 
     Parameters
     ----------
     epsilon : float
-        In [0, 1].
+        Probability of exploration, in [0, 1].
     """
 
     epsilon: Annotated[float, number(at_least=0, at_most=1)] = 0.1
@@ -195,7 +195,7 @@ class UCBV(Policy):
     Parameters
     ----------
     exploration : float
-        zeta in E = zeta log t, above 0; its authors ask for more than 1.
+        zeta in E = zeta log t, above 0; its authors require more than 1.
     constant : float
         c, above 0.
 
@@ -218,7 +218,7 @@ class IMED(Policy):
     """Pull the arm of the least N kl(mean, largest mean) + log N, after each arm once.
 
     kl is the divergence between Bernoulli laws and N the arm's pulls. A mean outside [0, 1] is
-    taken for the nearer end. Ties go to the lowest arm.
+    moved to the nearer end. Ties go to the lowest arm.
 
     References
     ----------
@@ -267,8 +267,8 @@ class ThompsonState(NamedTuple):
 class Thompson(Policy):
     """Draw a mean from each arm's posterior and pull the arm of the largest.
 
-    A reward in [0, 1] adds itself to the first parameter and the rest of 1 to the second; a reward
-    outside is taken for the nearer end.
+    A reward r in [0, 1] adds r to the first parameter and 1 - r to the second. A reward outside is
+    moved to the nearer end.
 
     Parameters
     ----------

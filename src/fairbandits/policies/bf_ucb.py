@@ -1,4 +1,4 @@
-"""BF-UCB: a guaranteed share of the rounds for each group, and merit within it."""
+"""BF-UCB: a quota of the rounds for each group, and merit within the group."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -95,20 +95,20 @@ class BFUCBState(NamedTuple):
 class BFUCB(initial.Grouped):
     """Serve the group furthest behind its quota, else the most promising; draw an arm by merit.
 
-    In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, exactly;
-    else the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i), u being the optimistic means of
-    its arms, u_i = min(1, mean_i + w_g / sqrt(N_i)) with w_g = sqrt(2 log(4 N_g k_g / delta)).
-    Within the group arm i is drawn with probability f(u_i) / sum f(u_j). Rewards are in [0, 1].
-    Ties go to the lowest group; N_g and N_i are those before the round. A group that is served
-    while the rounded draw pulls arm 1 counts the round, as in the program. The data dictionary
-    describes the probes.
+    In round t the group with the largest beta_g (t-1) - N_g is served if that is above 0, exactly.
+    Otherwise the group of largest Phi(u) = sum f(u_i) u_i / sum f(u_i) is served. Here u_i = min(1,
+    mean_i + w_g / sqrt(N_i)) are the optimistic means of its arms, with w_g = sqrt(2 log(4 N_g k_g
+    / delta)). Within the group arm i is drawn with probability f(u_i) / sum f(u_j). Rewards are in
+    [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round. A group that is
+    served while the rounded draw pulls arm 1 counts the round, as in the program. The data
+    dictionary describes the probes.
 
     Parameters
     ----------
     groups : sequence of int
         Sizes k_g >= 1 of the groups, in the order of the arms.
     quotas : sequence of number or str, one per group
-        Required fraction of rounds beta_g >= 0, exact: 0.4, "1/3". They sum to at most 1.
+        Quota beta_g >= 0, a fraction of the rounds, exact: 0.4, "1/3". They sum to at most 1.
     delta : float, optional
         Confidence, strictly between 0 and 1; ``None`` is 1 / sqrt(T).
     version : {"paper", "released"}
@@ -131,7 +131,7 @@ class BFUCB(initial.Grouped):
     merit, merit_parameter : {"power", "exponential"}, float
         f(x) = x**c or exp(c x), and c >= 0; 1 is the paper's f(x) = x, and 0 gives a uniform draw.
     learner : {"optimistic", "first", "random", "least_owed"}
-        Which group is served if none is behind: as above, or without learning.
+        Which group is served if none is behind: as above, or by a rule without learning.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""BF-UCB as printed, where nothing cuts the optimistic means: sums over arms follow from moments.
+"""BF-UCB as printed, where optimistic means are not cut off: sums over arms follow from moments.
 
 A pull changes the mean and r = 1 / sqrt(pulls) of one arm, and with them the sums of mean, r,
 mean**2, mean * r and r**2 over one block of eight arms, its ``moments``, from which those of the

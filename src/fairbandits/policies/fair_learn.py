@@ -1,4 +1,4 @@
-"""Fair-Learn: any learner, overruled while an arm is behind its quota, and its kin."""
+"""Fair-Learn: any learner, overruled while an arm is behind its quota; and related policies."""
 
 import math
 from dataclasses import dataclass, field
@@ -46,24 +46,24 @@ class FairLearnState(NamedTuple):
 class FairLearn(HasLearner):
     """Pull the arm furthest behind its quota if it is behind by more than the tolerance.
 
-    Otherwise the learner chooses, having learnt from all pulls. With UCB1 as the learner this is
+    Otherwise the learner chooses; it learns from all pulls. With UCB1 as the learner this is
     Fair-UCB; with quotas of 0 it is the learner itself. In round t the deficit is r_i (t-1) -
-    N_i(t-1), compared strictly; ties go to the lowest index. All of it is integer arithmetic, since
+    N_i(t-1), compared strictly; ties go to the lowest index. All arithmetic is in integers, since
     0.09 * 5 in floating point is not 9 * 5 / 100. Theorem 1 says floor(r_i t) - N_i(t) <= tolerance
-    for every tolerance. That is false for those that are no integers; what holds is the tolerance
-    rounded up.
+    for every tolerance. That is false for tolerances that are not whole; the bound that holds is
+    the tolerance rounded up.
 
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
-        Required fraction of pulls r_i >= 0 of each arm, exact: 0.05, "1/3". They sum to less than
-        1. The paper's model has r_i < 1/k (see `in_stated_range`).
+        Quota r_i >= 0 of each arm, a fraction of the pulls, exact: 0.05, "1/3". They sum to less
+        than 1. The paper's model has r_i < 1/k (see `in_stated_range`).
     tolerance : number or str
         Allowed deficit alpha >= 0, exact.
     learner, learner_parameters : str, mapping of str
         Name and hyper-parameters of any registered policy with bandit feedback.
     first_rounds : {"learner", "round_robin"}
-        Who fills the rounds 1..k: the rule above, or every arm once in order.
+        The first k rounds: by the rule above, or every arm once in order.
 
     References
     ----------
@@ -127,7 +127,7 @@ unchanged_when_asked(FairLearnState, lambda state: may_ask(state.learner))
 
 
 class TFairLearnState(NamedTuple):
-    """The learner, the pulls, and the pulls that each arm is still owed."""
+    """The learner, the pulls, and the missing pulls of each arm."""
 
     learner: NamedTuple
     pulls: np.ndarray
@@ -168,7 +168,7 @@ class TFairLearn(HasLearner):
     quotas, learner, learner_parameters
         As in `FairLearn`.
     order : {"round_robin", "sequential"}
-        Of the first phase: the arm pulled least of those owed, or one arm after the other.
+        Order of the first phase: the arm with the fewest pulls first, or one arm after the other.
     """
 
     quotas: ArmQuotas

@@ -90,7 +90,7 @@ class FairXUCBState(NamedTuple):
 
 @dataclass(frozen=True)
 class FairXUCB(initial.Grouped):
-    """Draw an arm with probability u_i / sum u_j, u_i being mean_i + w / sqrt(N_i), cut or not.
+    """Draw an arm with probability u_i / sum u_j, where u_i = mean_i + w / sqrt(N_i), cut or not.
 
     The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
 
@@ -105,12 +105,12 @@ class FairXUCB(initial.Grouped):
     clock : {"horizon", "round"}, optional
         Whether T in the width is the horizon, as in the paper's version, or the round.
     counts : {"own", "bf_ucb"}, optional
-        Whose N_i the width is divided by: this policy's; or those of a BF-UCB of the same switches
-        that plays at the same time, with Bernoulli rewards of its own, as in the released version.
+        The N_i in the widths: the pulls of this policy, or of a BF-UCB with the same switches. As
+        in the released version, that BF-UCB plays at the same time, with its own Bernoulli rewards.
     box : {"upper", "uncut"}
-        Whether u_i is cut at 1, or not, as the paper prints it; in the initial rounds too.
+        Whether u_i is cut off at 1, or uncut, as in the paper; in the initial rounds too.
     quotas, shadow_means : sequence, one per group and per arm, optional
-        Quotas of that BF-UCB, and means of its rewards; needed with counts ``bf_ucb``.
+        Quotas of that BF-UCB and means of its rewards; needed with counts ``bf_ucb``.
 
     References
     ----------

@@ -89,31 +89,31 @@ class GroupUCBState(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupUCB(initial.Grouped):
-    """Pull the arm of largest index: of the group behind its quota if there is one, else of all.
+    """Pull the arm of largest index, in the group furthest behind its quota or, if none is, of all.
 
     With quotas it is BF-UCB's baseline GEF, Fair-Learn on groups; without, its baseline UCB
     (sections 6.1.1 and 6.1.3 of its paper). Both begin with BF-UCB's initial rounds, pull for pull.
-    The pulled arm's group is credited, in every round.
+    In every round the pulled arm's group is credited.
 
     Parameters
     ----------
     groups, initialisation, running_mean, delta
         As in `BFUCB`.
     quotas : sequence of number or str, one per group, optional
-        Required fraction of rounds beta_g >= 0, exact, with a sum of at most 1; default none.
+        Quota beta_g >= 0, a fraction of the rounds, exact, with a sum of at most 1; default none.
     version : {"paper", "released"}
         Default of the switches below.
     index : {"ucb1", "paper", "released"}, optional
-        mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta, n
-        being the number of arms among which the choice is. Default ucb1 in the paper's version.
+        mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta,
+        where n is the number of arms to choose from. Default ucb1 in the paper's version.
     cap : bool, optional
         Whether indices are cut off at 1, as in the released version.
     ties : {"lowest", "random", "released"}, optional
-        Which of several arms of the same index: the lowest, any, or the first one in the released
-        program's numbering, where the first group's arms but arm 1 are last. Default "lowest" in
-        the paper's version.
+        Which of several arms with the same index is pulled: the lowest, a random one, or the first
+        in the released program's numbering, where the first group's arms except arm 1 are last.
+        Default "lowest" in the paper's version.
     box : {"upper", "uncut"}
-        Whether the optimistic means of the draws in the initial rounds are cut at 1.
+        Whether the optimistic means in the initial rounds are cut off at 1.
 
     Examples
     --------
@@ -214,9 +214,9 @@ class GroupOracleState(NamedTuple):
 class GroupOracle(Policy):
     """Serve the group furthest behind its quota, else the best one; draw from a fixed distribution.
 
-    The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), whatever is drawn within
-    (Observation 1 and Eq. 1 of BF-UCB's paper). Ties go to the lowest group; there are no initial
-    rounds.
+    The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), for any draws within
+    groups (Observation 1 and Eq. 1 of BF-UCB's paper). Ties go to the lowest group; there are no
+    initial rounds.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class GroupOracle(Policy):
     means : sequence of float, length n_arms
         True means, in [0, 1].
     within : {"merit", "uniform", "best"}
-        The fair policy f(mu_i) / sum f(mu_j) of the group; any of its arms; or its best arm, and
+        The arm of a group: by its fair policy f(mu_i) / sum f(mu_j); uniform; or its best arm, and
         the best of all arms if no group is behind (GEF's optimum).
     schedule : {"deficit", "floor"}
         A group is behind if beta_g (t-1) - N_g > 0, as for the policies that learn; or only if

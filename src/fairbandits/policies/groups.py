@@ -19,7 +19,7 @@ LEARNERS = {"optimistic": OPTIMISTIC, "first": FIRST, "random": RANDOM, "least_o
 
 @plays_in_lanes
 class Groups(NamedTuple):
-    """Where each group begins, each arm's group, and what the groups are owed and were given."""
+    """The first arm of each group, each arm's group, and the quotas and rounds of the groups."""
 
     start: Shared
     of_arm: np.ndarray
@@ -30,7 +30,7 @@ class Groups(NamedTuple):
 
 
 def begin(sizes: Sequence[int], quotas: Quotas, n_arms: int, horizon: int) -> Groups:
-    """Return the groups before the first round; ValueError unless they have all arms."""
+    """Return the groups before the first round; ValueError unless they cover all arms."""
     check_layout(sizes, n_arms)
     numerators, denominator = quotas.over(horizon)
     return Groups(

@@ -1,4 +1,4 @@
-"""Guaranteed reward rates: by estimates of the means or what is owed, and KL-UCB with the rest."""
+"""Guaranteed reward rates, by estimated means or by shortfall, and KL-UCB for the rest."""
 
 import math
 from dataclasses import dataclass
@@ -33,10 +33,10 @@ def known(horizon: int) -> int:
 
 
 class Guaranteed(Policy):
-    """Base of the policies that play KL-UCB with what the guarantees leave."""
+    """Base of the policies that play KL-UCB in the rounds that the guarantees leave."""
 
     def _begin(self, n_arms: int) -> tuple[kl.Limits, np.ndarray, np.ndarray]:
-        """Return limits without pulls, the guarantees, and the arms that have one."""
+        """Return bounds without pulls, the guarantees, and the arms that have one."""
         checks.length("targets", self.targets, n_arms)
         targets = np.array(self.targets)
         limits = kl.no_pulls(n_arms, self.constant, self.targets)
@@ -44,7 +44,7 @@ class Guaranteed(Policy):
 
 
 class GuaranteeBaselineState(NamedTuple):
-    """Limits for KL-UCB, and the guarantees."""
+    """Bounds for KL-UCB, and the guarantees."""
 
     limits: Limits
     targets: np.ndarray
@@ -63,7 +63,7 @@ class GuaranteeBaselineState(NamedTuple):
 
 
 class GuaranteeKLUCBState(NamedTuple):
-    """Limits for KL-UCB, guarantees, and log(1 - upper), log(lower) of the last limits computed."""
+    """Bounds for KL-UCB, guarantees, and log(1 - upper), log(lower) of the last bounds computed."""
 
     limits: Limits
     targets: np.ndarray
@@ -96,7 +96,7 @@ class GuaranteeKLUCBState(NamedTuple):
 
 
 class GuaranteeAnytimeState(NamedTuple):
-    """Limits for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
+    """Bounds for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
 
     limits: Limits
     targets: np.ndarray
@@ -132,18 +132,18 @@ class GuaranteeAnytimeState(NamedTuple):
 
 @dataclass(frozen=True)
 class GuaranteeBaseline(Guaranteed):
-    """Pull the arm furthest below its guarantee; if none is below, that of KL-UCB.
+    """Pull the arm furthest below its guarantee; if none is below, the arm of KL-UCB.
 
     After t rounds an arm is below its guarantee if its rewards sum to less than lambda_i t. Ties go
-    to the lowest arm. The limit of an arm never pulled is 1, and no limit is below lambda_i. The
-    policy is in the history of the published program alone.
+    to the lowest arm. The bound of an arm never pulled is 1, and no bound is below lambda_i. The
+    policy exists only in an earlier version of the published program.
 
     Parameters
     ----------
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
     constant : float
-        c in the limits N kl(mean, q) = c log t; the program that had this policy had 2.
+        c in the bounds N kl(mean, q) = c log t; the program with this policy had 2.
     """
 
     targets: Guarantees
@@ -157,22 +157,22 @@ class GuaranteeBaseline(Guaranteed):
 class GuaranteeKLUCB(Guaranteed):
     """Give each guaranteed arm the probability lambda / estimate, and the rest to KL-UCB.
 
-    The arms have one pull each first. KL-UCB's arm is the lowest of the largest upper limits, which
-    are not below lambda_i. t is the rounds played so far.
+    Each arm is pulled once first. KL-UCB pulls the lowest arm of largest upper bound, which is
+    never below lambda_i. t is the number of rounds played so far.
 
     Parameters
     ----------
     targets : sequence of float, length n_arms
-        Guaranteed reward rate lambda_i of each arm, in [0, 1]; 0 for those without a guarantee.
+        Guaranteed reward rate lambda_i of each arm, in [0, 1]; 0 for arms without a guarantee.
     estimate : {"mean", "upper", "lower"}
-        What stands for an arm's mean: the empirical mean, its upper or its lower KL limit; never
-        less than lambda_i, as the mean cannot be where the guarantee can be kept.
+        The estimate of an arm's mean: the empirical mean, or its upper or lower KL bound. It is at
+        least lambda_i, since otherwise the guarantee cannot be kept.
     constant : float
-        c in the limits N kl(mean, q) = c log t; the published program has 3.03.
+        c in the bounds N kl(mean, q) = c log t; the published program has 3.03.
     excess : {"upper", "normalise"}
-        Where the probabilities sum to 1 or more they are divided by their sum: with ``normalise``
-        at once; with ``upper`` only if those of the upper limits do not sum to less, which are
-        taken otherwise.
+        If the probabilities sum to 1 or more, ``normalise`` divides them by their sum. ``upper``
+        does so only if the probabilities of the upper bounds also sum to 1 or more, and otherwise
+        takes these.
 
     References
     ----------
@@ -197,13 +197,13 @@ class GuaranteeKLUCB(Guaranteed):
 
 @dataclass(frozen=True)
 class GuaranteeAnytime(Guaranteed):
-    """Draw an arm by its guarantee, by what its estimate adds to that, or take that of KL-UCB.
+    """Draw an arm by its guarantee, by the addition of its estimate, or by KL-UCB.
 
-    It is the anytime version of `GuaranteeETC`, in three parts: arm i has probability lambda_i;
-    then lambda_i / m_i - lambda_i; what is left is KL-UCB's, which learns from all pulls. m_i is
-    the mean of the pulls in the second part alone, between lambda_i and 1, and lambda_i before the
-    first of them. Where lambda_i / m_i sum to more than 1, the second part is scaled to what the
-    first one leaves. Ties go to the lowest arm.
+    It is the anytime version of `GuaranteeETC`. Arm i has the probability lambda_i and, as a second
+    part, lambda_i / m_i - lambda_i. KL-UCB, which learns from all pulls, has the rest. The estimate
+    m_i, between lambda_i and 1, is the mean of the pulls of the second part alone, and lambda_i
+    before the first such pull. If the lambda_i / m_i sum to more than 1, the second part is scaled
+    to the room that the first part leaves. Ties go to the lowest arm.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class GuaranteeAnytime(Guaranteed):
 
 @inlined
 def _gap(p, entropy, divergence, known, k):
-    """Return 1 - q for the upper limit q of p, starting from the last round's."""
+    """Return 1 - q for the upper bound q of p, starting from the last round's."""
     if p >= 1.0:
         return 0.0
     if divergence <= 0.0:
@@ -304,7 +304,7 @@ def _add_up(state):
 
 @inlined
 def _drawn(protected, shares, scale, cumulated, u):
-    """Return the first arm whose cumulated share exceeds the coin, else the last one."""
+    """Return the first arm whose cumulative share exceeds the coin, else the last arm."""
     for j in range(protected.size - 1):
         cumulated += scale * shares[protected[j]]
         if cumulated > u:

@@ -21,7 +21,7 @@ FIRST, SECOND, THIRD, LAST = range(4)
 
 
 class GuaranteeETCState(NamedTuple):
-    """Limits for KL-UCB, and the pulls, quotas and estimates of each phase."""
+    """Bounds for KL-UCB, and the pulls, quotas and estimates of each phase."""
 
     limits: Limits
     targets: np.ndarray
@@ -67,12 +67,13 @@ class GuaranteeETCState(NamedTuple):
 class GuaranteeETC(Guaranteed):
     """Estimate each guaranteed arm's mean in two phases, add the missing pulls, then play KL-UCB.
 
-    With horizon T, which it needs, arm after arm: lambda T / 4 pulls give a first estimate m; then
-    min(lambda / (6 m), lambda / 2) T pulls a second one, m', of these pulls alone; then come lambda
-    T / m' less both quotas. Estimates lie between lambda and 1. Where lambda / m' sum to more than
-    1, m' is the upper limit of the second phase's pulls; as long as the sum is more than 1 even so,
-    the arm of the largest is pulled, which is 1 for arms without a guarantee. The rounds left go to
-    KL-UCB with all pulls, arms never pulled first; ties go to the lowest arm.
+    The policy needs the horizon T. Arm after arm, lambda T / 4 pulls give a first estimate m. Then
+    min(lambda / (6 m), lambda / 2) T pulls give a second estimate m', from these pulls alone. In
+    the third phase an arm has lambda T / m' pulls minus both earlier quotas. Estimates lie between
+    lambda and 1. If the lambda / m' sum to more than 1, m' is the upper bound of the second phase's
+    pulls. As long as the sum is still more than 1, the arm of the largest bound is pulled; it is 1
+    for arms without a guarantee. The remaining rounds go to KL-UCB with all pulls, arms never
+    pulled first. Ties go to the lowest arm.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class GuaranteeETC(Guaranteed):
 
 @inlined
 def _short(state, phase):
-    """Return the first guaranteed arm that is short of its quota in one of the first two phases."""
+    """Return the first guaranteed arm behind its quota in one of the first two phases."""
     for k in state.protected:
         if state.pulls[phase, k] < state.quotas[phase, k]:
             return k
@@ -147,7 +148,7 @@ def _needed(state, estimate):
 
 @inlined
 def _optimistic(state, clock):
-    """Set the upper limits of the second phase's estimates."""
+    """Set the upper bounds of the second phase's estimates."""
     now = kl.level(state.limits, clock)
     for k in state.protected:
         mean = state.estimate[k]
@@ -212,11 +213,11 @@ class GuaranteeKnapsackState(NamedTuple):
 class GuaranteeKnapsack(Policy):
     """Play a learner of arms against a learner of prices, on the Lagrangian of the guarantees.
 
-    With N arms, horizon T, which it needs, and the least positive target m, a round's constraints
-    are g_i = m (r_i / lambda_i - 1), where r_i is 0 for the arms not pulled. Hedge with the rate
-    sqrt(log N / T) has prices q_i of them. The arms' learner is EXP3.P with delta = 1 / T and the
-    gain (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), w = sqrt(T / sqrt(N T log(N T))),
-    with the prices after their step.
+    The policy needs the horizon T. With N arms and the least positive target m, a round's
+    constraints are g_i = m (r_i / lambda_i - 1), where r_i is 0 for arms not pulled. Hedge with the
+    rate sqrt(log N / T) sets their prices q_i. The arms' learner is EXP3.P with delta = 1 / T. Its
+    gain is (r + w sum q_i g_i) / (w sum (1 / lambda_i - 1) + 1), with the prices after their step
+    and w = sqrt(T / sqrt(N T log(N T))).
 
     Parameters
     ----------
@@ -279,7 +280,7 @@ def _price(state, arm, reward):
 
 
 class RewardFairUCBState(NamedTuple):
-    """The means and upper limits, and the distribution of the round."""
+    """The means and upper bounds, and the distribution of the round."""
 
     means: Means
     upper: np.ndarray
@@ -315,15 +316,15 @@ class RewardFairUCBState(NamedTuple):
 
 @dataclass(frozen=True)
 class RewardFairUCB(Policy):
-    """Pull the arms in turn, then solve the fair linear programme with upper limits each round.
+    """Pull the arms in turn, then solve the fair linear programme with upper bounds each round.
 
-    The published policy is for several agents, each with a reward of their own. With the horizon T,
-    which it needs, n agents and k arms: ceil(sqrt(T)) pulls of each arm in turn; then the upper
-    limits are U = mean + sqrt(log(2 n k (T + 1)) / N), cut to [0, 1]. With one agent, which is this
-    policy without targets, it pulls the arm of the largest. The form with targets is ours: each arm
-    has an agent of its own and the probability lambda_i / U_i, and the arm of the largest U_i what
-    is left. Where those probabilities sum to more than 1, they are divided by their sum. Ties go to
-    the lowest arm; U_i is never below lambda_i.
+    The published policy is for several agents, each with its own rewards, and needs the horizon T.
+    With n agents and k arms it pulls each arm ceil(sqrt(T)) times in turn. Then the upper bounds
+    are U = mean + sqrt(log(2 n k (T + 1)) / N), cut to [0, 1]. With one agent, which is this policy
+    without targets, it pulls the arm of largest U. The form with targets is ours: each arm has its
+    own agent and the probability lambda_i / U_i, and the arm of largest U_i has the rest. If those
+    probabilities sum to more than 1, they are divided by their sum. Ties go to the lowest arm; U_i
+    is never below lambda_i.
 
     Parameters
     ----------

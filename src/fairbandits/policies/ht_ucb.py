@@ -1,4 +1,4 @@
-"""HT-UCB: UCB1 whose index is raised by a penalty rate while an arm is short of its quota."""
+"""HT-UCB: UCB1 whose index is raised by a penalty rate while an arm is behind its quota."""
 
 import math
 from dataclasses import dataclass
@@ -66,16 +66,16 @@ class HTUCB(Policy):
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
-        Required fraction of pulls tau_k >= 0 of each arm, exact: 0.05, "1/3". They sum to less than
-        1.
+        Quota tau_k >= 0 of each arm, a fraction of the pulls, exact: 0.05, "1/3". They sum to less
+        than 1.
     penalties : float or sequence of float, length n_arms
-        Penalty rate A_k >= 0 of each arm, the cost of a missing pull; one number is for all arms.
-        With 0 this is `UCB1`.
+        Penalty rate A_k >= 0 of each arm, the cost of a missing pull; a single number is for all
+        arms. With 0 this is `UCB1`.
     clock : {"round", "previous"}
-        What n is under the logarithm: the round being played, or the one before it.
+        The n under the logarithm: the round being played, or the round before it.
     threshold : {"hard", "soft"}
-        Whether the whole penalty rate counts as soon as the arm is short, or only the missing share
-        of its quota, A_k (tau_k n - N_k)+ / (tau_k n).
+        The whole penalty rate as soon as the arm is behind its quota; or the missing share of the
+        quota, A_k (tau_k n - N_k)+ / (tau_k n).
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 

@@ -1,4 +1,4 @@
-"""What BF-UCB and its baselines share: groups, quotas, switches, and the initial rounds."""
+"""Common parts of BF-UCB and its baselines: groups, quotas, switches, and the initial rounds."""
 
 import math
 from collections.abc import Mapping
@@ -121,7 +121,7 @@ def group_width(first, count, size):
     return sqrt(first.factor * log(first.log_factor * count * size))
 
 
-# These rounds are few: inlined, they would slow down all others.
+# These rounds are few: if inlined, they would slow down all others.
 
 
 @not_inlined

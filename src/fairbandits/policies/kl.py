@@ -1,15 +1,16 @@
-"""KL-UCB, and the KL confidence limits of means in [0, 1] that its kin need, too.
+"""KL-UCB, and the KL confidence bounds of means in [0, 1] that related policies share.
 
-The upper limit of an arm with mean p after N pulls is the q >= p with N kl(p, q) = c log t, where
-kl is the divergence between Bernoulli laws. Solved for x = log(1 - q) the equation is convex and
-decreasing, so Newton's method climbs to its root from any x below, and limits next to 1 keep their
-precision. The lower limit of p is 1 minus the upper limit of 1 - p.
+The upper bound of an arm with mean p after N pulls is the q >= p with N kl(p, q) = c log t, where
+kl is the divergence between Bernoulli laws. In x = log(1 - q) the equation is convex and
+decreasing, so Newton's method climbs to its root from any x below, and bounds next to 1 keep their
+precision. The lower bound of p is 1 minus the upper bound of 1 - p.
 
-Most limits need not be solved for. A limit grows with t alone until its arm is pulled. So a block
-of rounds has an `upper` limit of each arm, that of its end, and only an arm whose `upper` exceeds
-the best limit found is looked at. The leader's limit is above a rival's `upper` u if N kl(p, u) <
-c log t, which needs no solution at all. Where no margin far above all rounding decides, limits are
-compared. Equal statistics give equal limits: each is solved for from that of the block's end.
+Most bounds need not be computed. Until its arm is pulled, a bound grows with t alone. So each block
+of rounds has an `upper` bound of each arm, the bound at its end, and only arms whose `upper`
+exceeds the best bound so far are examined. The leader's bound is above a rival's `upper` u if N
+kl(p, u) < c log t, which needs no solution. If no margin far above rounding errors decides, the
+bounds are compared. Equal statistics give equal bounds, since Newton's method starts from the bound
+of the block's end.
 """
 
 import math
@@ -24,20 +25,20 @@ from fairbandits.policies.parameters import Policy, Positive
 
 LEADER, UNTIL, UNPULLED = range(3)
 HIGH, RIVAL = range(2)
-#: No logarithm of a probability: the limit must be solved for without a first guess.
+#: No logarithm of a probability: the bound must be solved for without a first guess.
 UNKNOWN = 1.0
 #: Newton's method stops before a step below this.
 EXACT = 1e-12
-#: Rivals nearer to 1, and differences of limits below this, are left to the comparison.
+#: Rivals nearer to 1, and differences of bounds below this, are left to the comparison.
 NEAR_ONE, CLOSE = 1.0 - 1e-6, 1e-9
 
 
 class Limits(NamedTuple):
-    """Data for the limits; see the module, and the constants above for `marks` and `numbers`.
+    """Data for the bounds; see the module, and the constants above for `marks` and `numbers`.
 
-    `mean` is cut to [0, 1], `entropy` is p log p + (1 - p) log(1 - p), no limit is below `floor`,
-    `log_gap` is x at the end of the block, where c log t is the number `HIGH`, and `RIVAL` is the
-    largest `upper` of all arms but the leader.
+    `mean` is cut to [0, 1], `entropy` is p log p + (1 - p) log(1 - p), and no bound is below
+    `floor`. `log_gap` is x at the end of the block, where c log t is the number `HIGH`. `RIVAL` is
+    the largest `upper` of all arms except the leader.
     """
 
     pulls: np.ndarray
@@ -53,7 +54,7 @@ class Limits(NamedTuple):
 
 
 def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = None) -> Limits:
-    """Return the limits before any pull, for c = `constant` > 0; none below `floor` (default 0)."""
+    """Return the bounds before any pull, for c = `constant` > 0; none below `floor` (default 0)."""
     return Limits(
         np.zeros(n_arms, np.int64),
         *np.zeros((3, n_arms)),
@@ -113,7 +114,7 @@ def level(limits, clock):
 
 @not_inlined
 def upper_limit(limits, k, level):
-    """Return the upper limit of arm k; 1 before its first pull."""
+    """Return the upper bound of arm k; 1 before its first pull."""
     pulls, p = limits.pulls[k], limits.mean[k]
     if pulls == 0 or p >= 1.0:
         return 1.0
@@ -127,7 +128,7 @@ def upper_limit(limits, k, level):
 
 @inlined
 def _bound(limits, k):
-    """Compute an arm's limit at the end of the block."""
+    """Compute an arm's bound at the end of the block."""
     pulls, p, high = limits.pulls[k], limits.mean[k], limits.numbers[HIGH]
     if pulls == 0 or p >= 1.0 or high <= 0.0:
         limits.upper[k] = 1.0
@@ -139,7 +140,7 @@ def _bound(limits, k):
 
 @inlined
 def largest(limits, clock):
-    """Return the lowest arm of largest upper limit after `clock` rounds."""
+    """Return the lowest arm of largest upper bound after `clock` rounds."""
     if clock > limits.marks[UNTIL]:
         _begin(limits, clock)
     now = level(limits, clock)
@@ -159,7 +160,7 @@ def _begin(limits, clock):
 
 @inlined
 def _leads(limits, now):
-    """Return whether the leader's limit is above all others' for certain."""
+    """Return whether the leader's bound is above all others for certain."""
     leader = nonnegative(limits.marks[LEADER])
     rival = 0.0
     for k in range(limits.upper.size):
@@ -183,7 +184,7 @@ def _evidence(limits, k):
 
 @not_inlined
 def _compare(limits, now):
-    """Compare the limits of all arms that could have the largest."""
+    """Compare the bounds of all arms that could have the largest."""
     leader = nonnegative(limits.marks[LEADER])
     arm, best = leader, upper_limit(limits, leader, now)
     for k in range(limits.upper.size):
@@ -246,12 +247,12 @@ class KLUCB(Policy):
     """Pull the arm of the largest q with N kl(mean, q) = c log t, after each arm once.
 
     kl is the divergence between Bernoulli laws, N the arm's pulls and t the rounds played so far.
-    Ties go to the lowest arm. A mean outside [0, 1] is taken for the nearer end.
+    Ties go to the lowest arm. A mean outside [0, 1] is moved to the nearer end.
 
     Parameters
     ----------
     constant : float
-        c, above 0; 1 is what its authors recommend in practice.
+        c, above 0; in practice its authors recommend 1.
 
     References
     ----------

@@ -53,7 +53,7 @@ class OGA(NamedTuple):
 
 
 class AdaHedge(NamedTuple):
-    """Exponential weights tuned by the cumulated mixability gap."""
+    """Exponential weights tuned by the cumulative mixability gap."""
 
     x: np.ndarray
     gains: np.ndarray

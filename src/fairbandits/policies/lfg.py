@@ -1,4 +1,4 @@
-"""LFG: learning with fairness guarantee, by a virtual queue of missed pulls."""
+"""LFG: learning with fairness guarantee, by a virtual queue of missing pulls."""
 
 import math
 from dataclasses import dataclass
@@ -66,25 +66,26 @@ class LFGState(NamedTuple):
 
 @dataclass(frozen=True)
 class LFG(Policy):
-    """Pull the arm with the largest queue + eta w_i u_i, u_i an upper confidence bound.
+    """Pull the arm with the largest queue + eta w_i u_i, where u_i is an upper confidence bound.
 
-    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly; Q_i(1) is 0, or f_i with
-    arrivals before the choice. An arm never pulled has u_i = 1.
+    Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly, where d_i is 1 in a round with a
+    pull of the arm. Q_i(1) is 0, or f_i with arrivals before the choice. An arm never pulled has
+    u_i = 1.
 
     Parameters
     ----------
     fractions : sequence of number or str, length n_arms
-        Required fraction of pulls f_i of each arm, exact: 0.05, "1/3".
+        Quota f_i of each arm, a fraction of the pulls, exact: 0.05, "1/3".
     eta, eta_exponent : float, optional
-        Weight >= 0 of the reward against the queues; 100, or ``horizon ** eta_exponent``.
+        Weight >= 0 of the reward against the queues: default 100, or ``horizon ** eta_exponent``.
     constant : float
-        c in the bound mean + sqrt(c log t / pulls); 3/2 by its authors, 2 elsewhere.
+        c in the bound mean + sqrt(c log t / pulls); its authors have 3/2, later papers 2.
     cap : float, optional
-        The bound is cut off here (1 by its authors); ``None`` leaves it as it is.
+        Value at which the bound is cut off (its authors have 1); ``None`` for no cut.
     weights : sequence of float, optional
         w_i >= 0; default all 1.
     arrivals : {"after", "before"}
-        Whether the required fraction joins the queue after a round's choice, or before it.
+        Whether the quota is added to the queue after a round's choice, or before it.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 

@@ -30,22 +30,22 @@ from fairbandits.engine.width import (
 from fairbandits.policies.groups import size_of, starts
 
 BLOCK = 8
-#: Ends of an interval that gain alike up to this tie. Rounding must not decide, since the largest
-#: of equal ends can come out below the Phi of all of them.
+#: Ends of an interval whose gains differ by at most this tie. Rounding must not decide, since the
+#: largest of equal ends can come out below the Phi of all of them.
 TIE = 1e-13
 POWER, EXPONENTIAL = range(2)
 MERITS = {"power": POWER, "exponential": EXPONENTIAL}
 
 
 def numbering(groups: Sequence[int]) -> np.ndarray:
-    """Return the arms in the order of the released program: the first group's others are last."""
+    """Return the arms in the order of the released program, with the first group's rest last."""
     arms = np.arange(sum(groups))
     return np.concatenate([arms[:1], arms[groups[0] :], arms[1 : groups[0]]])
 
 
 @plays_in_lanes
 class Arms(NamedTuple):
-    """Statistics of the arms, of which each group has ``columns`` rows."""
+    """Statistics of the arms, in ``columns`` rows for each group."""
 
     start: Shared  # of each group
     row_of: np.ndarray  # each arm's
@@ -152,9 +152,9 @@ def fair_value(x, size, kind, c):
 def best_vertex(lower, upper, size, kind, c, out):
     """Write the point of the box [lower, upper] with the largest Phi into `out`; return that Phi.
 
-    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam), and each term first falls and
-    then rises, so an end of its interval is best, ties going to the upper one: iterating this
-    climbs to the maximum over all vertices (Dinkelbach 1967).
+    At the maximum lam = Phi(x), x maximises sum f(x_i)(x_i - lam). Each term first falls and then
+    rises, so an end of its interval is best; ties go to the upper end. Iterating this climbs to the
+    maximum over all vertices (Dinkelbach 1967).
     """
     for k in range(size):
         out[k] = upper[k]
@@ -277,8 +277,8 @@ def draw(arms, group, last, total, coin):
 
 @inlined
 def draw_by_weight(arms, group, last, target):
-    """Return the first place whose cumulated weight exceeds `target`, else the last one."""
-    # cumulated weights do not decrease: counting those not above it needs no branch
+    """Return the first place whose cumulative weight exceeds `target`, else the last place."""
+    # cumulative weights do not decrease: counting those not above it needs no branch
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
     place = BLOCK * block
@@ -311,9 +311,9 @@ def sum_before(arms, group, block):
 def draw_rounded(arms, group, last, number):
     """Draw as the released program does; return -1 if its rounded number passes every arm.
 
-    The arms go by increasing probability, equal ones by their ranks; the first whose cumulated
-    probability is strictly above the number is drawn. `order` has the ranks in the last round's
-    order.
+    The arms are sorted by increasing probability, equal arms by their ranks. The first arm whose
+    cumulative probability is strictly above the number is drawn. `order` has the ranks in the last
+    round's order.
     """
     row = group * arms.columns
     while True:

@@ -28,7 +28,7 @@ def source_hash(name: str) -> str:
 
 
 def find(name: str) -> Any:
-    """Return what ``module:Class`` names, in the current folder first; ValueError if missing."""
+    """Return the object ``module:Class``, from the current folder first; ValueError if missing."""
     module, found = _parts(name)
     file = _file(name)
     try:
@@ -57,7 +57,7 @@ def check_arguments(name: str, parameters: dict[str, Any]) -> None:
 
 
 def make_own(name: str, parameters: dict[str, Any]) -> Any:
-    """Return a user's policy with these parameters; ValueError if it fails or lacks a part."""
+    """Return a user's policy with these parameters; ValueError if it fails or is incomplete."""
     check_arguments(name, parameters)
     try:
         policy = find(name)(**with_numbers(parameters))

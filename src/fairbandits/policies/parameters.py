@@ -1,7 +1,7 @@
-"""What hyper-parameters of policies and observers can be, said once: in the types of their fields.
+"""The ranges of hyper-parameters of policies and observers, in the types of their fields.
 
-A field's type has a check of this module, as ``Annotated[str, one_of("hard", "soft")]``; for any
-number, whole number, truth value or text ``float``, ``int``, ``bool`` or ``str`` is enough.
+A field's type has a check of this module, as in ``Annotated[str, one_of("hard", "soft")]``. Without
+a range ``float``, ``int``, ``bool`` or ``str`` is enough.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ class Checked:
 
 
 class Policy(Checked):
-    """Base of the policies: of bandit feedback and without probes, unless one says otherwise."""
+    """Base of the policies, by default with bandit feedback and without probes."""
 
     feedback: ClassVar[str] = "bandit"
     probes: ClassVar[tuple[str, ...]] = ()
@@ -257,7 +257,7 @@ Exponent = Annotated[float, number(at_least=-10, at_most=10)]
 
 
 def power(horizon: int, exponent: float) -> float:
-    """Return horizon ** exponent, of which 1/2 is the square root."""
+    """Return horizon ** exponent; the exponent 1/2 gives the square root."""
     return math.sqrt(horizon) if exponent == 0.5 else float(horizon) ** exponent
 
 

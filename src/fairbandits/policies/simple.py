@@ -1,4 +1,4 @@
-"""Policies that learn nothing: the extremes that a guarantee must survive, and benchmarks."""
+"""Policies that do not learn: extreme cases for a guarantee, and benchmarks."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,12 +81,12 @@ class Uniform(Policy):
 
 @dataclass(frozen=True)
 class Constant(Policy):
-    """Pull always the same arm.
+    """Always pull the same arm.
 
     Parameters
     ----------
     arm : int
-        Counted from 1, or negative, from the last, -1.
+        Number of the arm from 1, or from the end as -1, -2, ...
     """
 
     arm: Annotated[int, not_zero(whole(), "a whole number")] = 1
@@ -133,7 +133,7 @@ class SmallestDeficit(Policy):
     Parameters
     ----------
     quotas : sequence of number or str, length n_arms
-        Fractions r_i >= 0, exact, that sum to less than 1.
+        Quotas r_i >= 0, exact, with a sum below 1.
     """
 
     quotas: ArmQuotas
@@ -147,12 +147,12 @@ class SmallestDeficit(Policy):
 
 @dataclass(frozen=True)
 class Prophet(Policy):
-    """Pull every arm as often as the best division of the horizon into whole pulls says.
+    """Pull each arm as often as in the best division of the horizon into whole pulls.
 
-    It knows the means; no policy has less penalised regret at the horizon. Its regret is below the
-    sum of the A_k of arms with A_k >= Delta_k, what rounding costs (Eqs 7-8 of the paper on
-    `HTUCB`). Round t is for the arm furthest behind its plan, by plan t / T - N, ties to the lowest
-    index.
+    It knows the means; no policy has less penalised regret at the horizon. Its regret, the cost of
+    rounding, is below the sum of the A_k of arms with A_k >= Delta_k (Eqs 7-8 of the paper on
+    `HTUCB`). Round t is for the arm furthest behind its plan, by plan t / T - N; ties go to the
+    lowest index.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ class Prophet(Policy):
         checks.length("means", self.means, len(self.quotas))
 
     def plan(self, horizon: int) -> np.ndarray:
-        """Return the numbers of pulls that lose least, shape (n_arms,), int64."""
-        # an arm's loss Delta N + A (tau T - N)+ is convex in N: pulls go by what they gain on the
-        # best arm's, A - Delta while the quota lacks a pull, then A times the lacking part - Delta
+        """Return the numbers of pulls with the least loss, shape (n_arms,), int64."""
+        # an arm's loss Delta N + A (tau T - N)+ is convex in N: pulls go by their gain over the
+        # best arm's, A - Delta while a whole pull is missing, then A times the missing part - Delta
         means = [rational("means", mean) for mean in self.means]
         rates = checks.per_arm("penalties", self.penalties, len(means))
         numerators, denominator = self.quotas.numerators, self.quotas.denominator

@@ -9,7 +9,7 @@ from fairbandits.engine.width import absolute, anywhere, greatest, least, log, n
 
 @inlined
 def sample(x, coin):
-    """Return the first index whose cumulated probability exceeds the coin, else the last one."""
+    """Return the first index whose cumulative probability exceeds the coin, else the last index."""
     u = unit(coin)
     arm, cumulated = 0, 0.0
     for k in range(len(x) - 1):

@@ -9,7 +9,7 @@ RULES = ("lowest", "random")
 
 @inlined
 def better(k, index, arm, best):
-    """Return arm k and its index if that is larger than the best so far, else these."""
+    """Return arm k and its index if larger than the best so far, else the best so far."""
     higher = index > best
     return where(higher, k, arm), where(higher, index, best)
 

@@ -28,7 +28,7 @@ class Means(NamedTuple):
 
 @plays_in_lanes
 class UCB1State(NamedTuple):
-    """The means, and how often the policy was asked; the indices, where ties are random."""
+    """The means, and how often the policy was asked; with random ties also the indices."""
 
     means: Means
     calls: np.ndarray
@@ -67,8 +67,8 @@ class UCB1(Policy):
     scale : float
         Rewards are divided by this, so that they lie in [0, 1].
     clock : {"round", "previous", "own"}
-        What t is: the round being played; the rounds played so far; or the rounds in which this
-        policy was asked for an arm, which differ inside `FairLearn`.
+        The t in the index: the round being played; the rounds played so far; or the rounds in which
+        this policy was asked for an arm, which differ inside `FairLearn`.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 

@@ -83,7 +83,7 @@ class ResampledState(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnReward(HasLearner):
-    """A learner that draws an arm in the full-information loop and sees that arm's reward only.
+    """A learner that draws an arm in the full-information loop and sees only that arm's reward.
 
     The rewards of the other arms are for observers, which measure them unseen by the learner. An
     arm's reward is that of the round, not of the pull; the probes are those of the learner.
@@ -108,12 +108,12 @@ class OwnReward(HasLearner):
 
 @dataclass(frozen=True)
 class PlugIn(HasLearner):
-    """Pull the arm furthest behind the quota lambda_i / estimated mean, else leave it to a learner.
+    """Pull the arm furthest behind the quota lambda_i / estimated mean, or let a learner choose.
 
-    It translates `FairLearn` to targets of reward when the means are not known. No paper has it.
-    Round n <= n_arms is arm n's. Quotas are renewed in the round after, and in each round that is a
-    power of two: min(1, lambda_i N_i / S_i), or 1 for an arm without any reward; if their sum is
-    above 1 they are divided by it. In round t the deficit is r_i (t-1) - N_i(t-1), compared
+    It translates `FairLearn` to targets of reward when the means are not known. No paper has this
+    policy. Round n <= n_arms pulls arm n. Quotas are renewed in the next round, and in each round
+    that is a power of two: min(1, lambda_i N_i / S_i), or 1 for an arm without any reward. If their
+    sum is above 1 they are divided by it. In round t the deficit is r_i (t-1) - N_i(t-1), compared
     strictly with 0; ties go to the lowest index.
 
     Parameters
@@ -143,7 +143,7 @@ class PlugIn(HasLearner):
 
 @dataclass(frozen=True)
 class Resampled(HasLearner):
-    """Show the learner, in place of a reward, a coin that is 1 with the reward as probability.
+    """Replace each reward that the learner sees by a coin that is 1 with the reward as probability.
 
     These coins are Bernoulli with the mean of the rewards (Algorithm 2 of the paper on `Thompson`,
     section 2.1 of that on `FairLearn`). The recorded rewards are the real ones. The coin is 1 where
@@ -199,10 +199,10 @@ class MixtureState(NamedTuple):
 class Mixture(HasLearner):
     """Pull arm i with probability r_i, and with the rest of 1 leave the choice to the learner.
 
-    Then E[N_i(t)] >= r_i t in every round t, and nothing more. The learner learns from all pulls
-    and sees the global round. Arm i is pulled where the 2**32-th further word of the round's coin
-    is below r_1 + .. + r_i for no smaller i. Another policy with such a guarantee is that of L. E.
-    Celis, S. Kapoor, F. Salehi and N. K. Vishnoi, "Controlling polarization in personalization: an
+    It guarantees only E[N_i(t)] >= r_i t in every round t. The learner learns from all pulls and
+    sees the global round. Arm i is pulled where the 2**32-th further word of the round's coin is
+    below r_1 + .. + r_i for no smaller i. Another policy with such a guarantee is by L. E. Celis,
+    S. Kapoor, F. Salehi and N. K. Vishnoi, "Controlling polarization in personalization: an
     algorithmic framework", FAT* 2019.
 
     Parameters

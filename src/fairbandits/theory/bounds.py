@@ -47,7 +47,7 @@ def learner_bound(
 
 # ---------------------------------------------------------- Fair-Learn; alpha is the tolerance
 # S(T) are the arms with r_i T - alpha < 8 ln T / Delta_i^2, which learning pulls more often than
-# fairness does.
+# their quotas demand.
 
 
 def learning_pulls(rounds: ArrayLike, gap: ArrayLike) -> np.ndarray:
@@ -168,12 +168,12 @@ def gap_free_terms(rounds: ArrayLike, penalty: ArrayLike, quota: ArrayLike) -> n
 
 
 def committing_regret(n_arms: int, share: float, horizon: float) -> float:
-    """Return an upper bound on the regret of a policy that all but ignores the means.
+    """Return an upper bound on the regret of a policy that nearly ignores the means.
 
     It fills each arm's quota (1 - share) T / K, then commits to the largest sample mean; penalty
-    rates are 1, rewards normal with variance 1. What costs is share T times the mean gap of the
-    arm chosen: with m pulls of each arm at most the sum over other arms of x exp(-m x^2 / 4),
-    whatever their gaps x, and none of these is above sqrt(2 / (m e)).
+    rates are 1, rewards normal with variance 1. Its regret is share T times the mean gap of the
+    chosen arm. With m pulls of each arm this gap is at most the sum of x exp(-m x^2 / 4) over the
+    gaps x of the other arms. Each term is at most sqrt(2 / (m e)).
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))

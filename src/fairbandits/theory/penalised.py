@@ -1,7 +1,7 @@
 """The oracle of penalised pulls: the division of the horizon with the least loss, and its loss.
 
-A policy that knows gaps Delta_k, quotas tau_k of sum below 1 and penalty rates A_k >= 0 fills the
-quota of an arm only where that costs no more than the penalty (hard-threshold paper, Section 3).
+The oracle knows gaps Delta_k, quotas tau_k with a sum below 1, and penalty rates A_k >= 0. It fills
+the quota of an arm only if that costs no more than the penalty (hard-threshold paper, Section 3).
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def arm_sets(means: Sequence, penalties: float | Sequence) -> ArmSets:
 
 
 def oracle_allocation(means: Sequence, quotas: Sequence, penalties: float | Sequence) -> np.ndarray:
-    """Return the fractions of pulls y_k that lose least, shape (n_arms,) (Eqs 7-8).
+    """Return the fractions of pulls y_k with the least loss, shape (n_arms,) (Eqs 7-8).
 
     They are 0 for non-critical arms, tau_k for others, and the rest for the first optimal arm.
     """
@@ -54,8 +54,8 @@ def oracle_loss(
 ) -> np.ndarray:
     """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k (Eq. 9), shape (..., n_rounds).
 
-    It is a lower bound of the loss, not always attained where some tau_k t is not a whole number.
-    Means and penalty rates have shape (..., n_arms), or there is one rate for all arms.
+    It is a lower bound of the loss, not always attained if some tau_k t is not a whole number.
+    Means and penalty rates have shape (..., n_arms), or there is a single rate for all arms.
     """
     means = np.asarray(means, float)
     numerators, denominator = quota_numerators(quotas)

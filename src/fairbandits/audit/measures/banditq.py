@@ -23,7 +23,7 @@ def own_means(cell):
 
 @measure("rta", "pulls", "plays", "probability")
 def expected_plays(cell):
-    """Summed probabilities where they are recorded, else pulls: the same mean, more noise."""
+    """Summed probabilities if recorded, else pulls, with the same mean and more noise."""
     drawn_from = cell.run.values.get("probability")
     # under full information they are the plays, and the recorded probabilities are 0
     if drawn_from is None or not drawn_from[:, -1].any():
@@ -58,7 +58,7 @@ def unscaled_regret(cell, plays, own_means):
 
 @measure("rta", "reward")
 def missing(rounds, reward, target):
-    """Missing reward lambda_i t - R_i(t) of an arm; of one without target, minus its reward."""
+    """Missing reward lambda_i t - R_i(t) of an arm; without a target, minus its reward."""
     return target * rounds[:, None] - reward
 
 

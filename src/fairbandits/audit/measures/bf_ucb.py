@@ -39,7 +39,7 @@ def merit_parameter(cell):
 
 @measure("")
 def beta(group_quotas):
-    """Required fraction of rounds beta_g of the first group, 0 for a policy without."""
+    """Quota beta_g of the first group, a fraction of the rounds; 0 without quotas."""
     return float(rational("quotas", group_quotas[0]))
 
 
@@ -70,7 +70,7 @@ measure("ra", "reward per round", merit="merit", c="merit_parameter")(metrics.gr
 
 @measure("ra", "reward per round")
 def group_gap(group_values):
-    """Gap Delta_g of each group to the best one."""
+    """Gap Delta_g of each group to the best group."""
     return group_values.max(axis=1, keepdims=True) - group_values
 
 
@@ -109,7 +109,7 @@ def within_regret(rounds, plays, probability, means, in_groups):
 
 @measure("rt", "reward")
 def most_between_regret(rounds, group_quotas, group_gap):
-    """Largest possible first part: all rounds that no quota asks for on the worst group."""
+    """Largest possible first part: all rounds beyond the quotas are of the worst group."""
     free = rounds - metrics.owed(rounds, group_quotas).sum(axis=1)
     return group_gap.max(axis=1)[:, None] * free
 
@@ -240,7 +240,7 @@ def group_steps(proof):
 
 @function()
 def beyond_order(order, power="0"):
-    """1 if BF-UCB's regret goes to infinity over an order, with delta of order T^-power, else 0."""
+    """1 if BF-UCB's regret over an order is unbounded, with delta of order T^-power, else 0."""
     from fairbandits.audit.mathematics.group_regret import beyond_order as beyond
 
     return beyond(order, power)
@@ -248,7 +248,7 @@ def beyond_order(order, power="0"):
 
 @function()
 def first_line_excess(means, optimistic, tilde):
-    """Numerator of a policy's distance from the fair one, less the first line of Theorem 3.
+    """Numerator of a policy's distance from the fair policy, minus the first line of Theorem 3.
 
     With `tilde` both merits of the line are of the `optimistic` means that the policy follows.
     """

@@ -22,13 +22,13 @@ def t(rounds):
 
 @measure("", "rounds")
 def longest(cell):
-    """Largest horizon that the run has a cell for."""
+    """Largest horizon of the run's cells."""
     return cell.spec.horizon
 
 
 @measure("", "rounds")
 def shortest(cell):
-    """Smallest horizon that the run has a cell for."""
+    """Smallest horizon of the run's cells."""
     return min(cell.spec.horizons, default=cell.spec.horizon)
 
 
@@ -71,7 +71,7 @@ def exact_quotas(cell):
 
 @measure("rta")
 def quota(exact_quotas):
-    """Required fraction r_i of pulls of an arm."""
+    """Quota r_i of an arm, a fraction of the pulls."""
     numerators, denominator = exact_quotas
     return numerators / denominator
 
@@ -109,7 +109,7 @@ function(name="max", what="The larger of two values.")(lambda x, y: np.maximum(x
 
 @function()
 def ceil(x):
-    """Smallest whole number that is not smaller; exact for fractions."""
+    """Value rounded up to a whole number; exact for fractions."""
     return np.ceil(x) if isinstance(x, np.ndarray) else math.ceil(x)
 
 
@@ -249,7 +249,7 @@ def of_arm(x, arm):
 
 @function()
 def protected(x, *, target):
-    """Arms that have a target alone."""
+    """Only the arms that have a target."""
     return x[:, :, target > 0]
 
 
@@ -331,7 +331,7 @@ def window_rate(x, length, starts, *, rounds):
 
 @function()
 def logspaced(count, first=1, *, rounds):
-    """Recorded rounds nearest to log-spaced ones, of a given number, from `first` to T."""
+    """Log-spaced recorded rounds, of a given number, from `first` to T."""
     start = min(int(np.searchsorted(rounds, number(first))), rounds.size - 1)
     if rounds.size - start <= count:
         return rounds[start:]

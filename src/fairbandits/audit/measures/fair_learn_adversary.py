@@ -163,7 +163,7 @@ class _Search:
 
 @function("r")
 def lack_asleep(arms, denominator, tolerance):
-    """Least amounts by which every policy breaks its tolerance while an arm sleeps at first.
+    """Least amounts by which any policy exceeds its tolerance if an arm is unavailable at first.
 
     It sleeps ceil((alpha + 1) / r_i) rounds, quotas are below 1 / k: the largest floor(r_i t) - N_i
     - alpha, as numerator, of the policy for which that is least.

@@ -24,7 +24,7 @@ def regret(plays, gap):
 
 @measure("rta", "pulls")
 def owed(rounds, exact_quotas):
-    """Pulls floor(r_i t) that an arm is owed, exact."""
+    """Pulls floor(r_i t) that an arm must have, exact."""
     numerators, denominator = exact_quotas
     return rounds[:, None] * numerators // denominator
 
@@ -49,7 +49,7 @@ def r_regret(plays, gap, free_pulls):
 
 @measure("rt", "reward")
 def r_regret_most(rounds, gap, free_pulls):
-    """Largest possible r-Regret: that of pulling nothing but the worst arm."""
+    """Largest possible r-Regret: that of pulling only the worst arm."""
     return gap.max(axis=-1) * rounds - (free_pulls * gap).sum(axis=-1)
 
 
@@ -80,7 +80,7 @@ measure("rt", "reward")(bounds.ucb1_bound)
 
 @measure("")
 def ucb1_constant():
-    """1 + pi^2 / 3: pulls of an arm that UCB1 makes beyond its logarithm, at most in the mean."""
+    """1 + pi^2 / 3: bound on the mean pulls of an arm by UCB1 beyond the logarithm."""
     return bounds.CONSTANT
 
 
@@ -320,7 +320,7 @@ def _pulled(state: State, quotas: list[Fraction], t: int) -> int:
 
 @function("r")
 def check_beyond(order, most):
-    """Quotas that Fair-Learn's check looks at in a round beyond a "constant" or "linear" number."""
+    """Quotas that Fair-Learn's check examines in a round beyond a "constant" or "linear" number."""
     return [quotas_read(k) - (2 if order == "constant" else k) for k in range(2, most + 1)]
 
 

@@ -21,7 +21,7 @@ def _fractions(texts):
 
 @function()
 def floors_that_jump(quotas, rounds):
-    """Most floors floor(beta t) of these groups that rise in one round, less 1.
+    """Most floors floor(beta t) of these groups that rise in one round, minus 1.
 
     A group with exactly floor(beta t) rounds is served when its floor rises; a round serves one.
     """
@@ -197,7 +197,7 @@ def optimism_lost(number, least, cut, seed):
 
 @function()
 def coverage_ratio(arms, pulls, span):
-    """Largest chance that a mean is outside its interval over what Eq. 3 allows, at these pulls.
+    """Largest probability that a mean is outside its interval, divided by that of Eq. 3.
 
     Eq. 3 allows delta^2 / (8 N_g^2 k_g), delta = 0.01. Rewards in [0, 1] (``unit``) have
     Hoeffding's 2 exp(-2 w^2), summed over all N_i up to N_g; those of -1 and 1 (``symmetric``) the

@@ -17,7 +17,7 @@ from fairbandits.theory.penalised import arm_sets, oracle_loss
 
 @measure("rta", "reward per round")
 def penalty(cell, means):
-    """Penalty rate A_k of an arm: the loss's, or without one the policy's."""
+    """Penalty rate A_k of an arm: that of the loss or, if it has none, of the policy."""
     given = cell.spec.penalties
     if given is None:
         given = cell.parameters.get("penalties")
@@ -68,13 +68,13 @@ def penalised_regret_most(rounds, means, quotas, penalties):
 
 @measure("rta")
 def keeps(rounds, quota, lack):
-    """Whether an arm lacks at most one pull, or 0.2 % of its quota if that is more."""
+    """Whether an arm's shortfall is at most one pull, or 0.2 % of its quota if that is more."""
     return lack <= np.maximum(1.0, 0.002 * quota * rounds[:, None])
 
 
 @measure("rt")
 def keeps_nearest(keeps, gap):
-    """Whether no arm that keeps its quota has a larger gap than one that does not."""
+    """Whether no arm that keeps its quota has a larger gap than an arm that does not."""
     last = np.where(keeps, gap, -np.inf).max(axis=2)
     first = np.where(keeps, np.inf, gap).min(axis=2)
     return last <= first
@@ -209,7 +209,7 @@ def _alone(known, non_critical, least, first):
 
 @function("r")
 def alone_rounds(least, first, *, known_steps, non_critical):
-    """Rounds from `first` on in which one arm with A_k >= Delta_k alone is short of its quota."""
+    """Rounds from `first` on in which a single arm, with A_k >= Delta_k, is behind its quota."""
     return _alone(known_steps, non_critical, least, first)[0].sum(axis=1)
 
 
@@ -241,7 +241,7 @@ def outside_out_of_turn(least, first, *, known_steps, non_critical):
 
 @function("r")
 def share_to_short(first, *, known_steps, penalty, gap):
-    """Share, of rounds from `first` on with an arm of A_k > Delta_k short, for an arm that is."""
+    """Of rounds from `first` on with a critical arm behind its quota, the share for such an arm."""
     n, _, pulled, short = known_steps
     asked = (short & (penalty > gap)).any(axis=2) & (n >= number(first))
     served = asked & (short & pulled).any(axis=2)
@@ -257,7 +257,7 @@ def leader_changes(first, *, known_steps, mu, penalty):
 
 @function("ra")
 def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, non_critical):
-    """Left less right side of Eq. 29, as numerators over the quotas' common denominator.
+    """Left side minus right side of Eq. 29, as numerators over the quotas' common denominator.
 
     Arms are in the order of mu + A, and those that are non-critical left out.
     """

@@ -82,7 +82,7 @@ def _over_n_log_n(looked_at, sizes, number):
 
 @function("ra")
 def projection_work(sizes, number, seed):
-    """Entries that projections onto the simplex look at, over N log N, for each number N of arms.
+    """Entries that simplex projections examine, divided by N log N, for each number N of arms.
 
     Uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
     """
@@ -98,7 +98,7 @@ def projection_work(sizes, number, seed):
 
 @function("ra")
 def barrier_work(sizes, number, tolerance, low, high, seed):
-    """Entries that log-barrier steps look at, over N log N, for each number N of arms."""
+    """Entries that log-barrier steps examine, divided by N log N, for each number N of arms."""
     rng = generator(seed)
 
     def looked_at(n_arms):
