@@ -1,7 +1,7 @@
 """The round loops' view of a policy: a state, and its methods.
 
 A state is a NamedTuple of arrays and numbers, whose methods Numba resolves while it compiles a
-loop; or any object with such methods, so that a policy in plain Python runs through the same loops.
+loop. It can also be any object with such methods: a policy in plain Python runs in the same loops.
 With ``t`` the 1-based round and ``coin`` the round's 64-bit word, the methods are
 
 - ``choose(t, coin)``, bandit feedback: return the arm to pull;

@@ -44,7 +44,7 @@ SUBROUTINES = {
 
 @plays_in_lanes
 class Queues(NamedTuple):
-    """Queues of what the arms are owed, and the weight V of the reward against them."""
+    """Queues of the arms' shortfalls, and the weight V of the reward against them."""
 
     targets: np.ndarray
     protected: Shared

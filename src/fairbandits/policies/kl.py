@@ -207,7 +207,7 @@ def first_unpulled(limits):
 
 @inlined
 def choose(limits, t):
-    """Return the arm of round t: the lowest never pulled, else that of largest upper limit."""
+    """Return the arm of round t: the lowest never pulled, else that of the largest bound."""
     arm = first_unpulled(limits)
     return arm if arm >= 0 else largest(limits, t - 1)
 
