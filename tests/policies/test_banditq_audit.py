@@ -83,7 +83,7 @@ def test_recorded_with_bandit_feedback(scenario, rng):
 
 def test_starvation_by_hand():
     state = started(fb.BanditQ((0.1, 0, 0)), fb.Starvation(), 3, 10)
-    (starvation,) = state.observers
+    starvation = state.observer
     found = []
     for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
         protocol.learn(state, t, arm, 0.5)
