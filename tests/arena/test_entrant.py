@@ -12,6 +12,8 @@ import naive
 import small
 from fairbandits.cli.main import REPLICATE, main
 
+pytestmark = pytest.mark.slow
+
 GOOD = """
 from fractions import Fraction
 

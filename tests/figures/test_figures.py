@@ -22,6 +22,8 @@ from fairbandits.figures.draw import draw, drawn, function_of
 from fairbandits.library.style import LAW_TITLES
 from fairbandits.measures.summary import summarise
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 REPLICATES = small.REPLICATES
 DRAWN = [(paper, figure) for paper, figures in PAPERS.items() for figure in figures]

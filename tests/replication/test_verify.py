@@ -37,6 +37,8 @@ from fairbandits.replication.verify import (
 )
 from fairbandits.settings.config import build_config
 
+pytestmark = pytest.mark.slow
+
 SEED = 20240717
 REPLICATES = 3
 RUN = "banditq/bandit_feedback/banditq-bernoulli"

@@ -29,6 +29,8 @@ from fairbandits.report.certificate import certificate
 from fairbandits.report.crate import CRATE, RECORDS, WORKFLOW
 from fairbandits.settings.config import build_config
 
+pytestmark = pytest.mark.slow
+
 #: One experiment with either feedback, whose datasets share a column of plays.
 PAPER = """
 paper: toy

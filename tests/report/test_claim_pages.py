@@ -14,6 +14,8 @@ from fairbandits.report.claims import symbols
 from fairbandits.report.markup import typeset
 from fairbandits.settings.schemas import ConfigError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):

@@ -7,6 +7,8 @@ import real
 from fairbandits.report import edition
 from fairbandits.settings.schemas import ROOT, ConfigError
 
+pytestmark = pytest.mark.slow
+
 LEDGERS = real.ledgers()
 FOUND = {
     "classes": {"sound": "it follows", "wrong": "it is false"},

@@ -16,6 +16,8 @@ from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
 from fairbandits.report.build import SHOWN, execute
 
+pytestmark = pytest.mark.slow
+
 COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
 

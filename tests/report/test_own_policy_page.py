@@ -1,6 +1,7 @@
 """The page that teaches how a policy of one's own is compared and compiled."""
 
 import nbformat
+import pytest
 
 import own_policy
 import small
@@ -33,6 +34,7 @@ def test_its_policy_is_that_of_the_readme():
     assert "fb.compiled" in others[0]
 
 
+@pytest.mark.slow
 def test_it_has_a_place_in_the_arena(tmp_path_factory):
     first, *_, place = cells()
     folder = small.small_results(tmp_path_factory)

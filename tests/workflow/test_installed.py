@@ -21,6 +21,8 @@ from fairbandits.data.provenance import CHECKOUT
 from fairbandits.data.store import read_footer
 from small import SEED, small_config
 
+pytestmark = pytest.mark.slow
+
 NEED_CHECKOUT = {"audit": ["banditq"], "certify": [], "claims": [], "replicate": ["figures"]}
 #: Prints a hash of the numbers of a run.
 HASH = """

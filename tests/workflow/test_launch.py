@@ -9,6 +9,8 @@ import pytest
 
 from fairbandits.cli import launch
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("words", "seen"),
