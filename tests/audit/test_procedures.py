@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
-from fairbandits.audit.limits import SHARES, STAKES, betting_p_value, mean_test
+from fairbandits.audit.limits import SHARES, STAKES, betting_p_value, l_skewness, mean_test
 from fairbandits.audit.multiplicity import combine, holm, within_family
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 
@@ -796,3 +796,10 @@ def test_decisions():
 def test_few_replicates_that_carry_the_variance_are_rare():
     assert mean_test(np.array([0.0] * 39 + [1.0]), 0.5, 0.99).rare
     assert not mean_test(np.arange(40.0), 0.5, 0.99).rare
+
+
+@pytest.mark.parametrize("n", [3, 4, 7, 60])
+def test_skewness_by_l_moments_is_that_of_scipy(n):
+    sample = np.random.default_rng(n).exponential(size=n)
+    assert l_skewness(sample) == pytest.approx(stats.lmoment(sample, order=3), abs=1e-12)
+    assert np.isnan(l_skewness(sample[:2]))
