@@ -112,6 +112,8 @@ def test_comparisons_and_logic():
         ("x @ T / 10", "write x @ (T / 10), or (x @ T) / 10"),
         ("x @ T ** 2", "needs parentheses before '**'"),
         ("max(x @ T * 2, 1)", "needs parentheses before '*'"),
+        ("x @ [1, T] / 10", "needs parentheses before '/'"),
+        ("x @ max(1, log(ceil(T + 1))) / 10", "needs parentheses before '/'"),
     ],
 )
 def test_what_is_not_allowed_is_refused(text, words):

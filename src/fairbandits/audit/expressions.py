@@ -8,7 +8,6 @@ cells, side by side on the axis of arms.
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,8 +42,6 @@ ALLOWED = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call),
     *(ast.Subscript, ast.List),
 )
-#: ``x @ T / 10``, which reads as x at T / 10 and is (x at T) / 10.
-BARE = re.compile(r"@ *[\w.]+(?:\((?:[^()]|\([^()]*\))*\))? *(\*\*|[*/])")
 #: Looks like a function, and takes its argument in each stacked cell.
 CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
@@ -124,10 +121,23 @@ def parse(text: str) -> Expression:
         raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
     for node in ast.walk(tree):
         _check_node(node, text)
-    if bare := BARE.search(text):
-        needs = f"what is at a round needs parentheses before {bare[1]!r}"
-        raise ExpressionError(f"{text!r}: {needs}: write x @ (T / 10), or (x @ T) / 10")
     return Expression(text, tree)
+
+
+def _ambiguous(node: ast.BinOp) -> str:
+    """Return what is wrong with ``x @ T / 10``, which reads as x at T / 10 and is (x at T) / 10."""
+    left, right = node.left, node.right
+    at_left = isinstance(left, ast.BinOp) and isinstance(left.op, ast.MatMult)
+    # what is in parentheses begins, or ends, before they do
+    begins = (left.lineno, left.col_offset) == (node.lineno, node.col_offset)
+    ends = (right.end_lineno, right.end_col_offset) == (node.end_lineno, node.end_col_offset)
+    power = isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow)
+    bare = node.op if at_left and begins else None
+    if isinstance(node.op, ast.MatMult) and power and ends:
+        bare = right.op
+    sign = {ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}.get(type(bare))
+    needs = f"what is at a round needs parentheses before {sign!r}"
+    return f"{needs}: write x @ (T / 10), or (x @ T) / 10" if sign else ""
 
 
 def _check_node(node: ast.AST, text: str) -> None:
@@ -143,6 +153,8 @@ def _check_node(node: ast.AST, text: str) -> None:
             pass
         case ast.Subscript():
             wrong = "what stands in brackets is a companion: x[name]"
+        case ast.BinOp():
+            wrong = _ambiguous(node)
     if not isinstance(node, ALLOWED):
         wrong = (
             f"{type(node).__name__} is not allowed; an expression has numbers, text, names, + - * "
