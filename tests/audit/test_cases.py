@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
 import numpy as np
@@ -281,6 +282,16 @@ def test_what_needs_no_run_is_counted_once_and_kept(monkeypatch):
     assert len(kept) == 1
     assert scope.call("ceil", [1.5]) == 2
     assert len(kept) == 1
+
+
+def test_what_is_kept_needs_no_package_that_the_library_does_without(monkeypatch):
+    def version(name):
+        if name == "sympy":
+            raise PackageNotFoundError(name)
+        return "1"
+
+    monkeypatch.setattr(cases, "version", version)
+    assert cases._libraries.__wrapped__().endswith("numpy 1 scipy 1")
 
 
 @pytest.mark.parametrize("name", HOMES)

@@ -7,10 +7,11 @@
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any
 
@@ -115,7 +116,11 @@ def _needs_no_run(word: measures.Word) -> bool:
 @cache
 def _libraries() -> str:
     """Return the versions that such a word's value can depend on besides our code."""
-    return " ".join([sys.version, *map(version, ("numpy", "scipy", "sympy"))])
+    found = [sys.version]
+    for name in ("numpy", "scipy", "sympy"):
+        with suppress(PackageNotFoundError):  # sympy, beside the library alone
+            found.append(f"{name} {version(name)}")
+    return " ".join(found)
 
 
 def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
