@@ -23,6 +23,7 @@ from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.formulas import plain
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
 
 #: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
@@ -54,9 +55,8 @@ def find(
     show.check_choice(list(ledgers), paper, None)
     ledger = ledgers[paper]
     for one in only:
-        if one not in ledger.claims:
-            raise ConfigError(f"{paper} has no claim {one!r}{meant(one, list(ledger.claims))}")
-    evidence = Evidence(config, paper, results or ROOT / config.folders["results"])
+        expect_known(one, ledger.claims, f"{paper} has no claim {one!r}")
+    evidence = Evidence(config, paper, results or ROOT / config.results)
     found = list(answers(ledger, evidence, only))
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
     seed = config.seed if evidence.older is None else evidence.older
@@ -132,8 +132,8 @@ def claims_words(
     """Return a list of claims with their verdicts, or an explanation of one claim."""
     config, ledgers = load(configs)
     every = claims_of(ledgers)
-    if claim is not None and claim not in every:
-        raise ConfigError(f"no claim {claim!r}{meant(claim, list(every))}")
+    if claim is not None:
+        expect_known(claim, every, f"no claim {claim!r}")
     show.check_choice(list(ledgers), paper, verdict)
     verdicts = latest_verdicts(config, ledgers, results)
     papers = [every[claim].paper] if claim else [paper] if paper else list(ledgers)
@@ -222,11 +222,10 @@ def what_if(
     with a value in YAML; ConfigError for an unknown setting, and an invalid or unchanged value.
     """
     claims = claims_of(ledgers)
-    if claim not in claims:
-        raise ConfigError(f"no claim {claim!r}{meant(claim, list(claims))}")
+    expect_known(claim, claims, f"no claim {claim!r}")
     own = claims[claims[claim].alias_of or claim]
     changed, said = _with_changes(own, changes)
-    results = results or ROOT / config.folders["results"]
+    results = results or ROOT / config.results
     judged, made = _judged(config, ledgers[own.paper], (own, changed), results)
     rows = [row for pair in zip(*judged, strict=True) for row in pair]
     statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}

@@ -108,7 +108,7 @@ def explanation(
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:
         (first, *others) = config.named(claim.paper, name)
-        place = Path(config.folders["results"]) / first.dataset
+        place = config.results / first.dataset
         more = f" ({len(others)} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
     facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]

@@ -46,7 +46,7 @@ def chosen_seed(rows: Iterable[Row]) -> str:
 
 def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = None) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones."""
-    results = results or ROOT / config.folders["results"]
+    results = results or ROOT / config.results
     source = results / "audit" / "verdicts.parquet"
     recorded = source.is_file()
     if not recorded:
@@ -120,7 +120,7 @@ def _of_other_content(
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     """Return the problems of the verdicts on disk, and of the committed ones."""
-    ledgers, results = load_ledgers(config), Path(config.folders["results"])
+    ledgers, results = load_ledgers(config), config.results
     names = ("verdicts", "findings", *ledgers)
     files = [results / "audit" / f"{name}.parquet" for name in names]
     if "audit" in config.folders:

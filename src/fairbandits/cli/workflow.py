@@ -191,7 +191,7 @@ class Plan:
     def closing_lines(self) -> str:
         """Return what a finished run has made, and where; without our logger, all that is there."""
         made, config = PROGRESS.made, self.config
-        figures, results = Path(config.folders["figures"]), Path(config.folders["results"])
+        figures, results = Path(config.folders["figures"]), config.results
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
         there = made or {rule for rule, place in places.items() if (figures / place).is_file()}
         drawn = [place for rule, place in places.items() if rule in there]
@@ -208,7 +208,7 @@ class Plan:
     def _verdict_lines(self) -> list[str]:
         """Return how many of the claims that count have which verdict, and what is left out."""
         table = Path(self.config.folders.get("audit", "")) / "verdicts.csv"
-        judged = Path(self.config.folders["results"]) / "audit" / "verdicts.parquet"
+        judged = self.config.results / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
         with table.open(encoding="utf-8", newline="") as file:

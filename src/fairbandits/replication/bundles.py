@@ -207,7 +207,7 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
     from fairbandits.data.store import replacing  # with NumPy: a start without a run spares it
 
     for job in jobs:
-        file = Path(config.folders["results"]) / job.plan
+        file = config.results / job.plan
         if not file.is_file():
             with replacing(file) as temporary:
                 temporary.write_text(job.content, encoding="utf-8")

@@ -12,8 +12,9 @@ from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.report import markup
 from fairbandits.report.audit import MARKS, NOT_JUDGED, Audit
 from fairbandits.report.markup import Html, render
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import SharedStatement, check
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 
 FILE = Path("papers") / "across.yaml"
 #: Verdicts with which a claim does not hold as stated.
@@ -31,8 +32,7 @@ def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, S
     for name, block in content.statements.items():
         place = f"{FILE}: statements.{name}.claims"
         for key in block.claims:
-            if key not in known:
-                raise ConfigError(f"{place}: {key!r} is unknown{meant(key, known)}")
+            expect_known(key, known, f"{place}: {key!r} is unknown")
         own = [key for key in block.claims if key in papers]
         if len(own) == len(block.claims) and len({papers[key] for key in own}) < 2:
             raise ConfigError(f"{place}: all are of {papers[own[0]]!r}; two papers are needed")

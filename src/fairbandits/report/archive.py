@@ -45,7 +45,7 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
     The code is the tracked files of the git checkout `root`, as they are on disk.
     """
-    results = Path(config.folders["results"])
+    results = config.results
     site, tables = results / "site", [results / table for table in tables_of(config)]
     for file in (*tables, site / "index.html"):
         if not file.is_file():
@@ -96,7 +96,7 @@ def fetch(
     Everything is verified in a folder beside it first; on StoreError the folder is as it was.
     `others` are further configurations that the archive may hold (the arena's), with their locks.
     """
-    results = Path(config.folders["results"])
+    results = config.results
     wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
     with _opened(archive) as found:
         entries = _listed(found, archive)

@@ -37,7 +37,7 @@ def certificate(
     `agree` and `problems` are what `fairbandits verify` says; each output that is committed is
     compared with the one in git.
     """
-    results = Path(config.folders["results"])
+    results = config.results
     tables = [results / one.dataset for one in config.experiments]
     for table in tables:
         if not table.is_file():

@@ -31,8 +31,9 @@ from fairbandits.report.markup import (
 )
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import GlossaryFile, check
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
@@ -74,8 +75,7 @@ def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> Gloss
     glossary = check(read_yaml(file), "glossary", where)
     claims = list(claims)
     for key in glossary.formulas:
-        if key not in claims:
-            raise ConfigError(f"{where}: formulas: no claim {key!r}{meant(key, claims)}")
+        expect_known(key, claims, f"{where}: formulas: no claim {key!r}")
     return glossary
 
 

@@ -13,8 +13,9 @@ from fairbandits.report.audit import Audit
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
 from fairbandits.report.markup import Html, render
 from fairbandits.report.numbers import ARENA, numbers_of
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import Notable
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 #: HTML tags that a finding may use.
 _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
@@ -63,9 +64,7 @@ def _card(paper: pages.Paper, audit: Audit) -> dict[str, Any]:
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
     figure = card.get("figure", paper.drawn[0])
-    if figure not in paper.drawn:
-        problem = f"card: no figure {figure!r}{meant(figure, paper.drawn)}"
-        raise ConfigError(f"{pages.shown(file)}: {problem}")
+    expect_known(figure, paper.drawn, f"{pages.shown(file)}: card: no figure {figure!r}")
     return {
         "slug": paper.slug,
         "figure": figure,

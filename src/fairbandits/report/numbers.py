@@ -25,6 +25,7 @@ from fairbandits.report import edition, findings
 from fairbandits.report.audit import verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
@@ -72,8 +73,7 @@ def numbers_of(
         kind = _kind(entry, place)
         source, row = _row(kind, entry[kind], results, found, place)
         column = entry.get("column", SOURCES[kind])
-        if column not in row:
-            raise ConfigError(f"{place}: no column {column!r}{meant(column, list(row))}")
+        expect_known(column, row, f"{place}: no column {column!r}")
         try:
             value = float(row[column]) * entry.get("times", 1)
         except (TypeError, ValueError):
@@ -150,8 +150,7 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
     before; ``{from: 1000}`` means 1000 or more.
     """
     for key, value in chosen.items():
-        if key not in table.columns:
-            raise ConfigError(f"{place}: no column {key!r}{meant(key, list(table.columns))}")
+        expect_known(key, table.columns, f"{place}: no column {key!r}")
         if isinstance(value, Mapping):
             table = table[table[key] >= value["from"]]
             continue
@@ -181,8 +180,7 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
 
     def filled(mark: re.Match[str]) -> str:
         name = mark.group(1)
-        if name not in numbers:
-            raise ConfigError(f"{page}: no number {name!r}{meant(name, list(numbers))}")
+        expect_known(name, numbers, f"{page}: no number {name!r}")
         return f"<!--n:{name}-->{numbers[name]}<!--/n-->"
 
     return MARK.sub(filled, text)
@@ -200,7 +198,7 @@ def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") ->
 
 def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> list[str]:
     """Write the pages' numbers and their table; with `check`, only return which numbers differ."""
-    results = results or root / config.folders["results"]
+    results = results or root / config.results
     table = root / config.folders["audit"] / TABLE
     ledgers = load_ledgers(config, root)
     verdicts = read(table.with_name(VERDICTS_TABLE), ledgers).rows

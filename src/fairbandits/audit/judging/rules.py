@@ -18,8 +18,9 @@ from fairbandits.library.own_code import importable
 from fairbandits.policies import own
 from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import check
-from fairbandits.settings.schemas import ConfigError, meant, read_yaml, with_shared_rules
+from fairbandits.settings.schemas import ConfigError, read_yaml, with_shared_rules
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"
@@ -107,8 +108,8 @@ def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
             f"{', '.join(FACTS)}, and `arguments`"
         )
     known = [name for name in named_instances.__all__ if name[0].islower()]
-    if (name := block["named"]) not in known:
-        raise ConfigError(f"{where}.named: {name!r} is unknown{meant(name, known)}")
+    name = block["named"]
+    expect_known(name, known, f"{where}.named: {name!r} is unknown")
     try:
         made = getattr(named_instances, name)(**block.get("arguments", {}))
     except (TypeError, ValueError) as error:
