@@ -13,10 +13,10 @@ from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
 from fairbandits.audit.claims import Selection, Test, check_test
 from fairbandits.audit.expressions import ExpressionError
-from fairbandits.audit.measures import fair_ucb
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
+from fairbandits.theory import fair_learn_counts
 
 MEANS = (0.5, 0.75, 0.25)
 
@@ -271,7 +271,7 @@ def test_what_needs_no_run_is_counted_once_and_kept(monkeypatch):
     scope = cases.CaseScope(SimpleNamespace(paper="ht_ucb", seed=5), None, {})
     first = scope.call(*counted)
     kept |= json.loads(json.dumps(kept))  # as in a file
-    monkeypatch.setattr(fair_ucb, "largest_lack", None)
+    monkeypatch.setattr(fair_learn_counts, "largest_lack", None)
     again = scope.call(*counted)
     assert (again.tolist(), again.dtype, again.shape) == (first.tolist(), first.dtype, (4, 1, 1))
     for other in ([*counted[1][:3], 0], [5, *counted[1][1:]]):

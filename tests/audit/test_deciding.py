@@ -8,7 +8,7 @@ import pytest
 
 import real
 from fairbandits.audit import records
-from fairbandits.data.definitions import behind
+from fairbandits.data.definitions import behind, source
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.deciding import changed, deciding, digests_of
 from fairbandits.settings.schemas import ROOT
@@ -65,7 +65,7 @@ ATTACKS = {
     ),
     "a bound's constant edited": (
         *("src/fairbandits/theory/bounds.py", r"8 \* np.log", "9 * np.log"),
-        *("fair_ucb", "theory/bounds.py"),
+        *("fair_ucb", "code of learning_pulls"),
     ),
     "a procedure edited": (
         *("src/fairbandits/audit/limits.py", r"LEAST_SKEW, PER_L_SKEW, EXPONENTIAL, HEAVY = 0.25"),
@@ -73,7 +73,7 @@ ATTACKS = {
     ),
     "a word edited": (
         *("src/fairbandits/audit/measures/common.py", r"np.maximum\(x, y\)"),
-        *("np.minimum(x, y)", "ht_ucb", "audit/measures/common.py"),
+        *("np.minimum(x, y)", "ht_ucb", "code of max"),
     ),
 }
 
@@ -104,6 +104,14 @@ NOTHING = {
 @pytest.mark.parametrize("name", NOTHING)
 def test_what_decides_nothing_changes_nothing(name, edited):
     assert edited(*NOTHING[name], "ht_ucb") == ([], set())
+
+
+def test_code_that_moves_to_another_file_changes_nothing(edited, tmp_path):
+    theory = tmp_path / "src" / "fairbandits" / "theory"
+    (theory / "penalised_instances.py").rename(theory / "elsewhere.py")
+    other = "import bounds, elsewhere as penalised_instances"
+    reader = "src/fairbandits/audit/measures/ht_ucb.py"
+    assert edited(reader, "import bounds, penalised_instances", other, "ht_ucb") == ([], set())
 
 
 def test_a_new_claim_draws_anew_what_it_reads_and_no_more(edited):
@@ -143,13 +151,26 @@ def test_the_code_behind_a_name(tmp_path):
         "    return x\n"
     )
     found = behind((("one.py", "top"),), package=Path(package))
-    assert list(found) == [
-        *("LIMIT in one.py", "also in two.py", "deep in two.py", "top in one.py"),
-        "used in two.py",
-    ]
-    assert list(behind((("one.py", "top"),), ("two.py",), Path(package))) == [
-        *("LIMIT in one.py", "top in one.py")
-    ]
+    assert list(found) == ["LIMIT", "also", "deep", "top", "used"]
+    assert list(behind((("one.py", "top"),), ("two.py",), Path(package))) == ["LIMIT", "top"]
+
+
+def test_a_file_counts_by_what_it_imports_not_by_its_name(tmp_path):
+    same = "def word(x):\n    return used(x)\n"
+    for name, value in (("a", 1), ("b", 2)):
+        (tmp_path / f"{name}.py").write_text(f"from {tmp_path.name}.{name}_ import used\n\n{same}")
+        (tmp_path / f"{name}_.py").write_text(f"def used(x):\n    return x + {value}\n")
+    one, other = (behind(((f"{name}.py", "word"),), (), tmp_path) for name in "ab")
+    assert one["word"] == other["word"]
+    assert one["used"] != other["used"]
+    both = behind((("a.py", "word"), ("b.py", "word")), (), tmp_path)
+    assert both["used"] == "-".join(sorted((one["used"], other["used"])))
+    (tmp_path / "b.py").write_text(
+        f"def word(x):\n    from {tmp_path.name}.a_ import used\n\n    return used(x)\n"
+    )
+    source.cache_clear()
+    behind.cache_clear()
+    assert behind((("b.py", "word"),), (), tmp_path) == one
 
 
 def test_statements_that_give_one_name_count_together(tmp_path):
@@ -159,6 +180,6 @@ def test_statements_that_give_one_name_count_together(tmp_path):
     )
     (tmp_path / "b.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")
     found = behind((("a.py", "word"),), (), tmp_path)
-    assert set(found) == {"one in a.py", "two in a.py"}
-    either = behind((("a.py", "one"),), (), tmp_path)["one in a.py"]
+    assert set(found) == {"one", "two"}
+    either = behind((("a.py", "one"),), (), tmp_path)["one"]
     assert len(either.split("-")) == 2

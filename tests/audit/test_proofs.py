@@ -3,11 +3,11 @@
 import pytest
 import sympy
 
-from fairbandits.audit.mathematics import (
-    derivations,
+from fairbandits.theory.derivations import (
     group_regret,
     hard_threshold,
     self_bounding,
+    steps,
     ucb1_proofs,
 )
 
@@ -43,21 +43,21 @@ def test_eq_33_fails_from_the_third_arm_on():
 
 
 def test_what_is_wrong_is_found():
-    (t,) = derivations.positive("t")
-    wrong = [derivations.equal(2 * t, t), derivations.tends(1 / t, 1, t), derivations.above_0(-t)]
+    (t,) = steps.positive("t")
+    wrong = [steps.equal(2 * t, t), steps.tends(1 / t, 1, t), steps.above_0(-t)]
     assert check(wrong) == [1, 1, 1]
     cost = -sympy.diff(group_regret.earned, group_regret.step).subs(group_regret.step, 0)
     losses = group_regret.LOSS, 2 * group_regret.LOSS
-    assert check([derivations.equal(cost, loss) for loss in losses]) == [0, 1]
+    assert check([steps.equal(cost, loss) for loss in losses]) == [0, 1]
 
 
 def test_inequalities_are_shown_by_signs_alone():
-    (x, y), (u,) = derivations.positive("x y"), derivations.nonnegative("u")
-    assert derivations.at_most(x, x + u)() == 0
-    assert derivations.at_most(x + u, x)() == 1
-    assert derivations.at_most(2 * x * y, x**2 + y**2)() == 0
-    assert derivations.at_most(1 / (x + u), 1 / x)() == 0
-    assert derivations.at_most(x, y)() == 1
+    (x, y), (u,) = steps.positive("x y"), steps.nonnegative("u")
+    assert steps.at_most(x, x + u)() == 0
+    assert steps.at_most(x + u, x)() == 1
+    assert steps.at_most(2 * x * y, x**2 + y**2)() == 0
+    assert steps.at_most(1 / (x + u), 1 / x)() == 0
+    assert steps.at_most(x, y)() == 1
 
 
 @pytest.mark.parametrize("power", ["0", "1/2"])

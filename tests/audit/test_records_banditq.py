@@ -11,10 +11,10 @@ import real
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.measures import banditq, feasibility, solvers
-from fairbandits.audit.measures.common import generator
+from fairbandits.audit.measures import banditq
 from fairbandits.data.store import StoreError, write_table
-from fairbandits.theory import bounds
+from fairbandits.theory import bounds, feasibility, simplex_work
+from fairbandits.theory.draws import generator
 from naive import BanditQFull
 from small_records import cell_of, value, written
 
@@ -294,35 +294,35 @@ def test_numbers_that_were_read_off():
 
 
 def test_projection_is_counted_and_right():
-    point, count = solvers.projection(np.array([0.5, 0.9, -1.0]))
+    point, count = simplex_work.projection(np.array([0.5, 0.9, -1.0]))
     assert point == pytest.approx([0.3, 0.7, 0])
     # the step and the result, a pass that drops one entry, and one that drops none
     assert count == 6 + 3 + 2
-    assert solvers.projection_work([3, 30], 4, "a").shape == (4, 2)
+    assert simplex_work.projection_work([3, 30], 4, "a").shape == (4, 2)
 
 
 def test_counted_log_barrier_step_is_the_solver_s(rng):
     z = 10 * rng.standard_normal((5, 7))
     gaps, found = z.max(axis=1, keepdims=True) - z, np.empty(5)
-    solvers.solver()(gaps, 1e-10, found)
-    own = [solvers.log_barrier_root(one, 1e-10) for one in gaps]
+    banditq.solver()(gaps, 1e-10, found)
+    own = [simplex_work.log_barrier_root(one, 1e-10) for one in gaps]
     assert [root for root, _ in own] == pytest.approx(found.tolist())
     assert min(passes for _, passes in own) > 1
-    assert (solvers.solver_advantage(4, 3, 1e-10, 0, 1, "a") > 1).all()
+    assert (simplex_work.solver_advantage(4, 3, 1e-10, 0, 1, "a") > 1).all()
 
 
 def test_solver_errors_see_a_wrong_root(rng, monkeypatch):
     z = rng.standard_normal((20, 7)) * 100
-    assert solvers.errors_of(z, 1e-10).max() < 1e-8
-    assert solvers.errors_of(z, 1e-1).max() > 1e-4
+    assert banditq.errors_of(z, 1e-10).max() < 1e-8
+    assert banditq.errors_of(z, 1e-1).max() > 1e-4
 
     def too_large(gaps, tolerance, out):
         right(gaps, tolerance, out)
         out *= 1.01
 
-    right = solvers.solver()
-    monkeypatch.setattr(solvers, "solver", lambda: too_large)
-    assert (solvers.errors_of(z, 1e-10)[:, 1] > 1e-4).all()
+    right = banditq.solver()
+    monkeypatch.setattr(banditq, "solver", lambda: too_large)
+    assert (banditq.errors_of(z, 1e-10)[:, 1] > 1e-4).all()
 
 
 def test_random_numbers_belong_to_their_name():

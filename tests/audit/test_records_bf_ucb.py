@@ -10,10 +10,11 @@ import pytest
 import real
 from fairbandits.audit import cases
 from fairbandits.audit.expressions import parse
-from fairbandits.audit.mathematics import group_regret
-from fairbandits.audit.measures import bf_ucb, groups
+from fairbandits.audit.measures import bf_ucb
 from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory import bounds
+from fairbandits.theory import group_counts as groups
+from fairbandits.theory.derivations import group_regret
 from small_records import cell_of, numbers
 
 
@@ -194,7 +195,7 @@ def test_best_groups_of_the_settings():
     scope = SimpleNamespace(evidence=SimpleNamespace(config=real.config(), paper="bf_ucb"))
 
     def first(experiment, number):
-        return (groups.drawn_best_group(experiment, number, "a", scope=scope) == 1).mean()
+        return (bf_ucb.drawn_best_group(experiment, number, "a", scope=scope) == 1).mean()
 
     assert first("high", 200) == 1
     assert 0.3 < first("low", 200) < 0.7

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.measures import fair_learn_adversary as adversary
-from fairbandits.audit.measures import fair_ucb as fair_learn
 from fairbandits.theory import bounds
+from fairbandits.theory import fair_learn_adversary as adversary
+from fairbandits.theory import fair_learn_counts as fair_learn
 from small_records import cell_of, evaluated, numbers
 
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.measures import penalised_problem as problem
 from fairbandits.audit.measures.ht_ucb import frontier, straightness
 from fairbandits.theory import bounds
+from fairbandits.theory import penalised_instances as problem
 from fairbandits.theory.fluid import fluid_pulls
 from small_records import cell_of, evaluated, numbers
 

@@ -109,8 +109,8 @@ class CaseScope:
 
 def _needs_no_run(word: measures.Word) -> bool:
     """Whether it is mathematics of its own: nothing but its arguments, and a seed, decides it."""
-    own = word.of.__module__.startswith(f"{measures.__name__}.") and not word.is_common
-    return own and not word.varies and word.found.keys() <= {"seed"}
+    own = word.of.__module__.startswith((f"{measures.__name__}.", "fairbandits.theory."))
+    return own and not word.is_common and not word.varies and word.found.keys() <= {"seed"}
 
 
 @cache

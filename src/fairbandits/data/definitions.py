@@ -1,7 +1,8 @@
 """The code behind a name: its definition and all that this uses, each by a hash of its tokens.
 
 Sources are read, nothing is run. A definition is a function, a class or another statement of a
-module's top level; comments, docstrings and layout do not count.
+module's top level. Comments, docstrings and layout do not count, nor the file it stands in:
+imports are followed, and are no part of what they are in.
 """
 
 import ast
@@ -41,20 +42,21 @@ class Source(NamedTuple):
 def behind(
     roots: frozenset[tuple[str, str]], without: tuple[str, ...] = (), package: Path = PACKAGE
 ) -> dict[str, str]:
-    """Return the hashes of definitions and of all that they use, by ``NAME in FILE``.
+    """Return the hashes of definitions and of all that they use, by name.
 
     `roots` are files, relative to the package, and names; those that are not defined there count
     for nothing. Files in `without` are not followed.
     """
     digests: dict[str, set[str]] = {}
+    seen: set[Definition] = set()
     left = [one for file, name in roots for one in source(file, package).definitions.get(name, ())]
     while left:
         definition = left.pop()
-        known = digests.setdefault(f"{definition.name} in {definition.file}", set())
-        if definition.digest not in known:
-            known.add(definition.digest)
+        if definition not in seen:
+            seen.add(definition)
+            digests.setdefault(definition.name, set()).add(definition.digest)
             left += (one for one in _used(definition, package) if one.file not in without)
-    # a name can be given by several statements, which count together
+    # a name can be given by several statements, here or there, which count together
     return {name: "-".join(sorted(several)) for name, several in sorted(digests.items())}
 
 
@@ -70,7 +72,9 @@ def source(file: str, package: Path = PACKAGE) -> Source:
             continue
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
         part = "".join(lines[first - 1 : node.end_lineno])
-        kept = "".join(tokens(part, list(docstrings(ast.parse(part)))))
+        inside = ast.parse(part)
+        imports = (one for one in ast.walk(inside) if isinstance(one, ast.Import | ast.ImportFrom))
+        kept = "".join(tokens(part, [*docstrings(inside), *imports]))
         digest = hashlib.sha256(kept.encode()).hexdigest()[:16]
         # dotted names, each with those that it begins with
         used = (ast.unparse(one) for one in ast.walk(node) if isinstance(one, NAMED))

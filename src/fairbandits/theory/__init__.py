@@ -1,1 +1,1 @@
-"""Benchmarks of the policies: static optima, oracles, bounds and fluid laws."""
+"""What needs no runs: optima, oracles, bounds, fluid laws, derivations, exact counts."""

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from fairbandits.audit.cells import defaults
 from fairbandits.audit.measures import function, measure
 from fairbandits.audit.selection import held_out
 from fairbandits.measures import rates
-from fairbandits.theory import bounds, equilibrium
+from fairbandits.theory import bounds, equilibrium, feasibility, simplex_work
+from fairbandits.theory.draws import generator
 from fairbandits.theory.static import static_benchmark
 
 # ------------------------------------------------------------------------ rewards and regrets
@@ -256,7 +258,7 @@ def _points(read_off, figure):
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    from fairbandits.audit.mathematics import self_bounding
+    from fairbandits.theory.derivations import self_bounding
 
     return [step() for step in self_bounding.PROOFS[proof]]
 
@@ -295,3 +297,59 @@ def outgrown(first, doublings):
     """
     found = [missed(first * 2**power) for power in range(doublings + 1)]
     return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
+
+
+# ---------------------------------------------------------------------- solvers on the simplex
+
+
+@cache
+def solver():
+    """Return the compiled function that writes the solver's root for each row of gaps."""
+    from numba import njit
+
+    from fairbandits.policies.simplex import log_barrier_shift
+
+    @njit
+    def shifts(gaps, tolerance, out):
+        for row in range(gaps.shape[0]):
+            out[row] = log_barrier_shift(gaps[row], float(gaps.shape[1]), tolerance)
+
+    return shifts
+
+
+def errors_of(z, tolerance):
+    """Return the errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
+
+    First the spread of 1 / q_i + z_i, which is the same for all i at the maximum, relative to the
+    largest 1 / q_i or z_i; then the distance of the sum of q from 1.
+    """
+    top = z.max(axis=1, keepdims=True)
+    shift = np.empty(len(z))
+    solver()(top - z, tolerance, shift)
+    q = 1.0 / (top - z + shift[:, None])
+    condition = 1.0 / q + z
+    size = np.maximum(np.abs(z), 1.0 / q).max(axis=1)
+    apart = np.abs(condition - condition.mean(axis=1, keepdims=True)).max(axis=1)
+    return np.stack([apart / size, np.abs(q.sum(axis=1) - 1.0)], axis=1)
+
+
+@function()
+def solver_errors(number, most_arms, tolerance, low, high, seed):
+    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs."""
+    rng, found = generator(seed), []
+    for n_arms in np.rint(np.geomspace(2, most_arms, 50)).astype(int):
+        scale = 10.0 ** rng.uniform(low, high, (number // 50, 1))
+        found.append(errors_of(scale * rng.standard_normal((number // 50, n_arms)), tolerance))
+    return np.concatenate(found)
+
+
+function("ra")(simplex_work.projection_work)
+function("ra")(simplex_work.barrier_work)
+function("r", varies=True)(simplex_work.solver_advantage)
+
+# ---------------------------------------------------------------------- feasibility
+
+function()(feasibility.diameter)
+function("a")(feasibility.released_benchmark)
+function()(feasibility.feasibility_disagreements)
+function()(feasibility.released_losses)

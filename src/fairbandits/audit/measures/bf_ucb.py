@@ -8,7 +8,8 @@ from fairbandits.audit.measures import function, measure
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.rationals import rational
-from fairbandits.theory import bounds
+from fairbandits.theory import bounds, group_counts
+from fairbandits.theory.draws import generator
 
 # ------------------------------------------------------------------------------ the instance
 
@@ -214,7 +215,7 @@ measure("rt", "reward")(bounds.within_bound)
 @measure("rt", "reward")
 def fluid_regret(served, means, groups, delta):
     """Second part of Theorem 4 by the fluid equation, for the rounds that each group had."""
-    from fairbandits.audit.mathematics.group_regret import fluid_loss
+    from fairbandits.theory.derivations.group_regret import fluid_loss
 
     ends = np.cumsum(groups)
     each = np.broadcast_to(means, (len(served), ends[-1]))
@@ -233,7 +234,7 @@ measure("rta")(bounds.root_sum)
 @function("r")
 def group_steps(proof):
     """1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    from fairbandits.audit.mathematics import group_regret
+    from fairbandits.theory.derivations import group_regret
 
     return [step() for step in group_regret.PROOFS[proof]]
 
@@ -241,7 +242,7 @@ def group_steps(proof):
 @function()
 def beyond_order(order, power="0"):
     """1 if BF-UCB's regret over an order is unbounded, with delta of order T^-power, else 0."""
-    from fairbandits.audit.mathematics.group_regret import beyond_order as beyond
+    from fairbandits.theory.derivations.group_regret import beyond_order as beyond
 
     return beyond(order, power)
 
@@ -257,3 +258,25 @@ def first_line_excess(means, optimistic, tilde):
     distance = sum(abs(a / sum(real) - b / sum(raised)) for a, b in pairs)
     line = sum((1 if tilde else a / b) * abs(b - a) for a, b in pairs)
     return (distance - 2 * line / sum(raised)).numerator
+
+
+@function("r")
+def drawn_best_group(experiment, number, seed, *, scope):
+    """Best group of each instance drawn as in an experiment."""
+    spec = scope.evidence.config.experiment(scope.evidence.paper, experiment).runs[0].spec
+    low, high = spec.ranges
+    means = generator(seed).uniform(low, high, (number, spec.n_arms))
+    for arm, mean in spec.drawn_means.get("fixed", ()):
+        means[:, arm - 1] = mean
+    return metrics.group_values(means, spec.groups).argmax(axis=1) + 1
+
+
+function()(group_counts.floors_that_jump)
+function()(group_counts.short_in_turn)
+function()(group_counts.most_above_turns)
+function()(group_counts.short_of_quotas)
+function()(group_counts.merit_ratios_off)
+function()(group_counts.optimum_off)
+function()(group_counts.corners_lost)
+function()(group_counts.optimism_lost)
+function()(group_counts.coverage_ratio)

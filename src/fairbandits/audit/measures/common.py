@@ -3,7 +3,6 @@
 Values have the axes (replicate, round, arm); what takes one axis away leaves it with size 1.
 """
 
-import hashlib
 import math
 from fractions import Fraction
 
@@ -90,12 +89,6 @@ def violation(cell, rounds, target):
     if not target.any():
         raise ValueError("violation needs an instance with quotas or targets")
     return (target * rounds[:, None] - cell.column("reward"))[:, :, target > 0].max(axis=2)
-
-
-def generator(name):
-    """Return a generator of random numbers seeded by a name in a ledger, for that name alone."""
-    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
-    return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
 # ------------------------------------------------------------------------- elementwise functions

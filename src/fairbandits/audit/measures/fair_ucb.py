@@ -1,19 +1,12 @@
 """Words of Fair-Learn: bounds of its theorems; what counting shows, in common numerators."""
 
-import itertools
 import math
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from fairbandits.audit.measures import function, measure
-from fairbandits.audit.measures.fair_learn_adversary import quotas_within
-from fairbandits.rationals import common_denominator, rational
-from fairbandits.theory import bounds
+from fairbandits.rationals import rational
+from fairbandits.theory import bounds, fair_learn_adversary, fair_learn_counts
 
 
 @measure("rt", "reward")
@@ -87,245 +80,20 @@ def ucb1_constant():
 @function("r")
 def steps_broken(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    from fairbandits.audit.mathematics import ucb1_proofs
+    from fairbandits.theory.derivations import ucb1_proofs
 
     return [step() for step in ucb1_proofs.PROOFS[proof]]
 
 
-# ------------------------------------------------------------ without runs, by counting
+# --------------------------------------------------------------------------- without runs
 
-#: A learner returns an arm, from 0, for a round and the deficits before it.
-Learner = Callable[[int, list[int]], int]
-LEARNERS: dict[str, Learner] = {
-    "first arm": lambda t, behind: 0,
-    "last arm": lambda t, behind: len(behind) - 1,
-    "smallest deficit": lambda t, behind: behind.index(min(behind)),
-}
-
-
-def largest_lack(
-    quotas: Sequence[int],
-    denominator: int,
-    tolerance: int | Fraction,
-    learner: Learner,
-    rounds: int,
-    in_turn: int = 0,
-) -> int:
-    """Return the largest floor(r_i t) - N_i(t) of Fair-Learn over a learner.
-
-    Up to the round `in_turn` each arm is pulled in its turn.
-    """
-    pulls, worst = [0] * len(quotas), -rounds
-    for t in range(1, rounds + 1):
-        behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
-        if t <= in_turn:
-            arm = (t - 1) % len(quotas)
-        else:
-            furthest = max(behind)
-            arm = behind.index(furthest) if furthest > tolerance else learner(t, behind)
-        pulls[arm] += 1
-        lacks = (quota * t // denominator - n for quota, n in zip(quotas, pulls, strict=True))
-        worst = max(worst, *lacks)
-    return worst
-
-
-@function()
-def keeps_quotas(numerators, denominator, rounds, learner):
-    """1 if Fair-Learn over a learner keeps these quotas in each round up to one, else 0."""
-    return int(largest_lack(numerators, denominator, 0, LEARNERS[learner], rounds) <= 0)
-
-
-@function("r")
-def fair_learn_violations(number, rounds, tolerance, within, *, seed):
-    """Largest floor(tau_k t) - N_k of Fair-Learn with random quotas; below 1/K if `within` is 1.
-
-    An adversary pulls the arm furthest ahead. Quotas are in thousandths; if `within` is 0, the
-    largest is at least 1/K.
-    """
-    rng = np.random.default_rng([seed, 15, within])
-    found = []
-    while len(found) < number:
-        n_arms = int(rng.integers(3, 7))
-        if within:
-            # half of them near 1/K, where several arms are behind at once
-            least = 1 if len(found) % 2 else 900 // n_arms
-            quotas = rng.integers(least, -(-1000 // n_arms), n_arms)
-        else:
-            ends = np.sort(rng.choice(np.arange(1, 1000), n_arms, replace=False))
-            quotas = np.diff(ends, prepend=0)
-            if quotas.max() * n_arms < 1000:
-                continue
-        given = 1000 * Fraction(str(tolerance)), LEARNERS["smallest deficit"], rounds
-        found.append(largest_lack(quotas.tolist(), 1000, *given))
-    return found
-
-
-# ------------------------------------------------------------------- Observation 1: the best counts
-
-
-class Counted(NamedTuple):
-    """A random instance of a horizon: gaps Delta_i and quotas r_i, the first arm best."""
-
-    horizon: int
-    gaps: list[Fraction]
-    quotas: list[Fraction]
-    tolerance: Fraction
-
-    def is_fair(self, counts: Sequence[int]) -> bool:
-        """Whether no arm has more than alpha pulls fewer than floor(r_i T), the definition."""
-        return all(
-            quota * self.horizon // 1 - count <= self.tolerance
-            for quota, count in zip(self.quotas, counts, strict=True)
-        )
-
-    def r_regret_numerator(self, counts: Sequence[int]) -> int:
-        """Return the numerator of sum_i Delta_i (N_i - max(0, floor(r_i T) - alpha))."""
-        costs, _ = common_denominator("gaps", self.gaps)
-        free = [max(Fraction(0), r * self.horizon // 1 - self.tolerance) for r in self.quotas]
-        beyond = sum(cost * (n - own) for cost, n, own in zip(costs, counts, free, strict=True))
-        return int(beyond * self.tolerance.denominator)
-
-    def cheapest(self) -> list[int]:
-        """Return the fair counts of least regret, from the definition alone."""
-
-        def fewest(quota: Fraction) -> int:
-            alone = self._replace(quotas=[quota])
-            return bisect_left(range(self.horizon), True, key=lambda n: alone.is_fair([n]))
-
-        others = [fewest(quota) for quota in self.quotas[1:]]
-        return [self.horizon - sum(others), *others]
-
-
-def _drawn(rng: np.random.Generator, parts: int) -> Counted:
-    """Draw an instance, in thousandths; the tolerance is a whole number of `parts`-ths."""
-    n_arms, horizon = int(rng.integers(2, 11)), int(rng.integers(20, 2000))
-    gaps = [0, *rng.integers(1, 1000, n_arms - 1).tolist()]
-    shares = rng.integers(0, -(-1000 // n_arms), n_arms).tolist()  # below 1/k
-    gaps, quotas = ([Fraction(one, 1000) for one in some] for some in (gaps, shares))
-    return Counted(horizon, gaps, quotas, Fraction(int(rng.integers(0, 20 * parts)), parts))
-
-
-@function("r")
-def cheapest_fair(number, *, seed):
-    """Numerators of the r-Regret of the best fair counts, of random instances."""
-    rng = np.random.default_rng([seed, 1])
-    drawn = (_drawn(rng, parts=1) for _ in range(number))
-    return [one.r_regret_numerator(one.cheapest()) for one in drawn]
-
-
-@function("r")
-def other_fair(number, *, seed):
-    """Numerators of the r-Regret of random fair counts."""
-    rng, found = np.random.default_rng([seed, 2]), []
-    while len(found) < number:
-        one = _drawn(rng, parts=2)
-        others = [
-            int(rng.integers(0, int(2 * quota * one.horizon) + 5)) for quota in one.quotas[1:]
-        ]
-        counts = [one.horizon - sum(others), *others]
-        if counts[0] >= 0 and one.is_fair(counts):
-            found.append(one.r_regret_numerator(counts))
-    return found
-
-
-@function("r")
-def filled_in_turn(arms, denominator, order):
-    """Largest floor(r_i t) - N_i of T-Fair-UCB's first phase by its order, for all quotas.
-
-    It fills ceil(r_i T) pulls, T three times the denominator: "in turn" one arm after the other,
-    the first of smallest quota, or "even" the fewest pulls first.
-    """
-    found = []
-    for quotas in quotas_within(arms, denominator, "kth"):
-        rising, horizon = quotas[::-1], 3 * denominator
-        wanted = [-(-quota * horizon // denominator) for quota in rising]
-        pulls, worst = [0] * arms, 0
-        for t in range(1, sum(wanted) + 1):
-            unfilled = [i for i in range(arms) if pulls[i] < wanted[i]]
-            arm = unfilled[0] if order == "in turn" else min(unfilled, key=pulls.__getitem__)
-            pulls[arm] += 1
-            lacks = (q * t // denominator - n for q, n in zip(rising, pulls, strict=True))
-            worst = max(worst, *lacks)
-        found.append(worst)
-    return found
-
-
-@function("r")
-def paid_while_filling(arms, denominator, rounding):
-    """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas.
-
-    The arm with the smallest quota is the best, whose pulls are free.
-    """
-    up = denominator - 1 if rounding == "up" else 0
-    return [
-        sum((q * t + up) // denominator - q * t // denominator for q in quotas[:-1])
-        for quotas in quotas_within(arms, denominator, "kth")
-        for t in range(1, 2 * denominator)
-    ]
-
-
-# ------------------------------------------------------- Fair-UCB's first rounds, every coin
-
-
-@function("r")
-def quotas_cost(means, quotas, rounds):
-    """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds.
-
-    The tolerance is 0, rewards are 0 or 1, the index is mean + sqrt(2 ln t / N).
-    """
-    chances = [Fraction(mean) for mean in means]
-    raised, plain = (
-        list(expected_r_regrets(chances, [Fraction(one) for one in some], rounds))
-        for some in (quotas, [0] * len(chances))
-    )
-    both = list(zip(raised, plain, strict=True))
-    return [int(one > other) for one, other in both[len(chances) :]]
-
-
-#: Pulls and successes of each arm.
-State = tuple[tuple[int, int], ...]
-
-
-def expected_r_regrets(
-    means: list[Fraction], quotas: list[Fraction], rounds: int
-) -> Iterator[Fraction]:
-    """Yield sum_i Delta_i (E N_i - floor(r_i t)) of each round (Definition 4, tolerance 0)."""
-    best = max(means)
-    law: dict[State, Fraction] = {((0, 0),) * len(means): Fraction(1)}
-    for t in range(1, rounds + 1):
-        after: dict[State, Fraction] = defaultdict(Fraction)
-        for state, chance in law.items():
-            arm = _pulled(state, quotas, t)
-            pulls, wins = state[arm]
-            for won, share in ((1, means[arm]), (0, 1 - means[arm])):
-                moved = (*state[:arm], (pulls + 1, wins + won), *state[arm + 1 :])
-                after[moved] += chance * share
-        law = after
-        yield sum(
-            (best - mean) * (sum(p * state[i][0] for state, p in law.items()) - quota * t // 1)
-            for i, (mean, quota) in enumerate(zip(means, quotas, strict=True))
-        )
-
-
-def _pulled(state: State, quotas: list[Fraction], t: int) -> int:
-    pulls = [n for n, _ in state]
-    behind = [quota * (t - 1) - n for quota, n in zip(quotas, pulls, strict=True)]
-    if max(behind) > 0:
-        return behind.index(max(behind))
-    if 0 in pulls:
-        return pulls.index(0)
-    indices = [wins / n + math.sqrt(2 * math.log(t) / n) for n, wins in state]
-    return indices.index(max(indices))
-
-
-@function("r")
-def check_beyond(order, most):
-    """Quotas that Fair-Learn's check examines in a round beyond a "constant" or "linear" number."""
-    return [quotas_read(k) - (2 if order == "constant" else k) for k in range(2, most + 1)]
-
-
-def quotas_read(n_arms: int) -> int:
-    """Return how many arms a plain check reads: the one furthest behind is wanted."""
-    count = itertools.count()
-    max(0 * next(count) for _ in range(n_arms))
-    return next(count)
+function("r")(fair_learn_adversary.worst_learner)
+function("r")(fair_learn_adversary.lack_asleep)
+function()(fair_learn_counts.keeps_quotas)
+function("r")(fair_learn_counts.fair_learn_violations)
+function("r")(fair_learn_counts.cheapest_fair)
+function("r")(fair_learn_counts.other_fair)
+function("r")(fair_learn_counts.filled_in_turn)
+function("r")(fair_learn_counts.paid_while_filling)
+function("r")(fair_learn_counts.quotas_cost)
+function("r")(fair_learn_counts.check_beyond)

@@ -8,7 +8,7 @@ from fairbandits.audit.measures import function, measure
 from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
 from fairbandits.measures.penalties import penalty_rates
-from fairbandits.theory import bounds
+from fairbandits.theory import bounds, penalised_instances
 from fairbandits.theory.fluid import fluid_pulls as fluid_law
 from fairbandits.theory.penalised import arm_sets, oracle_loss
 
@@ -279,10 +279,16 @@ def recursion_excess(*, known_steps, rounds, plays, exact_quotas, mu, penalty, n
 @function("r")
 def broken_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    from fairbandits.audit.mathematics import hard_threshold
+    from fairbandits.theory.derivations import hard_threshold
 
     return [step() for step in hard_threshold.PROOFS[proof]]
 
 
 function()(bounds.committing_regret)
 function()(bounds.least_worst_regret)
+function("r")(penalised_instances.wrong_minimisers)
+function("r")(penalised_instances.not_one_set)
+function("r")(penalised_instances.optimum_errors)
+function("r")(penalised_instances.out_of_order)
+function()(penalised_instances.least_lack)
+function("ra")(penalised_instances.committing_regrets)

@@ -7,7 +7,7 @@ non-critical arm D = A + G with G > 0; u and v are what a quantity has beyond it
 import sympy
 from sympy import Derivative, Limit, Rational, expand, expand_log, log, oo, sqrt
 
-from fairbandits.audit.mathematics.derivations import (
+from fairbandits.theory.derivations.steps import (
     Step,
     above_0,
     at_most,

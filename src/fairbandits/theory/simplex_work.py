@@ -1,56 +1,12 @@
-"""Words of BanditQ's two solvers: the errors of the one in use, and the work of a round.
+"""Work of BanditQ's two solvers on the simplex in a round.
 
 Work is counted in array entries that are looked at, the same on every machine, by copies of
 `fairbandits.policies.simplex` with a counter. Inputs are normal, of a scale from 10^low to 10^high.
 """
 
-from functools import cache
-
 import numpy as np
 
-from fairbandits.audit.measures import function
-from fairbandits.audit.measures.common import generator
-
-
-@cache
-def solver():
-    """Return the compiled function that writes the solver's root for each row of gaps."""
-    from numba import njit
-
-    from fairbandits.policies.simplex import log_barrier_shift
-
-    @njit
-    def shifts(gaps, tolerance, out):
-        for row in range(gaps.shape[0]):
-            out[row] = log_barrier_shift(gaps[row], float(gaps.shape[1]), tolerance)
-
-    return shifts
-
-
-def errors_of(z, tolerance):
-    """Return the errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
-
-    First the spread of 1 / q_i + z_i, which is the same for all i at the maximum, relative to the
-    largest 1 / q_i or z_i; then the distance of the sum of q from 1.
-    """
-    top = z.max(axis=1, keepdims=True)
-    shift = np.empty(len(z))
-    solver()(top - z, tolerance, shift)
-    q = 1.0 / (top - z + shift[:, None])
-    condition = 1.0 / q + z
-    size = np.maximum(np.abs(z), 1.0 / q).max(axis=1)
-    apart = np.abs(condition - condition.mean(axis=1, keepdims=True)).max(axis=1)
-    return np.stack([apart / size, np.abs(q.sum(axis=1) - 1.0)], axis=1)
-
-
-@function()
-def solver_errors(number, most_arms, tolerance, low, high, seed):
-    """Residual, and distance of the sum from 1, of the log-barrier solver on random inputs."""
-    rng, found = generator(seed), []
-    for n_arms in np.rint(np.geomspace(2, most_arms, 50)).astype(int):
-        scale = 10.0 ** rng.uniform(low, high, (number // 50, 1))
-        found.append(errors_of(scale * rng.standard_normal((number // 50, n_arms)), tolerance))
-    return np.concatenate(found)
+from fairbandits.theory.draws import generator
 
 
 def projection(y):
@@ -80,7 +36,6 @@ def _over_n_log_n(looked_at, sizes, number):
     return counts.T / (np.array(sizes) * np.log(sizes))
 
 
-@function("ra")
 def projection_work(sizes, number, seed):
     """Entries that simplex projections examine, divided by N log N, for each number N of arms.
 
@@ -96,7 +51,6 @@ def projection_work(sizes, number, seed):
     return _over_n_log_n(looked_at, sizes, number)
 
 
-@function("ra")
 def barrier_work(sizes, number, tolerance, low, high, seed):
     """Entries that log-barrier steps examine, divided by N log N, for each number N of arms."""
     rng = generator(seed)
@@ -108,7 +62,6 @@ def barrier_work(sizes, number, tolerance, low, high, seed):
     return _over_n_log_n(looked_at, sizes, number)
 
 
-@function("r", varies=True)
 def solver_advantage(n_arms, number, tolerance, low, high, seed):
     """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs.
 

@@ -1,4 +1,4 @@
-"""Words of the penalised problem without runs, of random instances in exact fractions."""
+"""The penalised problem without runs, on random instances in exact fractions."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairbandits.audit.measures import function
 from fairbandits.rationals import common_denominator
 from fairbandits.theory.penalised import arm_sets, oracle_allocation
 
@@ -20,6 +19,7 @@ class Drawn(NamedTuple):
 
     @property
     def gaps(self) -> list[Fraction]:
+        """Gap of each arm."""
         return [max(self.means) - mean for mean in self.means]
 
 
@@ -35,10 +35,10 @@ def _drawn(number: int, seed: int, part: int) -> Iterator[Drawn]:
 
 
 def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fraction:
+    """Return the penalised loss of an arm that gets a share y of the pulls."""
     return gap * y + rate * max(quota - y, Fraction(0))
 
 
-@function("r")
 def wrong_minimisers(number, *, seed):
     """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
     found = []
@@ -56,7 +56,6 @@ def wrong_minimisers(number, *, seed):
     return found
 
 
-@function("r")
 def not_one_set(number, *, seed):
     """Distance from 1 of the number of sets that each arm of random instances is in."""
     return [
@@ -66,7 +65,6 @@ def not_one_set(number, *, seed):
     ]
 
 
-@function("r")
 def optimum_errors(number, *, seed):
     """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
     from scipy.optimize import linprog
@@ -90,7 +88,6 @@ def optimum_errors(number, *, seed):
     return found
 
 
-@function("r")
 def out_of_order(number, *, seed):
     """1 for each non-critical arm of random instances with mu + A not below all other arms'."""
     found = []
@@ -102,7 +99,6 @@ def out_of_order(number, *, seed):
     return found
 
 
-@function()
 def least_lack(quotas, rounds):
     """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
     numerators, denominator = common_denominator("quotas", [Fraction(one) for one in quotas])
@@ -112,7 +108,6 @@ def least_lack(quotas, rounds):
     )
 
 
-@function("ra")
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):
     """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T).
 

@@ -1,10 +1,9 @@
-"""Words of BanditQ's feasible set: targets that can be met, their best reward, the set's size."""
+"""BanditQ's feasible set: targets that can be met, their best reward, the set's size."""
 
 import numpy as np
 
-from fairbandits.audit.measures import function
-from fairbandits.audit.measures.common import generator
 from fairbandits.checks import load
+from fairbandits.theory.draws import generator
 
 #: Number of instances solved as one linear programme.
 BATCH = 50
@@ -12,7 +11,6 @@ BATCH = 50
 FINE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-@function()
 def diameter(means, targets):
     """Largest distance between two distributions that meet the targets."""
     needed = targets.ravel() / means.ravel()
@@ -20,7 +18,6 @@ def diameter(means, targets):
     return float(np.linalg.norm(corners[:, None] - corners[None], axis=-1).max())
 
 
-@function("a")
 def released_benchmark(means, targets):
     """Benchmark distribution of the released program."""
     distribution = targets.ravel() / means.ravel()
@@ -30,7 +27,6 @@ def released_benchmark(means, targets):
     return distribution
 
 
-@function()
 def feasibility_disagreements(number, fewest, most, low, high, close, seed):
     """1 where linear programme and sum target / mean disagree on feasibility, of random instances.
 
@@ -40,7 +36,6 @@ def feasibility_disagreements(number, fewest, most, low, high, close, seed):
     return np.concatenate([disagreements(*some, close) for some in made]).astype(int)
 
 
-@function()
 def released_losses(number, fewest, most, low, high, seed):
     """Distance of the released program's reward from the best, of instances with a free best arm.
 

@@ -1,4 +1,4 @@
-"""Words of Fair-Learn against every learner at once, in integers.
+"""Fair-Learn against every learner at once, in integers.
 
 A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Deficits
 have no lower end, so the search is done twice: first without knowing how far an arm is ahead that
@@ -11,8 +11,6 @@ import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, gcd
-
-from fairbandits.audit.measures import function
 
 #: Periods of the quotas that runs are looked at for, per unit of tolerance and one more.
 PERIODS = 4
@@ -35,7 +33,6 @@ def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
             yield quotas
 
 
-@function("r")
 def worst_learner(statement, arms, largest, span, tolerance, forces=1):
     """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas.
 
@@ -161,7 +158,6 @@ class _Search:
         )
 
 
-@function("r")
 def lack_asleep(arms, denominator, tolerance):
     """Least amounts by which any policy exceeds its tolerance if an arm is unavailable at first.
 

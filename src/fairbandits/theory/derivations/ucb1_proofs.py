@@ -7,7 +7,7 @@ what a quantity has beyond its least value.
 import sympy
 from sympy import Derivative, Rational, Sum, exp, expand, log, oo, pi, sqrt
 
-from fairbandits.audit.mathematics.derivations import (
+from fairbandits.theory.derivations.steps import (
     Step,
     above_0,
     at_most,

@@ -1,4 +1,4 @@
-"""Words of arms in groups without runs: schedules, optima, confidence boxes, in exact numbers."""
+"""Arms in groups without runs: schedules, optima, confidence boxes, in exact numbers."""
 
 import itertools
 import math
@@ -7,10 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from fairbandits.audit.measures import function
-from fairbandits.audit.measures.common import generator
-from fairbandits.audit.measures.fair_ucb import LEARNERS, largest_lack
-from fairbandits.measures.groups import group_values
+from fairbandits.theory.draws import generator
+from fairbandits.theory.fair_learn_counts import LEARNERS, largest_lack
 
 # ------------------------------------------------------------------------------- schedules
 
@@ -19,7 +17,6 @@ def _fractions(texts):
     return [Fraction(one) for one in texts]
 
 
-@function()
 def floors_that_jump(quotas, rounds):
     """Most floors floor(beta t) of these groups that rise in one round, minus 1.
 
@@ -33,7 +30,6 @@ def floors_that_jump(quotas, rounds):
     return max(rises) - 1
 
 
-@function()
 def short_in_turn(sizes, quotas, by_arm, rounds):
     """Largest floor(beta_g t) - N_g where arms (1) or groups (0) are pulled in turn at first."""
     of_arm = [g for g, size in enumerate(sizes) for _ in range(size)]
@@ -46,7 +42,6 @@ def short_in_turn(sizes, quotas, by_arm, rounds):
     return worst
 
 
-@function()
 def most_above_turns(quotas, rounds):
     """Largest numerator of beta_g t - floor(t / m), over the first rounds."""
     betas = _fractions(quotas)
@@ -62,7 +57,6 @@ def _listed(asked, t, behind):
     return asked[t - 1]
 
 
-@function()
 def short_of_quotas(number, rounds, beyond, seed):
     """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner.
 
@@ -94,7 +88,6 @@ def _drawn(rng, size):
     return [Fraction(int(one), 100) for one in rng.integers(1, 100, size, endpoint=True)]
 
 
-@function()
 def merit_ratios_off(number, seed):
     """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits."""
     rng, off = generator(seed), 0
@@ -108,7 +101,6 @@ def merit_ratios_off(number, seed):
     return off
 
 
-@function()
 def optimum_off(number, seed):
     """Number of random instances whose best reward by enumeration differs from Eq. 1.
 
@@ -135,25 +127,14 @@ def optimum_off(number, seed):
 
 
 def splits(total, parts):
+    """Return all ways to write a total as a sum of so many whole numbers."""
     ends = itertools.combinations_with_replacement(range(total + 1), parts - 1)
     return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
-
-
-@function("r")
-def drawn_best_group(experiment, number, seed, *, scope):
-    """Best group of each instance drawn as in an experiment."""
-    spec = scope.evidence.config.experiment(scope.evidence.paper, experiment).runs[0].spec
-    low, high = spec.ranges
-    means = generator(seed).uniform(low, high, (number, spec.n_arms))
-    for arm, mean in spec.drawn_means.get("fixed", ()):
-        means[:, arm - 1] = mean
-    return group_values(means, spec.groups).argmax(axis=1) + 1
 
 
 # ----------------------------------------- boxes of means: where Phi = sum mu^2 / sum mu is largest
 
 
-@function()
 def corners_lost(number, kind, seed):
     """Number of random boxes of a kind with a better vertex than the upper corner.
 
@@ -178,7 +159,6 @@ def corners_lost(number, kind, seed):
     return lost
 
 
-@function()
 def optimism_lost(number, least, cut, seed):
     """Number of random boxes with less reward at the upper corner than at a point inside.
 
@@ -195,7 +175,6 @@ def optimism_lost(number, least, cut, seed):
     return lost
 
 
-@function()
 def coverage_ratio(arms, pulls, span):
     """Largest probability that a mean is outside its interval, divided by that of Eq. 3.
 

@@ -14,7 +14,7 @@ import sympy
 from scipy.integrate import solve_ivp
 from sympy import log, sqrt
 
-from fairbandits.audit.mathematics.derivations import (
+from fairbandits.theory.derivations.steps import (
     Step,
     at_most,
     equal,

@@ -7,7 +7,7 @@ least 1.
 import sympy
 from sympy import Rational, expand, powsimp, sqrt
 
-from fairbandits.audit.mathematics.derivations import (
+from fairbandits.theory.derivations.steps import (
     Step,
     at_most,
     equal,

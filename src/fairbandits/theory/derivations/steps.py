@@ -19,6 +19,7 @@ def positive(names: str) -> tuple[sympy.Symbol, ...]:
 
 
 def nonnegative(names: str) -> tuple[sympy.Symbol, ...]:
+    """Return symbols of at least 0, by names with blanks between them."""
     return sympy.symbols(names, nonnegative=True, seq=True)
 
 
@@ -50,12 +51,15 @@ def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
 
 
 def above_0(expression: sympy.Expr) -> Step:
+    """Return the step that an expression is positive."""
     return lambda: int(not sympy.simplify(expression.doit()).is_positive)
 
 
 def not_above_0(expression: sympy.Expr) -> Step:
+    """Return the step that an expression is not known to be positive."""
     return lambda: int(bool(sympy.simplify(expression).is_positive))
 
 
 def true(condition: Any) -> Step:
+    """Return the step that a condition holds."""
     return lambda: int(not bool(condition))
