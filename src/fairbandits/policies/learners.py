@@ -293,10 +293,16 @@ def exponential_weights(x, gains, rate):
         if rate == math.inf:
             x[k] = 1.0 if gains[k] == best else 0.0
         else:
-            x[k] = math.exp(rate * (gains[k] - best))
+            x[k] = _exp(rate * (gains[k] - best))
         total += x[k]
     for k in range(x.size):
         x[k] /= total
+
+
+@inlined
+def _exp(x):
+    """Return exp(x), which is 0 below -746: the C library takes long for what underflows."""
+    return math.exp(x) if x > -746.0 else 0.0
 
 
 @inlined
@@ -307,7 +313,7 @@ def _mix(gains, rate):
         return best
     total = 0.0
     for k in range(gains.size):
-        total += math.exp(rate * (gains[k] - best))
+        total += _exp(rate * (gains[k] - best))
     return best + math.log(total / gains.size) / rate
 
 
@@ -336,10 +342,10 @@ def _log_evidence(regret, variance):
     lower = (regret - variance) / (2.0 * root)
     scale = math.log(math.sqrt(math.pi) / (2.0 * root))
     if lower > 0.0:
-        tail = _erfcx(lower) - math.exp(lower * lower - upper * upper) * _erfcx(upper)
+        tail = _erfcx(lower) - _exp(lower * lower - upper * upper) * _erfcx(upper)
         return scale + upper * upper - lower * lower + math.log(tail)
     if upper < 0.0:
-        tail = _erfcx(-upper) - math.exp(upper * upper - lower * lower) * _erfcx(-lower)
+        tail = _erfcx(-upper) - _exp(upper * upper - lower * lower) * _erfcx(-lower)
         return scale + math.log(tail)
     return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
 
