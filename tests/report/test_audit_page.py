@@ -173,13 +173,17 @@ def test_a_case_without_a_number_says_so():
     [
         [row(1e-6, half=1e-8, reference=1e-6), row(1e9, half=1e3, reference=1e-6)],
         [row(-1e9), row(0.001), row(1e9)],
+        [*2 * [row(2.00001, half=1e-6, reference=2.0)], row(2.5, half=0.01, reference=2.0)],
         [row(0.0, half=0.0)],
         [row(5.0, half=math.inf)],
         [row(1.0, reference=1.0), row(2.0, reference=3.0)],
         [row(0.7, procedure="slope", against={"exponent": 0.75, "margin": 0.03},
              settings={"level": 0.99, "claim": "equal"}, reference=0.75)],
     ],
-    ids=["positive", "signs", "one point", "no limits", "own references", "margins"],
+    ids=[
+        *("positive", "signs", "between powers of ten", "one point", "no limits", "own references"),
+        "margins",
+    ],
 )  # fmt: skip
 def test_any_size_can_be_drawn(rows):
     markup = drawn(rows)

@@ -164,9 +164,10 @@ def _axis(rows: Sequence[Row]) -> Axis:
         scale = SymmetricalLogTransform(10, usual, 1).transform
         ticks = SymmetricalLogLocator(base=10, linthresh=usual).tick_values(low, high)
         inside = [tick for tick in ticks if low <= tick <= high]
-        step = math.ceil(len(inside) / TICKS)
-        first = inside.index(0.0) % step if 0.0 in inside else 0
-        return Axis(scale, low, high, inside[first::step])
+        if len(inside) > 1:  # powers of ten can lie farther apart
+            step = math.ceil(len(inside) / TICKS)
+            first = inside.index(0.0) % step if 0.0 in inside else 0
+            return Axis(scale, low, high, inside[first::step])
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
     ticks = MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)

@@ -1,9 +1,9 @@
 """Fair-Learn against every learner at once, in integers.
 
 A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Deficits
-have no lower end, so the search is done twice: first without knowing how far an arm is ahead that
-is ahead by more than one pull, which allows all that can happen and more. What does not occur in it
-never occurs; what does is looked for in runs as they are, up to a round.
+have no lower end, so there are two searches. The first does not know how far an arm is ahead that
+is ahead by more than one pull. It allows all that can happen and more, so what does not occur in it
+never occurs. What does occur is looked for by the second, in runs as they are, up to a round.
 """
 
 import functools
@@ -36,10 +36,13 @@ def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
 def worst_learner(statement, arms, largest, span, tolerance, forces=1):
     """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas.
 
-    "fair": no floor(r_i t) - N_i above the tolerance; "partition": no deficit of tolerance + 1 or
-    more; "pulled": the deficit of the arm pulled is below the tolerance; "crowding k": at most j
-    arms are at tolerance + (m - j) / m or above, for each j up to m; "rise k": an arm that is not
-    pulled passes at most one of these thresholds. Amounts are whole and at most 0 where it holds.
+    Amounts are whole, and at most 0 where the statement holds:
+
+    - "fair": no floor(r_i t) - N_i is above the tolerance;
+    - "partition": no deficit is tolerance + 1 or more;
+    - "pulled": the deficit of the arm pulled is below the tolerance;
+    - "crowding k": at most j arms are at tolerance + (m - j) / m or above, for each j up to m;
+    - "rise k": an arm that is not pulled passes at most one of these thresholds.
     """
     return [
         worst_amounts(quotas, denominator, Fraction(tolerance), bool(forces))[statement]

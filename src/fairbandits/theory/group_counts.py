@@ -180,7 +180,7 @@ def coverage_ratio(arms, pulls, span):
 
     Eq. 3 allows delta^2 / (8 N_g^2 k_g), delta = 0.01. Rewards in [0, 1] (``unit``) have
     Hoeffding's 2 exp(-2 w^2), summed over all N_i up to N_g; those of -1 and 1 (``symmetric``) the
-    exact chance of an arm that has all of the group's pulls but for one of each other arm.
+    exact chance of an arm that has all of the group's pulls except one of each other arm.
     """
     if span not in ("unit", "symmetric"):
         raise ValueError(f"span must be one of unit, symmetric, got {span!r}")
