@@ -241,7 +241,7 @@ def outside_out_of_turn(least, first, *, known_steps, non_critical):
 
 @function("r")
 def share_to_short(first, *, known_steps, penalty, gap):
-    """Of rounds from `first` on with a critical arm behind its quota, the share for such an arm."""
+    """Of rounds from `first` on with an arm of A_k > Delta_k short, the share for any short arm."""
     n, _, pulled, short = known_steps
     asked = (short & (penalty > gap)).any(axis=2) & (n >= number(first))
     served = asked & (short & pulled).any(axis=2)
