@@ -17,6 +17,7 @@ GUIDE = ROOT / "docs" / "writing.md"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/decisions/*.md")),
 ]
 LEDGERS = sorted(ROOT.glob("papers/*/claims.yaml"))
 #: Texts of a claim and of its tests.
