@@ -14,10 +14,10 @@ OUTCOMES: dict[str, Counter] = defaultdict(Counter)
 INTRODUCTION = """\
 # Faults
 
-What can go wrong, what happens then, and the tests that show it. `make faults` runs these tests
-(some take minutes) and writes this page; `tests/faults.yaml` has the words. A *try* is one injected
-fault, such as a flipped bit, a killed run or a wrong value. Most tests have one try, or one for
-each of their parameters. A dash marks a test that was not run.
+What can go wrong, what happens then, and the tests that show it. A *try* is one injected fault,
+such as a flipped bit, a killed run or a wrong value. A dash marks a test that was not run.
+`make faults` runs the tests, some of which take minutes, and writes this page with the words of
+`tests/faults.yaml`.
 """
 
 
@@ -62,8 +62,9 @@ def page(outcomes):
     ran = sum(bool(outcomes.get(name)) for name in names())
     lines = [
         INTRODUCTION,
-        f"{faults} faults; {ran} of their {len(names())} tests were run: {total['tries']} tries, "
-        f"{total['failed']} failed.",
+        "| faults | tests | tests run | tries | tries that failed |",
+        "|---:|---:|---:|---:|---:|",
+        f"| {faults} | {len(names())} | {ran} | {total['tries']} | {total['failed']} |",
     ]
     for kind, rows in FAULTS.items():
         tries = sum(outcomes[name]["tries"] for row in rows for name in row["tests"])
