@@ -67,7 +67,7 @@ verify: setup ## check the results on disk against their records and results.loc
 archive: verify ## write a finished run as one file for a repository, build/fairbandits.zip
 	@$(BIN)/fairbandits archive
 
-test: test-compiled test-interpreted ## run the tests but for `faults`, then those of kernels again with the kernels interpreted
+test: test-compiled test-interpreted ## run the tests except `faults`, then those of kernels again with the kernels interpreted
 
 test-compiled: setup
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not campaign and not slurm"

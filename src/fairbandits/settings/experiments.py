@@ -81,7 +81,7 @@ class Experiment:
     runs: tuple[Run, ...]
     groups: tuple[int, ...]  # group sizes, in the order of the arms; may be empty
     drawn_means: dict[str, Any]  # arms, low, high, [decimals, fixed] if drawn
-    penalties: Any  # see fairbandits.metrics.penalties.penalty_rates
+    penalties: Any  # see fairbandits.measures.penalties.penalty_rates
     published_replicates: int | None  # the paper's number; our first replicates are as many
     suite: str  # experiment that this is an instance of, or empty
     audit: bool  # run for the audit only, from papers/SLUG/audit.yaml

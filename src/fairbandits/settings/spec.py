@@ -41,7 +41,7 @@ class RunSpec:
     drawn_quotas: Mapping[str, Any] = field(default_factory=dict)  # span, denominator
     targets: tuple[float, ...] = ()  # reward rates, for policies that take the instance's
     target_shares: tuple[float | str, ...] = ()  # targets as shares of the first arms' means
-    penalties: Any = None  # see fairbandits.metrics.penalties.penalty_rates
+    penalties: Any = None  # see fairbandits.measures.penalties.penalty_rates
     sweep: Mapping[str, list] = field(default_factory=dict)  # values of each swept parameter
     record: tuple[str, ...] | None = None  # columns kept besides the common ones; None: all
     observe: tuple[list, ...] = ()  # name and parameters of each observer
