@@ -11,7 +11,7 @@ from fairbandits.data.provenance import PACKAGE
 #: Rooms from the ground up. A room imports only from those before it; rooms of one line know
 #: nothing of each other. The package's face, which is what `import fairbandits` runs, is "face".
 FLOORS = (
-    ("checks", "lookup", "rationals"),
+    ("checks", "lookup", "numerals", "rationals"),
     ("data", "theory"),
     ("engine", "measures"),
     ("policies",),

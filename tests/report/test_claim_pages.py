@@ -9,6 +9,7 @@ import yaml
 import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import TAGS
+from fairbandits.numerals import significant
 from fairbandits.report import audit, claims
 from fairbandits.report.claims import symbols
 from fairbandits.report.markup import typeset
@@ -53,7 +54,7 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         assert {one["verdict"] for one in others} <= set(badges(page))
         if row["statistic"] is not None:
             assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
-            assert f": {audit.significant(row['statistic'])}" in said
+            assert f": {significant(row['statistic'])}" in said
             assert audit.quantity_of(found, row) in said
             assert f"n {row['n']}" in said
             assert words.endless(row) in said

@@ -10,6 +10,7 @@ import pytest
 
 import small
 from fairbandits.data.store import read_footer, read_table, write_table
+from fairbandits.numerals import number
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
@@ -171,4 +172,4 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
     ],
 )
 def test_numbers(value, digits, words):
-    assert pages.number(value, digits) == words
+    assert number(value, digits) == words

@@ -13,6 +13,7 @@ from fairbandits.arena.entrant import Outcome
 from fairbandits.arena.roles import TOLD, Arena, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import replacing
+from fairbandits.numerals import number, significant
 from fairbandits.settings.formulas import plain
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">\
@@ -59,9 +60,9 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     """Yield how to read the standings."""
-    most = f"{KEPT['kept'][1] * outcome.horizon:g}"
+    most = significant(KEPT["kept"][1] * outcome.horizon, trimmed=True)
     yield (
-        f"The runs have {_many(outcome.horizon)} rounds and n = {outcome.replicates} replicates, "
+        f"The runs have {number(outcome.horizon)} rounds and n = {outcome.replicates} replicates, "
         "with the rewards that the stored policies received, pull by pull. Numbers are means ± "
         "half of their 95 % t interval. Shortfall is how far the worst-off arm or group is behind "
         "after the last round. A policy keeps a contract if the upper end of the shortfall's "
@@ -72,8 +73,8 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
     )
     if outcome.horizon < outcome.stored:
         yield (
-            f"The stored policies ran for {_many(outcome.stored)} rounds, and are compared after "
-            f"{_many(outcome.horizon)}. Policies that are tuned to the number of rounds, such as "
+            f"The stored policies ran for {number(outcome.stored)} rounds, and are compared after "
+            f"{number(outcome.horizon)}. Policies that are tuned to the number of rounds, such as "
             "BanditQ, could do better."
         )
     told = [key[0] for key, table in outcome.tables.items() if (table["kind"] == TOLD).any()]
@@ -87,13 +88,8 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 def _half(one: Any, measure: str) -> str:
     """Return a mean of a row of standings with the half width of its interval."""
     mean, high = getattr(one, measure), getattr(one, f"{measure}_high")
-    # no minus before zero, and no rounding errors
-    found = " ± ".join(f"{round(value, 6) + 0:.4g}" for value in (mean, high - mean))
-    return found.replace("-", "−")
-
-
-def _many(count: int) -> str:
-    return f"{count:,}".replace(",", "\u202f")
+    # without rounding errors
+    return " ± ".join(significant(round(value, 6), trimmed=True) for value in (mean, high - mean))
 
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:

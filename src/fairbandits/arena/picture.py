@@ -19,6 +19,7 @@ from fairbandits.arena.decisions import rivals, thousandths
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library.style import COLOURS, OTHERS, THEME
+from fairbandits.numerals import significant
 
 #: How to read the pictures.
 HOW_TO_READ = (
@@ -107,8 +108,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
         _mark(axes, look[one.label], one.x, one.y, f"{one.label}: {one.instance}", 4, **faint)
     axes.plot(best["x"], best["y"], **DASHED)
     for label, x, y in means.itertuples():
-        words = f"{label}: contract regret {y:.3g}, shortfall {x:.3g} in 1 000 rounds"
-        _mark(axes, look[label], x, y, words, 8.5)
+        _mark(axes, look[label], x, y, f"{_titled(label, y, x)} {thousand}", 8.5)
     means["words"] = [f"{one} (ignores it)" if one in ignoring else one for one in means.index]
     means["colour"] = [".4" if one in ignoring else ".13" for one in means.index]
     _write_names(axes, list(means.itertuples(index=False)))
@@ -136,8 +136,7 @@ def panel(
         bars = (own[ends].to_numpy().ravel() for ends in BARS)
         axes.plot(*bars, color=colour, linewidth=1)
         for one in own.itertuples():
-            words = f"{one.name}: contract regret {one.contract_regret:.4g}"
-            words += f", shortfall {one.shortfall:.4g}"
+            words = _titled(one.name, one.contract_regret, one.shortfall)
             size = 11 if label in yours else 6.5 if one.usual else 4
             inside = "w" if one.kind == ORACLE else colour
             at = one.shortfall, one.contract_regret
@@ -168,8 +167,14 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
     return axes
 
 
+def _titled(name: str, regret: float, shortfall: float) -> str:
+    """Return what a mark says."""
+    regret, shortfall = (significant(one, trimmed=True) for one in (regret, shortfall))
+    return f"{name}: contract regret {regret}, shortfall {shortfall}"
+
+
 def _in_short(value: float, _: int) -> str:
-    return EngFormatter(sep="")(value) if abs(value) >= 1 else f"{value:g}"
+    return EngFormatter(sep="")(value) if abs(value) >= 1 else significant(value, trimmed=True)
 
 
 def _mark(

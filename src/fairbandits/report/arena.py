@@ -16,9 +16,10 @@ from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
+from fairbandits.numerals import number
 from fairbandits.replication.datasets import expect
 from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, folded, render, render_text
-from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, shown
+from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.

@@ -11,11 +11,12 @@ from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE
 from fairbandits.audit.totals import left_out, standing, totals
-from fairbandits.audit.words import limits, number
+from fairbandits.audit.words import limits
 from fairbandits.figures import PAPERS
+from fairbandits.numerals import significant
 from fairbandits.report.edition import rows_of
 from fairbandits.report.findings import NUMBER, load_findings
-from fairbandits.report.markup import minus, render_text
+from fairbandits.report.markup import render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
@@ -85,9 +86,9 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
 def _number(row: Mapping[str, str]) -> str:
     """Return the number of a row of the committed table, its bounds and n."""
     found = {name: float(row[name] or "nan") for name in ("statistic", "low", "high")}
-    between = limits(found, number)
+    between = limits(found, significant)
     bounds = f" (99 % confidence bounds: {between})" if between else ""
-    return minus(f"{number(found['statistic'])}{bounds}, n = {row['n']}")
+    return f"{significant(found['statistic'])}{bounds}, n = {row['n']}"
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,9 +21,10 @@ from fairbandits.audit.staleness import chosen_seed
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
+from fairbandits.numerals import significant
 from fairbandits.report import markup
 from fairbandits.report.markup import Html, in_symbols, render
-from fairbandits.report.pages import CONFIG, NotReady, number, other_scale, scale_of
+from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
 Row = Mapping[str, Any]
@@ -40,10 +40,6 @@ MARKS = {
     finding.FAILED: ("F", "failed"),
     NOT_JUDGED: ("?", "none"),
 }
-#: Significant digits shown.
-DIGITS = 4
-#: Digits of an exponent.
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -143,24 +139,6 @@ def badge(outcome: str, grade: str = "") -> Html:
     shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
-
-
-def significant(value: float | None) -> str:
-    """Return a number with about four significant digits; empty if there is none.
-
-    >>> significant(0.123456), significant(-1234.56), significant(3.0), significant(7.588e-15)
-    ('0.1235', '−1\u202f235', '3', '7.588·10⁻¹⁵')
-    """
-    if value is None or math.isnan(value):
-        return ""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if float(value).is_integer() and abs(value) < 1e12:
-        return number(value)
-    digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
-    if -5 < int(power) < 12:
-        return number(value, max(0, DIGITS - 1 - int(power)))
-    return f"{digits}·10".replace("-", "−") + str(int(power)).translate(RAISED)
 
 
 def limits(row: Row) -> str:
@@ -376,6 +354,5 @@ markup.FUNCTIONS |= {
     "number_of": number_of,
     "numbers": numbers,
     "role": role,
-    "significant": significant,
     "words": words,
 }

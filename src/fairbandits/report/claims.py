@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +14,11 @@ from fairbandits.audit.ledger import Claim
 from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
+from fairbandits.numerals import significant
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence
 from fairbandits.report.across import carried, resting
-from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role, significant
+from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role
 from fairbandits.report.export import as_review
 from fairbandits.report.markup import (
     FUNCTIONS,
@@ -208,9 +209,8 @@ def _files(folder: str, place: str) -> dict[str, str]:
     return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
-def _chosen(value: float) -> str:
-    """Return a number that was chosen, with the digits that were given."""
-    return significant(value) if abs(value) >= 1000 else minus(words.number(value))
+#: Writes a number that was chosen.
+_chosen = partial(significant, trimmed=True)
 
 
 def against(row: Row) -> str:

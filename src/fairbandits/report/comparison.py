@@ -13,10 +13,11 @@ from fairbandits.figures import PAPERS, panels
 from fairbandits.figures.banditq import measured
 from fairbandits.library import style
 from fairbandits.measures.summary import summarise
+from fairbandits.numerals import number
 from fairbandits.replication.recorded import runs_of
 from fairbandits.report.audit import Audit, encoded
 from fairbandits.report.markup import Html
-from fairbandits.report.pages import Paper, number, quantity
+from fairbandits.report.pages import Paper, quantity
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: The law of the published runs of BanditQ: that of the released program.

@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
-from fairbandits.audit.words import against, number
-from fairbandits.report.markup import Html, minus, render
+from fairbandits.audit.words import against
+from fairbandits.numerals import significant
+from fairbandits.report.markup import Html, render
 
 Row = Mapping[str, Any]
 
@@ -104,7 +105,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         heading="" if alone else heading(test),
         axis=axis,
         what=what,
-        span=[minus(number(extreme(row["statistic"] for row in drawn))) for extreme in (min, max)],
+        span=[significant(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
         rows=rows,
         drawn=drawn,
         cases=[(row, _case(row, axis) if _drawable(row) else None) for row in shown],
@@ -145,8 +146,7 @@ class Axis(NamedTuple):
     @property
     def labels(self) -> list[tuple[float, str]]:
         """The ticks' places and their numbers."""
-        signs = str.maketrans({",": "\u202f", "-": "−"})
-        return [(self.at(tick), f"{tick + 0.0:,.10g}".translate(signs)) for tick in self.ticks]
+        return [(self.at(tick), significant(tick, 10, trimmed=True)) for tick in self.ticks]
 
 
 def _axis(rows: Sequence[Row]) -> Axis:

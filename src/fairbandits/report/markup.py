@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.defaults import DEFAULT_NAMESPACE
 from markupsafe import Markup
 
+from fairbandits.numerals import number, significant
 from fairbandits.settings.formulas import FORMULA, plain
 
 #: Pages without a notebook: `fairbandits.report.claims` makes them.
@@ -190,4 +191,10 @@ def table(
     return render("table.html", groups=groups, header=header, name=name)
 
 
-FUNCTIONS |= {"link": link, "link_to_claim": link_to_claim, "table": table}
+FUNCTIONS |= {
+    "link": link,
+    "link_to_claim": link_to_claim,
+    "number": number,
+    "significant": significant,
+    "table": table,
+}

@@ -15,6 +15,7 @@ import pandas as pd
 
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
+from fairbandits.numerals import number, significant
 from fairbandits.replication.datasets import Rows, expect, expect_experiment, load_dataset, shrunk
 from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
@@ -52,16 +53,6 @@ class NotReady(StoreError):
         return [f"{type(self).__name__}: {self}"]
 
 
-def number(value: float, digits: int = 0) -> str:
-    """Return a number for reading: thousands apart, a true minus sign.
-
-    >>> number(-13982.4)
-    '−13\u202f982'
-    """
-    rounded = round(float(value), digits) + 0.0  # no minus before zero
-    return f"{rounded:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
-
-
 def span(low: float, high: float, digits: int = 0) -> str:
     """Return a range for reading."""
     return f"{number(low, digits)} to {number(high, digits)}"
@@ -72,7 +63,7 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-FUNCTIONS |= {"listed": listed, "number": number, "span": span}
+FUNCTIONS |= {"listed": listed, "span": span}
 
 
 @dataclass(frozen=True)
@@ -328,10 +319,8 @@ def _plain(value: Any) -> str:
             return f"{_plain(first)} to {_plain(last)} in {_plain(steps)} steps"
         case dict():
             return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
-        case int() | np.integer():
-            return number(value)
-        case float():
-            return number(value) if value.is_integer() else f"{value:g}"
+        case int() | float() | np.integer():
+            return significant(value, 6, trimmed=True)
     return str(value)
 
 
