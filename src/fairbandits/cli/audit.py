@@ -5,16 +5,39 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
-from click import ClickException, IntRange, UsageError, argument, echo, option
+from click import BadParameter, ClickException, IntRange, UsageError, argument, echo, option
 
 from fairbandits.cli import options
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
-from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import ROOT, checkout
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
+from fairbandits.settings.config import LEDGER, load_config
+from fairbandits.settings.schemas import ROOT, checkout, paper_file, read_yaml
+
+SEED = "Root seed, or `ledger`; default as configured."
+
+
+@completing
+def claims_there() -> list[str]:
+    """Return the ids of all claims."""
+    ledgers = (paper_file(paper, "claims") for paper in papers())
+    return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
+
+
+def _seed(_context, _parameter, value: str | None) -> int | str | None:
+    """Return a whole number of at least 0, or the word that stands for seeds of the ledgers."""
+    if value is None or value == LEDGER:
+        return value
+    if not value.isdecimal():
+        raise BadParameter(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}")
+    return int(value)
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
-@options.of_a_paper
+@CONFIGS
+@argument("paper", shell_complete=completing(papers))
+@options.RESULTS
+@option("--salt", default="", help="Words that change the seeds.")
+@option("--seed", metavar="SEED", callback=_seed, help=SEED)
+@option("--only", multiple=True, shell_complete=claims_there, help="Id of a claim; default all.")
 @option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
 def audit(configs, paper, results, seed, salt, only, out):
     """Run the tests of PAPER's ledger on its datasets, and write the findings.
@@ -91,13 +114,13 @@ def record(configs, verdicts, findings, out):
     "claims --json",
 )
 @CONFIGS
-@options.CLAIM
+@argument("claim", required=False, shell_complete=claims_there)
 @options.set_option(
     "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE changes one test; can"
     " be repeated. Nothing is written."
 )
 @options.paper_option("Only claims of this paper.")
-@options.VERDICT
+@option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 @option("--json", "as_json", is_flag=True, help="As JSON.")
 @option("--criteria", is_flag=True, help="Rates of reproduction by several criteria, side by side.")
 @options.RESULTS

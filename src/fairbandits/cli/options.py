@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import click
-from click import argument, option
+from click import option
 
-from fairbandits.settings.config import LEDGER, Config
-from fairbandits.settings.schemas import ROOT, ConfigError, checkout, merge, paper_file, read_yaml
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ROOT, ConfigError, checkout, merge, read_yaml
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -44,21 +43,6 @@ def papers() -> list[str]:
     return sorted(file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
 
 
-def _claims() -> list[str]:
-    ledgers = (paper_file(paper, "claims") for paper in papers())
-    return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
-
-
-def _seed(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-    """Return a whole number of at least 0, or the word that stands for seeds of the ledgers."""
-    if value is None or value == LEDGER:
-        return value
-    if not value.isdecimal():
-        wrong = f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}"
-        raise click.BadParameter(wrong)
-    return int(value)
-
-
 #: Refuses a checkout that has other code than what runs.
 CONFIGS = option(
     "--config",
@@ -74,9 +58,6 @@ RESULTS = option(
 )
 CORES = option("--cores", type=click.IntRange(min=1), help="Cores to use; default all.")
 LOCK = option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to compare with.")
-VERDICT = option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
-CLAIM = argument("claim", required=False, shell_complete=completing(_claims))
-PLAN = argument("plan", type=FILE)
 
 
 def paper_option(words: str):
@@ -87,22 +68,6 @@ def paper_option(words: str):
 def set_option(words: str):
     """Return the option --set with this help."""
     return option("--set", "changes", multiple=True, metavar="SETTING=VALUE", help=words)
-
-
-def of_a_paper(command):
-    """Give a command the options that choose tests and data."""
-    claims = {"multiple": True, "shell_complete": completing(_claims)}
-    seed = "Root seed, or `ledger`; default as configured."
-    for given in (
-        option("--only", **claims, help="Id of a claim; default all."),
-        option("--seed", metavar="SEED", callback=_seed, help=seed),
-        option("--salt", default="", help="Words that change the seeds."),
-        RESULTS,
-        argument("paper", shell_complete=completing(papers)),
-        CONFIGS,
-    ):
-        command = given(command)
-    return command
 
 
 def placed(config: Config, results: Path | None) -> Config:

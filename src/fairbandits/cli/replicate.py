@@ -8,16 +8,8 @@ from tempfile import TemporaryDirectory
 
 from click import IntRange, UsageError, argument, option
 
-from fairbandits.cli import launch
-from fairbandits.cli.options import (
-    CORES,
-    DEFAULT_CONFIG,
-    FOLDER,
-    command,
-    completing,
-    papers,
-    set_option,
-)
+from fairbandits.cli import launch, options
+from fairbandits.cli.options import DEFAULT_CONFIG, FOLDER, command
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.schemas import ROOT, checkout, merge, read_yaml
@@ -39,11 +31,11 @@ def _scale(name: str, words: str):
     "replicate banditq_fig7 --set oracle_lfg.banditq.V_exponent=0.6 --replicates 20"
     " --out results/v06",
 )
-@CORES
+@options.CORES
 @_scale("smoke", "A small run of everything, in results/smoke.")
 @_scale("preview", "Published horizons, few replicates, in results/preview.")
 @_scale("large", "Ten times the rounds and replicates, in results/large: a hundred times the work.")
-@set_option(
+@options.set_option(
     "EXPERIMENT.SETTING or EXPERIMENT.POLICY.PARAMETER, with a value to replace the published one;"
     " can be repeated, and needs --out."
 )
@@ -52,7 +44,7 @@ def _scale(name: str, words: str):
 )
 @option("--out", type=FOLDER, help="Folder to write into with --set or --replicates.")
 @option("--dry-run", is_flag=True, help="Only print what would be made, and how long it takes.")
-@argument("targets", nargs=-1, shell_complete=completing(_targets))
+@argument("targets", nargs=-1, shell_complete=options.completing(_targets))
 def replicate(cores, scale, changes, replicates, out, dry_run, targets):
     """Run the workflow, or TARGETS of it.
 
@@ -75,8 +67,7 @@ def replicate(cores, scale, changes, replicates, out, dry_run, targets):
             files.append(variant)
         elif asked:
             launch.check_targets(asked, load_config(files))
-        options = {"cores": cores, "files": files[1:] and files, "root": root}
-        sys.exit(launch.launch(asked, **options, dry_run=dry_run))
+        sys.exit(launch.launch(asked, cores, files[1:] and files, root, dry_run=dry_run))
 
 
 def _variant(
@@ -85,7 +76,7 @@ def _variant(
     """Write a variant's configuration, into its folder or `scratch`; return it and the targets."""
     published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
-    folder = variants.folder_of_variant(out, ROOT, home, papers())
+    folder = variants.folder_of_variant(out, ROOT, home, options.papers())
     settings = variants.settings_of_variant(changes, replicates, folder)
     launch.check_targets(targets, published)
     launch.check_used(settings.get("changes", {}), targets, published)

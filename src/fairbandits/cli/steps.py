@@ -6,13 +6,13 @@ from itertools import groupby
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
-from fairbandits.cli.options import FILE, PLAN, command
+from fairbandits.cli.options import FILE, command
 from fairbandits.replication.bundles import read_plan
 from fairbandits.settings.schemas import read_yaml
 
 
 @command("simulate results/cache/plans/PLAN.json")
-@PLAN
+@argument("plan", type=FILE)
 def simulate(plan):
     """Simulate the chunks of PLAN: some replicates of one run each.
 
@@ -29,7 +29,7 @@ def simulate(plan):
 
 
 @command("collect results/cache/plans/PLAN.json")
-@PLAN
+@argument("plan", type=FILE)
 def collect(plan):
     """Join chunks into the datasets of PLAN, one for each experiment.
 

@@ -1,7 +1,5 @@
 """Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
-import base64
-import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_l
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
+from fairbandits.audit.tables import Row
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
@@ -26,8 +25,6 @@ from fairbandits.report import markup
 from fairbandits.report.markup import Html, in_symbols, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 from fairbandits.settings.config import load_config
-
-Row = Mapping[str, Any]
 
 NOT_JUDGED = "not judged yet"
 #: Letter (for those who see no colours) and CSS class of each verdict.
@@ -301,7 +298,6 @@ COLOURS = {
 #: Verdicts whose parts are the grades of evidence, and how full their colour is.
 GRADED = (finding.REPRODUCED, finding.NOT_REPRODUCED)
 SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
-WHAT = "number of claims that the audited text makes"
 
 
 def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
@@ -327,17 +323,9 @@ def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
-    axis.set_xlabel(WHAT)
+    axis.set_xlabel("number of claims that the audited text makes")
     figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
     return figure
-
-
-def encoded(drawing: Figure) -> str:
-    """Return a drawing as the content of an image in a page, and close it."""
-    image = io.BytesIO()
-    drawing.savefig(image, format="svg", metadata={"Date": None})
-    plt.close(drawing)  # else the notebook shows it once more
-    return base64.b64encode(image.getvalue()).decode("ascii")
 
 
 def _width(one: Totals, verdict: str, grade: str) -> int:

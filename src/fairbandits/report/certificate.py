@@ -41,9 +41,8 @@ def certificate(
     tables = [results / one.dataset for one in config.experiments]
     for table in tables:
         if not table.is_file():
-            raise StoreError(
-                f"{_place(table, root)} does not exist; `fairbandits replicate` makes it"
-            )
+            place = _place(table, root)
+            raise StoreError(f"{place} does not exist; `fairbandits replicate` makes it")
     outputs = list(_outputs(root))
     wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
     heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]

@@ -16,20 +16,11 @@ from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
 from fairbandits.numerals import significant
 from fairbandits.report import audit as of_audit
-from fairbandits.report import evidence
+from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
 from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import (
-    FUNCTIONS,
-    Cell,
-    Html,
-    data_table,
-    in_symbols,
-    link_to_claim,
-    minus,
-    render,
-)
+from fairbandits.report.markup import Cell, Html, data_table, in_symbols, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.models import expect_known
@@ -144,7 +135,8 @@ class Claims:
             table=_cases(tested, cases),
             near=[key for key in above if key in near],
             further=[key for key in above if key not in near],
-            data=[_files(self.data, place) for place in in_short(head["data"])],
+            data=[written_out([place]) for place in in_short(head["data"])],
+            folder=self.data,
             setting=glossary.setting,
             terms=terms_of(glossary, " ".join(said)),
             review=Html(as_review(claim, head)),
@@ -164,7 +156,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     columns = {
         "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
         "reading": [row["reading"] for row in rows],
-        "case": [minus(quantities.case(row["each"])) for row in rows],
+        "case": [markup.minus(quantities.case(row["each"])) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
         "control": [row["control"] for row in rows],
         "number": [_number_cell(row, "statistic") for row in rows],
@@ -200,13 +192,6 @@ def _number_cell(row: Row, name: str) -> Cell:
 
 def _bound_cell(row: Row, name: str) -> Cell:
     return Cell("", None) if row["low"] == row["high"] else _number_cell(row, name)
-
-
-def _files(folder: str, place: str) -> dict[str, str]:
-    """Return the files that match a place of data by their names, the first with its folder."""
-    first, *others = written_out([place])
-    names = {first: first} | {Path(file).stem: file for file in others}
-    return {name: f"{folder}/{file}" for name, file in names.items()}
 
 
 #: Writes a number that was chosen.
@@ -324,7 +309,7 @@ def robustness(audit: Audit, paper: str) -> Html:
 
 
 #: What the page of a claim asks by itself.
-FUNCTIONS |= {
+markup.FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "GRADES": finding.GRADES,

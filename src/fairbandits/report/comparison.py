@@ -1,10 +1,13 @@
 """Our curves over replicates beside the published single runs, as pictures and in numbers."""
 
+import base64
+import io
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,10 +17,11 @@ from fairbandits.figures.banditq import measured
 from fairbandits.library import style
 from fairbandits.measures.summary import summarise
 from fairbandits.numerals import number
+from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import runs_of
-from fairbandits.report.audit import Audit, encoded
+from fairbandits.report.audit import Audit
 from fairbandits.report.markup import Html
-from fairbandits.report.pages import Paper, quantity
+from fairbandits.report.pages import Paper
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: The law of the published runs of BanditQ: that of the released program.
@@ -95,11 +99,10 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
 
 def curves(paper: Paper, figure: str) -> list[Curve]:
     """Return the quantity of a figure of BanditQ's in every replicate."""
-    shows = quantity(paper.slug, figure)
+    shows = PAPERS[paper.slug][figure].function.replace("_", " ")
     probes = ["queue", "queue_max"] if shows == "queues" else []
-    data, footer = paper.dataset(
-        paper.shown_in(figure)[0].name, ["run", "round", "reward", *probes]
-    )
+    file = paper.file(paper.shown_in(figure)[0].name)
+    data, footer = load_dataset(file, ["run", "round", "reward", *probes])
     found = []
     for run in runs_of(data, footer):
         for series, values in measured(run, footer, shows).items():
@@ -196,7 +199,10 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
 
 def _opening(drawing: Figure, caption: str) -> Html:
     """Return a picture that a paper's page opens with."""
+    image = io.BytesIO()
+    drawing.savefig(image, format="svg", metadata={"Date": None})
+    plt.close(drawing)  # else the notebook shows it once more
     return Html(
         '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
         'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'
-    ).format(caption, encoded(drawing), caption)
+    ).format(caption, base64.b64encode(image.getvalue()).decode(), caption)

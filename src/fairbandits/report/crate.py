@@ -28,7 +28,6 @@ from fairbandits.settings.config import Config
 CRATE = "ro-crate-metadata.json"
 WORKFLOW = "Snakefile"
 NAME = "fairbandits"
-DEVELOPERS = "The fairbandits developers"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 LICENSE = "https://spdx.org/licenses/MIT"
 #: Address -> name and version of what the crate conforms to.
@@ -58,7 +57,6 @@ FORMATS = {
     ".yml": "application/yaml",
 }
 DONE = "http://schema.org/CompletedActionStatus"
-OF_WORKFLOW = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 
 
 class Entry(NamedTuple):
@@ -147,7 +145,7 @@ def _described(
     )
     crate.root_dataset["datePublished"] = max(job.end for job in jobs).date().isoformat()
     crate.license = add(LICENSE, "CreativeWork", name="MIT License")
-    developers = add("#developers", "Organization", name=DEVELOPERS)
+    developers = add("#developers", "Organization", name="The fairbandits developers")
     crate.publisher = crate.root_dataset["author"] = developers
     crate.root_dataset["conformsTo"] = [
         add(place, "CreativeWork", name=name, version=number)
@@ -197,8 +195,9 @@ def listed(text: bytes, archive: Path) -> dict[str, Entry]:
 def _file(crate: ROCrate, place: str, entry: Entry) -> File:
     known = {"name": place, "contentSize": str(entry.size), "sha256": entry.sha256}
     known |= {"encodingFormat": FORMATS.get(Path(place).suffix, "text/plain")}
-    kind = {"@type": OF_WORKFLOW} if place == WORKFLOW else {}
-    return File(crate, dest_path=place, properties=known | kind)
+    if place == WORKFLOW:
+        known["@type"] = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
+    return File(crate, dest_path=place, properties=known)
 
 
 #: Snakemake's records: a file of JSON for each file made, named by its path in base 64.

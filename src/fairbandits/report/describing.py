@@ -6,21 +6,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from fairbandits.data.dictionary import (
-    ARENA,
-    DRAWN,
-    JUDGED,
-    RECORDED,
-    REPLAYED,
-    ROWS,
-    Column,
-    column_of,
-)
+from fairbandits.data import dictionary
+from fairbandits.data.dictionary import ROWS, column_of
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import in_symbols, render_text
 
-UNKNOWN = Column(
+UNKNOWN = dictionary.Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
 )
 
@@ -76,14 +68,14 @@ def page() -> str:
     words = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
     drawn = {
         name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
-        for name, one in DRAWN.items()
+        for name, one in dictionary.DRAWN.items()
     }
-    tables = {"recorded": RECORDED, "drawn": drawn, "replayed": REPLAYED}
+    tables = {"recorded": dictionary.RECORDED, "drawn": drawn, "replayed": dictionary.REPLAYED}
     text = render_text(
         "data_dictionary.md",
         rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
         cell=lambda text: in_symbols(text).replace("|", "\\|").replace("**", "\\*\\*"),
-        tables=tables | {"judged": JUDGED, "arena": ARENA},
+        tables=tables | {"judged": dictionary.JUDGED, "arena": dictionary.ARENA},
     )
     return f"{text}\n"

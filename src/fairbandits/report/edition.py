@@ -1,6 +1,7 @@
 """docs/third-edition.md: what two referees said of the second edition, and what became of it."""
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,22 +50,15 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
             if key in judged or key in new or key in moved
         ]
         uncovered = [(one.said, one.done) for one in read.uncovered.get(paper, ())]
-        papers.append(
-            (ledger.short_title, len(own), len(moved & {*own}), len(new), lines, uncovered)
-        )
+        counts = len(own), len(moved & {*own}), len(new)
+        papers.append((ledger.short_title, *counts, lines, uncovered))
+    of_class = Counter(one.class_ for one in judged.values())
+    moved_of_class = Counter(judged[key].class_ for key in moved & judged.keys())
     classes = [
-        (
-            name,
-            meaning,
-            *(
-                str(sum(judged[key].class_ == name for key in some))
-                for some in (judged, moved & judged.keys())
-            ),
-        )
+        (name, meaning, str(of_class[name]), str(moved_of_class[name]))
         for name, meaning in read.classes.items()
     ]
-    given = {"classes": classes, "papers": papers, "table": _table}
-    return render_text("third_edition.md", **given)
+    return render_text("third_edition.md", classes=classes, papers=papers, table=_table)
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

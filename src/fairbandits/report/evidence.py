@@ -12,18 +12,15 @@ from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
+from fairbandits.audit.tables import Row
 from fairbandits.audit.words import against
 from fairbandits.numerals import significant
 from fairbandits.report.markup import Html, render
-
-Row = Mapping[str, Any]
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
 #: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
-#: Meaning of a number's bounds, unless each is a one-sided confidence bound.
-BOUNDS = {"curve": "of our own runs"}
 #: The most ticks of an axis.
 TICKS = 5
 #: A range this many times the usual distance from the reference gets a logarithmic scale.
@@ -41,8 +38,12 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
     """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
     panels = [(test, [row for row in found if row["test"] == test.name]) for test in tests]
-    panels = [(test, rows) for test, rows in panels if any(map(_drawable, rows))]
-    panels = [(test, rows) for test, rows in panels if not _bare(rows)]
+    panels = [
+        (test, rows)
+        for test, rows in panels
+        # one number without bounds is no picture
+        if any(map(_drawable, rows)) and [row["procedure"] for row in rows] != ["exact"]
+    ]
     how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
     shown = Html().join(_panel(test, rows, named[test.name], **how) for test, rows in panels)
     if not panels:
@@ -59,7 +60,8 @@ def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Qua
 
 def kind_of_bounds(row: Row) -> str:
     """Return what the bounds of a row's number are, after their level."""
-    return BOUNDS.get(row["procedure"], "confidence bounds, each one-sided")
+    is_curve = row["procedure"] == "curve"
+    return "of our own runs" if is_curve else "confidence bounds, each one-sided"
 
 
 def heading(test: Test) -> str:
@@ -89,11 +91,6 @@ def claimed(row: Row) -> tuple[float, float]:
 
 def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
-
-
-def _bare(rows: Sequence[Row]) -> bool:
-    """Whether one number without bounds is all that there is to draw."""
-    return len(rows) == 1 and rows[0]["procedure"] == "exact"
 
 
 def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone: bool) -> Html:

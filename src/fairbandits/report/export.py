@@ -10,6 +10,7 @@ import pandas as pd
 from fairbandits import __version__
 from fairbandits.audit import finding, totals
 from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.audit.tables import Row
 from fairbandits.data.store import replacing
 from fairbandits.report.markup import render
 from fairbandits.settings.schemas import paper_file, read_yaml
@@ -21,7 +22,6 @@ OUTCOMES = {
     finding.INCONCLUSIVE: "Inconclusive",
     finding.NOT_TESTABLE: "NotTested",
 }
-Row = Mapping[str, Any]
 PART, IN_PART = "PartiallySupported", "IN-PART"
 #: FORRT's levels of confidence, from the lowest.
 LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")

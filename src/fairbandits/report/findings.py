@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
+from fairbandits.audit.tables import Row
 from fairbandits.audit.words import BASES, stands_for
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
@@ -27,8 +27,6 @@ NUMBER = re.compile(r"\{(\w+)\}")
 #: Tags of a deciding test that a finding must name; other tags say how a case was decided.
 LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
 CONDITIONAL = "CONDITIONAL"
-
-Row = Mapping[str, Any]
 
 
 def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:

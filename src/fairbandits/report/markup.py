@@ -19,12 +19,8 @@ from fairbandits.settings.formulas import FORMULA, plain
 
 #: Pages without a notebook: `fairbandits.report.claims` makes them.
 GENERATED = ("claims", "robustness")
-
-
 #: A hyphen that stands for the minus sign of a number.
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
-
-
 _GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
 _WORDS = [
     (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))

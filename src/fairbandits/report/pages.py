@@ -16,7 +16,7 @@ import pandas as pd
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import number, significant
-from fairbandits.replication.datasets import Rows, expect, expect_experiment, load_dataset, shrunk
+from fairbandits.replication.datasets import expect, expect_experiment, shrunk
 from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
@@ -114,10 +114,6 @@ class Paper:
     def file(self, name: str) -> Path:
         """Return the place of a dataset or of another table, e.g. ``fig1``."""
         return self.results / self.slug / f"{name}.parquet"
-
-    def dataset(self, name: str, columns: list[str], *rows: Rows) -> tuple[Any, dict[str, Any]]:
-        """Return chosen columns (and rows) of an experiment's dataset, and its footer."""
-        return load_dataset(self.file(name), columns, *rows)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return another of the paper's tables, e.g. ``fig1``."""
@@ -229,11 +225,6 @@ def figure(paper: Paper, name: str) -> Html:
         files={what: [shown(paper.file(one)) for one in some] for what, some in names.items()},
         is_small=bool(replays),
     )
-
-
-def quantity(paper: str, name: str) -> str:
-    """Return a figure's quantity in a word or two."""
-    return PAPERS[paper][name].function.replace("_", " ")
 
 
 def all_settings(paper: Paper) -> Html:
