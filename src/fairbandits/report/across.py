@@ -54,7 +54,7 @@ def shared(audit: Audit) -> Iterator[Html | Markdown]:
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
         wide = render("shared.html", name=name, audit=audit, keys=one.claims)
-        yield markup.folded(f"{len(one.claims)} claims: {said}", wide)
+        yield markup.folded(f"{len(one.claims)} claims: {said}", wide, "fb-wrap fb-cards")
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from IPython.display import Markdown
 
 from fairbandits.arena import page as entrant
 from fairbandits.arena import picture
@@ -18,7 +17,7 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.numerals import number
 from fairbandits.replication.datasets import expect
-from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, folded, render, render_text
+from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, folded, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
@@ -89,12 +88,13 @@ def decision(page: Shown) -> Html:
     return render("arena_decision.html", found=found)
 
 
-def rule(page: Shown) -> Markdown:
-    """Return the rule behind the decision table, in words."""
+def rule(page: Shown) -> Html:
+    """Return the rule behind the decision table, in words, folded."""
     rows = page.tables["standings"]
     end, always = (number(1 / part) for _, part in KEPT.values())
     size = {"rounds": rows["horizon"].max(), "replicates": rows["replicates"].max()}
-    return Markdown(render_text("arena_rule.md", end=end, always=always, **size))
+    html = render("arena_rule.html", end=end, always=always, **size)
+    return folded("What the words of the table mean", html)
 
 
 def overview(page: Shown) -> Html:

@@ -1,7 +1,7 @@
 """Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -166,11 +166,18 @@ def number_of(audit: Audit, row: Row) -> str:
 def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
     rows = audit.in_words(claim)
-    under = words.readings_in_words(rows)
     shown = badge(rows[0]["verdict"], rows[0]["grade"])
-    if under and (always or rows[0]["verdict"] == finding.DEPENDS):
-        shown += Html(" <small>{}</small>").format(under)
-    return shown
+    if rows[0]["verdict"] == finding.DEPENDS:
+        return shown + Html("<br><small>{}</small>").format(readings(rows))
+    under = words.readings_in_words(rows) if always else ""
+    return shown + Html("<small>, {}</small>").format(under) if under else shown
+
+
+def readings(rows: Sequence[Row]) -> Html:
+    """Return the verdicts that depend on a claim's reading, a line each with its readings."""
+    found = words.under_readings(rows)
+    said = (Html("{}: {}").format(one, "; or ".join(some)) for one, some in found.items())
+    return Html("<br>").join(said)
 
 
 def role(row: Row) -> str:
@@ -208,9 +215,8 @@ def consequential(audit: Audit) -> Html:
     return render(
         "consequential.html",
         audit=audit,
-        primary=primary,
-        outcomes=show.tally(primary).outcomes,
-        rows=[row for outcome in shown for row in _not_reproduced(audit, outcome)],
+        total=show.tally(primary),
+        found={outcome: _not_reproduced(audit, outcome) for outcome in shown},
     )
 
 
@@ -263,7 +269,7 @@ def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
     """Return a claim's headline, its readings or its number, and what objects to it."""
     row, *_ = rows = audit.in_words(key)
     depends = row["verdict"] == finding.DEPENDS
-    said = words.readings_in_words(rows) if depends else number_of(audit, row)
+    said = readings(rows) if depends else number_of(audit, row)
     return row, said, objections(audit, key)
 
 

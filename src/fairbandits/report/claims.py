@@ -295,11 +295,13 @@ def robustness(audit: Audit, paper: str) -> Html:
             head, *rows = audit.under_readings(claim.id)
             under = {row["reading"]: row["verdict"] for row in rows}
             rests = {key for name in claim.experiments for key in unknown.get(name, ())}
-            lines.append((claim, head["verdict"], under, rests))
-    alone = sum(not (under or rests) for _, _, under, rests in lines)
-    lines = [line for line in lines if line[2] or line[3]]
-    readings = [key for key in ledger.readings if any(key in under for _, _, under, _ in lines)]
-    settings = sorted(set().union(*(rests for *_, rests in lines)))
+            apart = words.under_readings(audit.in_words(claim.id))
+            line = {"claim": claim.id, "head": head["verdict"], "apart": apart}
+            lines.append(line | {"under": under, "rests": rests})
+    alone = sum(not (line["under"] or line["rests"]) for line in lines)
+    lines = [line for line in lines if line["under"] or line["rests"]]
+    readings = [key for key in ledger.readings if any(key in line["under"] for line in lines)]
+    settings = sorted(set().union(*(line["rests"] for line in lines)))
     heads = [
         (in_symbols(ledger.reading(key)), in_symbols(ledger.readings[key])) for key in readings
     ]

@@ -240,7 +240,7 @@ def all_settings(paper: Paper) -> Html:
         rows.setdefault(key, []).extend(figures)
     lines = [(_numbers(figures), *key) for key, figures in rows.items()]
     header = ("figures", "setting", "value", "provenance", "source")
-    said = f"All {len(lines)} settings, each with where it comes from"
+    said = f"All {len(lines)} settings, each with its source"
     return folded(said, data_table(header, lines, "settings"))
 
 

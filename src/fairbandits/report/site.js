@@ -203,6 +203,15 @@
     place.append(button);
   };
 
+  const joined = (formula) => {  // a line does not begin with the sign that follows a formula
+    const [text, sign] = [formula.nextSibling, /^[^\s\w(]+/.exec(formula.nextSibling?.data ?? "")];
+    if (!sign) return;
+    const whole = made("span", "fb-joined");
+    formula.replaceWith(whole);
+    whole.append(formula, sign[0]);
+    text.data = text.data.slice(sign[0].length);
+  };
+
   let tables = [];
 
   // audit.html#ID leads to the claim, as claims.html#claim-ID does
@@ -255,6 +264,7 @@
     tables = [...document.querySelectorAll("table.fb-data")].map((table) => new Table(table));
     document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
     document.querySelectorAll(".fb-scroll, .fb-image, .output:has(.dataframe)").forEach(scrolling);
+    document.querySelectorAll("span.math").forEach(joined);
     if (typeof Search !== "undefined") summarise();
     lead();
     addEventListener("hashchange", lead);
