@@ -98,9 +98,12 @@ def rule(page: Shown) -> Html:
 
 
 def overview(page: Shown) -> Html:
-    """Return one picture of all contracts: contract regret against shortfall."""
+    """Return a picture of each contract; a narrow screen has them folded."""
     panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
-    return Html('<div id="overview">{}</div>').format(Html(picture.grid(panels, "24rem")))
+    shown = Html(picture.grid(panels, "24rem"))
+    words = f"Contract regret against shortfall, in a picture for each of {len(panels)} contracts"
+    fold = '<details id="overview" class="fb-open" open><summary>{}</summary>{}</details>'
+    return Html(fold).format(words, shown)
 
 
 def each_contract(page: Shown) -> Iterator[Html]:

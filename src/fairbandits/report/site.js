@@ -265,6 +265,7 @@
     document.querySelectorAll(".fb-command, .highlight-sh, .highlight-console").forEach(copying);
     document.querySelectorAll(".fb-scroll, .fb-image, .output:has(.dataframe)").forEach(scrolling);
     document.querySelectorAll("span.math").forEach(joined);
+    document.querySelectorAll(".fb-open").forEach((fold) => { fold.open = !narrow.matches; });
     if (typeof Search !== "undefined") summarise();
     lead();
     addEventListener("hashchange", lead);
