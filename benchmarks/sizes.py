@@ -271,7 +271,7 @@ def row_of(name):
         f"{case.border:g}",
         f"{100 * sizes[0]:.1f}, {100 * sizes[1]:.1f}",
         f"{100 * rare:.0f}",
-        f"{case.true:g}, {case.false:g}",
+        f"{case.true:g}, {case.false:g}".replace("-", "−"),
         f"{100 * true:.0f}, {100 * false:.0f}",
     ]
     return "| " + " | ".join(cells) + " |"

@@ -165,8 +165,9 @@ def check_claims(configs):
 def vocabulary():
     """Print the names that ledgers can use."""
     from fairbandits.audit.show import vocabulary
+    from fairbandits.report.describing import words_of_the_ledgers
 
-    echo(vocabulary(), nl=False)
+    echo(words_of_the_ledgers(vocabulary()), nl=False)
 
 
 @command(

@@ -4,13 +4,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
-from fairbandits.audit.ledger import Claim
+from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
@@ -33,6 +33,8 @@ TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
+#: A power as `in_symbols` writes it: ``T^(3/4)``.
+POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -133,6 +135,7 @@ class Claims:
             in_words=cases,
             picture=evidence.picture(tested.tests, cases, named),
             table=_cases(tested, cases),
+            questions=evidence.not_drawn(tested.tests, cases, named),
             near=[key for key in above if key in near],
             further=[key for key in above if key not in near],
             data=[written_out([place]) for place in in_short(head["data"])],
@@ -152,9 +155,8 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         said += f"; here are {MOST}, those that speak most against the claim"
         kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
         rows = [rows[k] for k in kept]
-    headings = {test.name: in_symbols(evidence.heading(test)) for test in tested.tests}
     columns = {
-        "test": [headings[row["test"]] if len(headings) > 1 else "" for row in rows],
+        "test": [row["test"].replace("_", " ") * (len(tested.tests) > 1) for row in rows],
         "reading": [row["reading"] for row in rows],
         "case": [markup.minus(quantities.case(row["each"])) for row in rows],
         "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
@@ -194,21 +196,17 @@ def _bound_cell(row: Row, name: str) -> Cell:
     return Cell("", None) if row["low"] == row["high"] else _number_cell(row, name)
 
 
-#: Writes a number that was chosen.
-_chosen = partial(significant, trimmed=True)
-
-
 def against(row: Row) -> str:
     """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
-        f"{name.replace('largest inside', 'up to')} {_chosen(value) or 'none'}"
+        f"{name.replace('largest inside', 'up to')} {evidence.chosen(value) or 'none'}"
         for name, value in row["against"].items()
     ).replace("zero ", "")
 
 
 def criterion(row: Row) -> str:
     """Return when a row's test says reproduced, and when not reproduced."""
-    low, high = map(_chosen, evidence.claimed(row))
+    low, high = map(evidence.chosen, evidence.claimed(row))
     match row["procedure"]:
         case "exact" if "printed" in row["against"]:
             return f"reproduced if it is {low} after rounding, as printed, else not"
@@ -243,8 +241,18 @@ def because(row: Row) -> str:
     if not holds.get(row["verdict"], not inside and not beyond):
         return ""
     where = "on the claim's side" if inside else "on the other side"
-    both = f"both bounds are {where} of {_chosen(row['reference'])}"
-    return both if inside or beyond else f"{_chosen(row['reference'])} is between the bounds"
+    line = evidence.chosen(row["reference"])
+    return (
+        f"both bounds are {where} of {line}"
+        if inside or beyond
+        else f"{line} is between the bounds"
+    )
+
+
+def again(tested: Claim, ledger: Ledger) -> str:
+    """Return on how many other seeds the verdict was the same; empty if on none."""
+    said = came_again(tested, ledger).replace("came again", "is the same")
+    return said.replace("salts", "other seeds")
 
 
 def sample(row: Row, tested: Claim) -> str:
@@ -255,6 +263,15 @@ def sample(row: Row, tested: Claim) -> str:
     return f"{row['n']} {kind}{'s' * (row['n'] != 1)}"
 
 
+def raised(text: str) -> Html:
+    """Return prose as one line of HTML, with formulas in letters and raised powers.
+
+    >>> print(raised("less than $T^{3/4}$"))
+    less than T<sup>3/4</sup>
+    """
+    return Html(POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(in_symbols(text)))))
+
+
 def all_of_them(audit: Audit) -> Html:
     """Return one table of all claims of all papers."""
     header = ["claim", "paper", "kind", "role", "basis", "verdict", "grade"]
@@ -263,7 +280,7 @@ def all_of_them(audit: Audit) -> Html:
     rows = [
         [
             Cell(
-                said.format(link_to_claim(claim.id), in_symbols(claim.statement), claim.place),
+                said.format(link_to_claim(claim.id), raised(claim.statement), claim.place),
                 claim.id,
             ),
             audit.ledgers[claim.paper].short_title,
@@ -316,8 +333,8 @@ markup.FUNCTIONS |= {
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "GRADES": finding.GRADES,
     "because": because,
-    "came_again": came_again,
-    "chosen": _chosen,
+    "again": again,
+    "chosen": evidence.chosen,
     "counted": _counted,
     "criterion": criterion,
     "kind_of_bounds": evidence.kind_of_bounds,

@@ -44,14 +44,17 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
     for paper, ledger in ledgers.items():
         own = [key for key in ledger.claims if key in after or key in judged]
         new = {key for key in own if key not in before}
-        lines = [
-            _line(ledger.claims[key], judged.get(key), before.get(key, ""), after.get(key))
-            for key in own
-            if key in judged or key in new or key in moved
-        ]
+        others = [key for key in own if key in judged.keys() | new and key not in moved]
+        changed, folded = (
+            [
+                _line(ledger.claims[key], judged.get(key), before.get(key, ""), after.get(key))
+                for key in keys
+            ]
+            for keys in ([key for key in own if key in moved], others)
+        )
         uncovered = [(one.said, one.done) for one in read.uncovered.get(paper, ())]
-        counts = len(own), len(moved & {*own}), len(new)
-        papers.append((ledger.short_title, *counts, lines, uncovered))
+        counts = len(own), len(new)
+        papers.append((ledger.short_title, *counts, changed, folded, uncovered))
     of_class = Counter(one.class_ for one in judged.values())
     moved_of_class = Counter(judged[key].class_ for key in moved & judged.keys())
     classes = [

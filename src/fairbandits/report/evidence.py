@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ TICKS = 5
 #: A range this many times the usual distance from the reference gets a logarithmic scale.
 UNEVEN = 50.0
 
+#: Writes a number that was chosen.
+chosen = partial(significant, trimmed=True)
+
 
 def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
     """Return findings in the order of picture and table: of many, strongest against first."""
@@ -37,13 +41,7 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
     """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
-    panels = [(test, [row for row in found if row["test"] == test.name]) for test in tests]
-    panels = [
-        (test, rows)
-        for test, rows in panels
-        # one number without bounds is no picture
-        if any(map(_drawable, rows)) and [row["procedure"] for row in rows] != ["exact"]
-    ]
+    panels = [(test, rows) for test, rows in _of_tests(tests, found) if _is_drawn(rows)]
     how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
     shown = Html().join(_panel(test, rows, named[test.name], **how) for test, rows in panels)
     if not panels:
@@ -58,16 +56,58 @@ def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Qua
     return shown + render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
 
 
+def not_drawn(
+    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]
+) -> dict[str, str]:
+    """Return name and question of the tests that are in the table and have no picture."""
+    return {
+        test.name: heading(test, named[test.name], rows)
+        for test, rows in _of_tests(tests, found)
+        if rows and not _is_drawn(rows)
+    }
+
+
+def _of_tests(tests: Sequence[Test], found: Sequence[Row]) -> list[tuple[Test, list[Row]]]:
+    return [(test, [row for row in found if row["test"] == test.name]) for test in tests]
+
+
+def _is_drawn(rows: Sequence[Row]) -> bool:
+    """Whether some findings make a picture; one number without bounds makes none."""
+    return any(map(_drawable, rows)) and [row["procedure"] for row in rows] != ["exact"]
+
+
 def kind_of_bounds(row: Row) -> str:
     """Return what the bounds of a row's number are, after their level."""
     is_curve = row["procedure"] == "curve"
     return "of our own runs" if is_curve else "confidence bounds, each one-sided"
 
 
-def heading(test: Test) -> str:
-    """Return a test's question, as a heading."""
-    said = test.meaning or f"Test “{test.name.replace('_', ' ')}”"
-    return said[:1].upper() + said[1:] + ("" if test.decides else " (qualifies the verdict only)")
+def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
+    """Return a test's question: its own words, or else its quantity and what is claimed of it."""
+    judged = [row for row in rows if row["verdict"] != FAILED]
+    said = test.meaning or (f"{what}: {_asked(judged)}?" if judged else str(what))
+    return said[:1].upper() + said[1:]
+
+
+def _asked(rows: Sequence[Row]) -> str:
+    """Return what one test claims of the numbers of its cases."""
+    row, claim = rows[0], rows[0]["settings"].get("claim", "equal")
+    low, line, high = map(chosen, (claimed(row)[0], row["reference"], claimed(row)[1]))
+    same = len({(claimed(one), one["reference"]) for one in rows}) == 1
+    match row["procedure"]:
+        case "curve":
+            return "as small as in our own runs"
+        case "exact" if "printed" in row["against"]:
+            return f"{line}, as printed" if same else "the printed number of each case"
+        case "exact":
+            return "nowhere above 0"
+        case _ if not same:
+            return f"{claim.replace('equal', 'equal to')} the limit of each case"
+        case "slope":
+            return f"{claim} {line}, with a margin of {chosen(row['against']['margin'])}"
+        case "mean" if claim == "equal":
+            return f"from {low} to {high}"
+    return f"{claim} {line}"
 
 
 def claimed(row: Row) -> tuple[float, float]:
@@ -99,7 +139,8 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
     shown = drawn if thin else rows
     return render(
         "evidence.html",
-        heading="" if alone else heading(test),
+        heading="" if alone else heading(test, what, rows),
+        test=test,
         axis=axis,
         what=what,
         span=[significant(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
