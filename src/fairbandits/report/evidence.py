@@ -91,7 +91,8 @@ def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
 
 def _asked(rows: Sequence[Row]) -> str:
     """Return what one test claims of the numbers of its cases."""
-    row, claim = rows[0], rows[0]["settings"].get("claim", "equal")
+    row = rows[0]
+    claim = row["settings"].get("claim", "equal").replace("equal", "equal to")
     low, line, high = map(chosen, (claimed(row)[0], row["reference"], claimed(row)[1]))
     same = len({(claimed(one), one["reference"]) for one in rows}) == 1
     match row["procedure"]:
@@ -102,10 +103,10 @@ def _asked(rows: Sequence[Row]) -> str:
         case "exact":
             return "nowhere above 0"
         case _ if not same:
-            return f"{claim.replace('equal', 'equal to')} the limit of each case"
+            return f"{claim} the limit of each case"
         case "slope":
             return f"{claim} {line}, with a margin of {chosen(row['against']['margin'])}"
-        case "mean" if claim == "equal":
+        case "mean" if claim == "equal to":
             return f"from {low} to {high}"
     return f"{claim} {line}"
 
