@@ -6,6 +6,7 @@ import real
 import shrunk
 import small
 from fairbandits.figures import bf_ucb as figures
+from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import Dataset
 from fairbandits.report import pages
 from shrunk import sourced
@@ -53,7 +54,7 @@ def test_regret_is_that_of_the_definition(paper):
     for figure, experiment in shown:
         columns = ["run", "round", "plays", "mean", "probability"]
         rows = figures.rows_of(figures.is_bf_ucb)
-        data = Dataset(*paper.dataset(experiment.name, columns, rows))
+        data = Dataset(*load_dataset(paper.file(experiment.name), columns, rows))
         for run_, drawn in figures.each_run(data, figures.is_bf_ucb):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
             found = figures.regrets_of(run_, drawn)
@@ -82,7 +83,7 @@ def test_regret_is_that_of_the_definition(paper):
 def test_rewards_are_those_after_the_initial_rounds(paper):
     columns = ["run", "round", "plays", "mean", "initial_plays"]
     datasets = [
-        Dataset(*paper.dataset(one.name, columns, figures.rows_of(figures.at_quota)))
+        Dataset(*load_dataset(paper.file(one.name), columns, figures.rows_of(figures.at_quota)))
         for one in paper.shown_in("fig3a")
     ]
     (found,) = (

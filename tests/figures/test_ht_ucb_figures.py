@@ -6,6 +6,7 @@ import pytest
 import real
 import small
 from fairbandits.figures import ht_ucb as figures
+from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import Dataset, joined, runs_of
 from fairbandits.report import pages
 
@@ -39,7 +40,7 @@ def regrets(paper):
     """Yield the footer of each part of Figure 2, and each policy's run and regret."""
     columns = ["run", "round", "plays", "mean", "horizon", "eta_exponent"]
     for one in paper.shown_in("fig2"):
-        data, footer = paper.dataset(one.name, columns)
+        data, footer = load_dataset(paper.file(one.name), columns)
         runs = joined(runs_of(data, footer))
         yield (
             footer,
@@ -93,7 +94,7 @@ def test_scale_is_recovered_from_what_is_swept(config):
 @pytest.mark.slow
 def test_paths_are_those_of_the_dataset(paper):
     drawn = paper.table("fig3")
-    data, footer = paper.dataset("paths_2", ["run", "round", "plays", "tolerance"])
+    data, footer = load_dataset(paper.file("paths_2"), ["run", "round", "plays", "tolerance"])
     (run,) = (
         one
         for one in runs_of(data, footer)
@@ -112,7 +113,7 @@ def test_paths_are_those_of_the_dataset(paper):
 @pytest.mark.slow
 def test_balance_is_unfairness_and_reward(paper):
     columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
-    dataset = Dataset(*paper.dataset("frontier_5_05", columns))
+    dataset = Dataset(*load_dataset(paper.file("frontier_5_05"), columns))
     run = next(runs_of(*dataset))
     found = figures.balance_of(run, dataset.footer)
     plays, means = run.values["plays"][:, -1], run.values["mean"][:, 0]

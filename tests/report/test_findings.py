@@ -140,7 +140,7 @@ def test_findings_about_claims_that_are_not_there_are_left_out(found):
 def test_a_small_run_has_the_totals_and_no_findings(found):
     shown = landing.first_screen(found)
     total = show.tally(found.heads)
-    assert f"<p>{total.claims} claims of {len(found.ledgers)} papers" in shown
+    assert f"<p>The {len(found.ledgers)} papers make {total.claims} claims." in shown
     for verdict, count in total.counted.items():
         assert f">{count} {verdict}<" in shown
     assert "<ol" not in shown

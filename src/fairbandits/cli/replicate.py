@@ -67,7 +67,8 @@ def replicate(cores, scale, changes, replicates, out, dry_run, targets):
             files.append(variant)
         elif asked:
             launch.check_targets(asked, load_config(files))
-        sys.exit(launch.launch(asked, cores, files[1:] and files, root, dry_run=dry_run))
+        options = {"cores": cores, "files": files[1:] and files, "root": root}
+        sys.exit(launch.launch(asked, **options, dry_run=dry_run))
 
 
 def _variant(
