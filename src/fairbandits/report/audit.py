@@ -195,7 +195,6 @@ def tally(audit: Audit) -> Html:
         audit=audit,
         outcomes=[one for one in finding.OUTCOMES if one != finding.FAILED or failed],
         left_out=totals.LEFT_OUT,
-        grades=finding.GRADES,
         tally=show.tally,
     )
 
@@ -248,7 +247,6 @@ def summary(audit: Audit, paper: str) -> Html | None:
         paper=paper,
         short=audit.ledgers[paper].title.partition(":")[0],
         found=found,
-        grades=finding.GRADES,
         left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
         criteria=totals.criteria(audit.claims, rows, audit.findings),
@@ -342,6 +340,7 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
 
 # What templates show of a claim.
 markup.FUNCTIONS |= {
+    "GRADES": finding.GRADES,
     "MARKS": MARKS,
     "badge": badge,
     "headline": headline,

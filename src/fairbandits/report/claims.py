@@ -331,7 +331,6 @@ def robustness(audit: Audit, paper: str) -> Html:
 markup.FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
-    "GRADES": finding.GRADES,
     "because": because,
     "again": again,
     "chosen": evidence.chosen,

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import finding, show
+from fairbandits.audit import show
 from fairbandits.figures import PAPERS
 from fairbandits.report import pages
 from fairbandits.report.audit import Audit
@@ -29,7 +29,6 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         "landing.html",
         audit=audit,
         total=show.tally(audit.heads),
-        grades=finding.GRADES,
         findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
     )
 
