@@ -268,7 +268,9 @@ def test_a_test_without_cells_asks_functions(evidence):
 def test_what_needs_no_run_is_counted_once_and_kept(monkeypatch):
     kept, counted = {}, ("fair_learn_violations", [4, 20, "1/2", 1])
     monkeypatch.setattr(cases, "remembered", lambda *_: kept)
-    scope = cases.CaseScope(SimpleNamespace(paper="ht_ucb", seed=5), None, {})
+    config = SimpleNamespace(most={})
+    evidence = SimpleNamespace(paper="ht_ucb", seed=5, config=config)
+    scope = cases.CaseScope(evidence, None, {})
     first = scope.call(*counted)
     kept |= json.loads(json.dumps(kept))  # as in a file
     monkeypatch.setattr(fair_learn_counts, "largest_lack", None)
@@ -277,11 +279,21 @@ def test_what_needs_no_run_is_counted_once_and_kept(monkeypatch):
     for other in ([*counted[1][:3], 0], [5, *counted[1][1:]]):
         with pytest.raises(TypeError):
             scope.call(counted[0], other)
+    other = SimpleNamespace(paper="ht_ucb", seed=6, config=config)
     with pytest.raises(TypeError):
-        dataclasses.replace(scope, evidence=SimpleNamespace(paper="ht_ucb", seed=6)).call(*counted)
+        dataclasses.replace(scope, evidence=other).call(*counted)
     assert len(kept) == 1
     assert scope.call("ceil", [1.5]) == 2
     assert len(kept) == 1
+
+
+def test_a_small_run_goes_through_fewer_cases(monkeypatch):
+    monkeypatch.setattr(cases, "remembered", lambda *_: {})
+    config = SimpleNamespace(most={"number": 3, "largest": 5, "x": 1})
+    scope = cases.CaseScope(SimpleNamespace(paper="fair_ucb", seed=5, config=config), None, {})
+    assert scope.call("fair_learn_violations", [4, 20, "1/2", 1]).shape == (3, 1, 1)
+    assert scope.call("fair_learn_violations", [2, 20, "1/2", 1]).shape == (2, 1, 1)
+    assert scope.call("ceil", [1.5]) == 2  # arithmetic is the same at every scale
 
 
 def test_what_is_kept_needs_no_package_that_the_library_does_without(monkeypatch):

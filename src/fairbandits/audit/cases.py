@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -88,6 +89,11 @@ class CaseScope:
     def call(self, name: str, arguments: list[Any]) -> Any:
         """Return a function's value; what needs no run is counted once and kept."""
         word = measures.functions()[name]
+        if not word.is_common and (most := self.evidence.config.most):  # at a small scale
+            names = list(signature(word.of).parameters)
+            for k, one in enumerate(arguments):
+                if type(one) is int:
+                    arguments[k] = min(one, most.get(names[k], one))
         plain = all(isinstance(one, int | float | str | Fraction) for one in arguments)
         if not plain or not _needs_no_run(word):
             return word.called(self, arguments)

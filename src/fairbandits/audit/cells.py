@@ -130,6 +130,8 @@ class Cell:
     measured: dict[str, np.ndarray] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    #: Coordinates by name.
+    found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def spec(self) -> RunSpec:
@@ -177,10 +179,13 @@ class Cell:
 
     def coordinate(self, name: str) -> Any:
         """Return a coordinate; ValueError if the policy has no such parameter."""
-        if not self.has(name):
-            place = self.recorded.experiment.name
-            raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
-        return _COORDINATES[name](self) if name in _COORDINATES else self.parameters[name]
+        if name not in self.found:
+            if not self.has(name):
+                place = self.recorded.experiment.name
+                raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
+            made = _COORDINATES.get(name, lambda cell: cell.parameters[name])
+            self.found[name] = made(self)
+        return self.found[name]
 
     @cached_property
     def means(self) -> np.ndarray:

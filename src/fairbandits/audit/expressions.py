@@ -291,8 +291,13 @@ def _side_by_side(values: list[Any]) -> np.ndarray:
 
 def _own(scope: Scope, *nodes: ast.expr) -> Scope:
     """Return the scope of the companion that all names come from: it has its own rounds."""
-    places = {place for node in nodes for _, place in _names(node)}
+    places = frozenset().union(*map(_places, nodes))
     return scope.companion(*places) if len(places) == 1 and "" not in places else scope
+
+
+@cache
+def _places(node: ast.expr) -> frozenset[str]:
+    return frozenset(place for _, place in _names(node))
 
 
 def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:

@@ -31,6 +31,7 @@ class Config:
     replays: tuple[Replay, ...] = ()
     job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
     salt: str = ""  # words that all seeds follow from besides; see seed_of
+    most: Mapping[str, int] = field(default_factory=dict)  # of an argument of a ledger's words
 
     @property
     def scale(self) -> str:
@@ -130,6 +131,7 @@ def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Conf
         tuple(replay for paper in papers for replay in paper.replays),
         settings.job_seconds,
         settings.salt or "",
+        settings.limits.words if settings.limits else {},
     )
 
 

@@ -37,6 +37,8 @@ class AllLimits(Limits):
 
     replay: m.Count | None = None  # rounds of a released program with many arms
     evidence: Limits | None = None  # of experiments that no figure shows, in place of these
+    #: the most of what a word of the ledgers goes through without runs: argument -> number
+    words: dict[m.matching("[a-z_]+"), m.Count] = Field(default={})
 
 
 Factor = m.of(whole(at_least=1, at_most=1000))
