@@ -8,7 +8,7 @@ import yaml
 import real
 from fairbandits.settings.canonical import rules_digest, seed_of_digest
 from fairbandits.settings.config import build_config
-from fairbandits.settings.deciding import digests_of
+from fairbandits.settings.deciding import decided
 from fairbandits.settings.schemas import LOADER, ROOT, ConfigError, read_yaml
 
 PAPERS = ("banditq", "fair_ucb", "ht_ucb", "bf_ucb")
@@ -153,9 +153,9 @@ def test_what_figures_show_keeps_its_seed():
 def test_evidence_has_seeds_of_the_records_that_read_it():
     config = real.config()
     assert not config.exploratory
-    assert config.rules == {paper: digests_of(paper).paper for paper in PAPERS}
+    assert config.rules == {paper: decided(paper).digest for paper in PAPERS}
     assert {paper: one.digest for paper, one in real.ledgers().items()} == config.rules
-    drawn = {paper: digests_of(paper).drawn for paper in PAPERS}
+    drawn = {paper: decided(paper).drawn for paper in PAPERS}
     seeds = set()
     for one in config.experiments:
         if digest := config.ledger_of(one):

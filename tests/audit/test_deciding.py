@@ -10,7 +10,7 @@ import real
 from fairbandits.audit import records
 from fairbandits.data.definitions import behind, source
 from fairbandits.data.provenance import PACKAGE
-from fairbandits.settings.deciding import changed, deciding, digests_of
+from fairbandits.settings.deciding import Deciding, changed, decided, deciding
 from fairbandits.settings.schemas import ROOT
 
 BEFORE = {paper: deciding(paper) for paper in real.ledgers()}
@@ -136,7 +136,8 @@ def test_committed_verdicts_of_other_rules_are_refused_by_name(tmp_path):
 
 
 def test_a_paper_without_a_ledger_has_no_digest(tmp_path):
-    assert digests_of("banditq", tmp_path) == ("", {})
+    assert decided("banditq", tmp_path) == Deciding()
+    assert Deciding().digest == ""
 
 
 def test_the_code_behind_a_name(tmp_path):

@@ -10,7 +10,7 @@ from fairbandits.settings.schemas import read_yaml
 CODE = """
 import sys
 from fairbandits.settings.experiments import check_start
-check_start("uniform", {}, [], 2, 10, {}, "here")
+check_start("uniform", {}, [], 2, 10, "here")
 print("numba" in sys.modules)
 """
 

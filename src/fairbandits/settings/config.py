@@ -10,7 +10,7 @@ from typing import Any
 
 from fairbandits.settings.canonical import UNJUDGED_SEED, seed_of_digest
 from fairbandits.settings.costs import MOST
-from fairbandits.settings.deciding import Digests, digests_of
+from fairbandits.settings.deciding import Deciding, decided
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
@@ -127,7 +127,7 @@ def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Conf
         settings.scale,
         {key: folder for key, folder in settings.pathvars if folder},
         tuple(experiments),
-        {paper.slug: paper.digests.paper for paper in papers if paper.digests.paper},
+        {paper.slug: paper.decided.digest for paper in papers if paper.decided.digest},
         tuple(replay for paper in papers for replay in paper.replays),
         settings.job_seconds,
         settings.salt or "",
@@ -140,7 +140,7 @@ class _Paper:
 
     def __init__(self, slug: str, settings: Settings, where: str, root: Path) -> None:
         self.slug, self.settings, self.where, self.root = slug, settings, where, root
-        self.digests = Digests()
+        self.decided = Deciding()
         own, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
         known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
         expect_known(slug, known, f"{where}: papers: {slug!r} is unknown")
@@ -180,8 +180,8 @@ class _Paper:
                 common = self.slug, name, checked, self.settings, words, place, suite
                 made[name] = experiment_of(*common, audit=file != self.file)
         _check_streams(blocks)
-        self.digests = digests_of(self.slug, self.root)
-        if not self.digests.paper:
+        self.decided = decided(self.slug, self.root)
+        if not self.decided.digest:
             _check_unjudged(self.slug, self.root)
         known = [run.key for experiment in made.values() for run in experiment.runs]
         for key in self.settings.costs:
@@ -196,7 +196,7 @@ class _Paper:
         pinned = UNJUDGED_SEED if seed is None else seed
         shared = others[experiment.runs[0].spec.stream.partition("/")[2]]
         name = experiment.suite or experiment.name
-        return self.digests.drawn.get(name, pinned) if shared.audit else pinned
+        return self.decided.drawn.get(name, pinned) if shared.audit else pinned
 
     def _check_figures(self, experiments: Iterable[Experiment]) -> None:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""

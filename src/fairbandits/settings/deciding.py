@@ -32,29 +32,17 @@ READ_OFF = "read_off"
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-class Digests(NamedTuple):
-    """The digest of a paper's rules, and those of its experiments for the audit alone."""
-
-    paper: str = ""
-    drawn: Mapping[str, str] = {}  # experiment or suite of audit.yaml -> what its seed follows from
-
-
 class Deciding(NamedTuple):
     """All that decides: the hash of each part and of each claim's, and what data are drawn from."""
 
-    parts: Mapping[str, str]
-    drawn: Mapping[str, str]
-    claims: Mapping[str, str]
+    parts: Mapping[str, str] = {}
+    drawn: Mapping[str, str] = {}  # experiment or suite of audit.yaml -> what its seed follows from
+    claims: Mapping[str, str] = {}
 
     @property
     def digest(self) -> str:
-        return digest_of(self.parts)
-
-
-def digests_of(paper: str, root: Path = ROOT) -> Digests:
-    """Return the digests of a paper; none if it has no ledger."""
-    found = decided(paper, root)
-    return Digests(found.digest, found.drawn) if found.parts else Digests()
+        """The digest of a paper's rules; empty without a ledger."""
+        return digest_of(self.parts) if self.parts else ""
 
 
 def decided(paper: str, root: Path = ROOT) -> Deciding:
@@ -62,7 +50,7 @@ def decided(paper: str, root: Path = ROOT) -> Deciding:
     files = [paper_file(paper, kind, root) for kind in ("claims", "experiments", "audit")]
     files += [paper_file(paper, "published", root), root / SHARED_RULES]
     if not files[0].is_file():
-        return Deciding({}, {}, {})
+        return Deciding()
     known = remembered("deciding", "")
     content = b"/".join(file.read_bytes() for file in files if file.is_file())
     key = f"{paper} {checksum(content).hex()}"

@@ -15,13 +15,7 @@ from fairbandits.settings.models import expect_known
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
 from fairbandits.settings.scales import Factors, Settings
 from fairbandits.settings.schemas import ConfigError
-from fairbandits.settings.spec import (
-    OF_INSTANCE,
-    RunSpec,
-    cells_of_sweep,
-    depends_on_instance,
-    listed,
-)
+from fairbandits.settings.spec import RunSpec, cells_of_sweep, filled, listed, of_instance
 
 
 @dataclass(frozen=True)
@@ -150,14 +144,14 @@ def experiment_of(
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
     else:
         checkpoints = (limits.checkpoints or checkpoints).model_dump(exclude_unset=True)
-    several = isinstance(block.penalties, list)
+    penalties = tuple(block.penalties) if isinstance(block.penalties, list) else block.penalties
     instance = {
         "horizon": horizon,
         "drawn_means": block.drawn,
         "groups": tuple(block.groups or ()),
         "means": tuple(block.means or ()),
         "quotas": block.fractions,
-        "penalties": tuple(block.penalties) if several else block.penalties,
+        "penalties": penalties,
     }
     shared = {
         "stream": f"{paper}/{block.same_instances_as or name}",
@@ -215,13 +209,23 @@ def _played(
         "targets": [0.0] * n_arms if block.rates or shares else None,
         **dict.fromkeys(("quotas", "fractions"), quotas),
     }
-    for cell in cells_of_sweep(policy.sweep):
-        own = parameters | cell
-        check_start(policy.policy, own, policy.observe, n_arms, horizon, stand_ins, place)
-    asks = depends_on_instance(parameters, "targets")
+    cells = [parameters | cell for cell in cells_of_sweep(policy.sweep)]
+    complete = [_with_stand_ins(one, stand_ins, f"{place}.parameters") for one in cells]
+    watching = [
+        (name, _with_stand_ins(own, stand_ins, f"{place}.observe.{name}"))
+        for name, own in policy.observe
+    ]
+    source = None
+    if is_own(policy.policy):
+        source = _checked_source(policy.policy, cells, place)
+    else:
+        expect_known(policy.policy, HOMES, f"{place}.policy: {policy.policy!r} is unknown")
+        for one in complete:
+            check_start(policy.policy, one, watching, n_arms, horizon, place)
+    asks = any(keys[-1] == "targets" for keys in of_instance(parameters))
     return {
         "policy": policy.policy,
-        "policy_source": _source_of(policy.policy, place),
+        "policy_source": source,
         "parameters": parameters,
         "horizons": tuple(_rescaled(policy.horizons or [], horizon, factor)),
         "apart": policy.apart,
@@ -242,45 +246,30 @@ def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
     return kept if kept == wanted else [*kept, horizon]
 
 
-def _source_of(policy: str, place: str) -> str | None:
-    """Return the hash of a user's policy file; None for a registered policy."""
+def _checked_source(policy: str, cells: Sequence[dict[str, Any]], place: str) -> str:
+    """Return the hash of a user's policy file; ConfigError unless it takes these parameters."""
     try:
-        return source_hash(policy) if is_own(policy) else None
+        for parameters in cells:
+            check_arguments(policy, parameters)
+        return source_hash(policy)
     except ValueError as error:
         raise ConfigError(f"{place}.policy: {error}") from None
 
 
 def check_start(
-    policy: str,
-    parameters: Mapping[str, Any],
-    observe: Sequence[list],
-    n_arms: int,
-    horizon: int,
-    stand_ins: Mapping[str, Any],
-    place: str,
+    policy: str, parameters: dict, watching: Sequence[tuple], n_arms: int, horizon: int, place: str
 ) -> None:
     """Raise ConfigError unless a policy with its observers can be started.
 
-    `stand_ins` are values for what comes from the instance, None for what it does not have. A start
-    imports Numba, so what could be started is remembered, also by later processes.
+    A start imports Numba, so what could be started is remembered, also by later processes.
     """
-    where = f"{place}.parameters"
-    complete = _with_stand_ins(parameters, stand_ins, where)
-    watching = [
-        (name, _with_stand_ins(own, stand_ins, f"{place}.observe.{name}")) for name, own in observe
-    ]
-    if is_own(policy):
-        try:
-            return check_arguments(policy, dict(parameters))
-        except ValueError as error:
-            raise ConfigError(f"{place}.policy: {error}") from None
-    expect_known(policy, HOMES, f"{place}.policy: {policy!r} is unknown")
     started = remembered("started", "engine", "observers", "policies")
-    same = checksum(repr((policy, complete, watching, n_arms, horizon)).encode()).hex()
+    same = checksum(repr((policy, parameters, watching, n_arms, horizon)).encode()).hex()
     if same in started:
-        return None
+        return
+    where = f"{place}.parameters"
     try:
-        made = make_policy(policy, complete, where)
+        made = make_policy(policy, parameters, where)
         state = made.start(n_arms, horizon)
         where = f"{place}.observe"
         for name, own in watching:
@@ -289,24 +278,20 @@ def check_start(
         text = str(error)
         raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from None
     started[same] = ""
-    return None
 
 
 def _with_stand_ins(
     parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
-    complete = dict(parameters)
-    for key, value in parameters.items():
-        if isinstance(value, dict):
-            complete[key] = _with_stand_ins(value, stand_ins, f"{place}.{key}")
-        elif value == OF_INSTANCE:
-            complete[key] = stand_ins.get(key)
-            if key not in stand_ins:
-                *others, last = stand_ins
-                words = f"only {', '.join(others)} and {last} can be those of the instance"
-                raise ConfigError(f"{place}.{key}: {words}")
-            if complete[key] is None:
-                missing = "quotas" if key == "fractions" else key
-                words = "give them there, or here in place of 'instance'"
-                raise ConfigError(f"{place}.{key}: the experiment has no {missing}; {words}")
-    return complete
+    """Return parameters with values for those of the instance; None: the instance has none."""
+    for keys in of_instance(parameters):
+        at, key = ".".join((place, *keys)), keys[-1]
+        if key not in stand_ins:
+            *others, last = stand_ins
+            words = f"only {', '.join(others)} and {last} can be those of the instance"
+            raise ConfigError(f"{at}: {words}")
+        if stand_ins[key] is None:
+            missing = "quotas" if key == "fractions" else key
+            words = "give them there, or here in place of 'instance'"
+            raise ConfigError(f"{at}: the experiment has no {missing}; {words}")
+    return filled(parameters, stand_ins)

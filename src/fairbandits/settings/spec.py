@@ -1,11 +1,7 @@
-"""The specification of a run: all that decides its numbers, except the seed and the replicates.
-
-It is built once, from the configuration. Plans and footers hold it as JSON; all other code takes
-the object.
-"""
+"""The specification of a run: all that decides its numbers, except the seed and the replicates."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Self
 
@@ -19,8 +15,7 @@ OF_INSTANCE = "instance"
 class RunSpec:
     """One policy under one reward law on one instance, in one or several cells.
 
-    A cell is a horizon together with values of the swept parameters. A parameter can be "instance"
-    (`OF_INSTANCE`).
+    A cell is a horizon together with values of the swept parameters.
     """
 
     stream: str  # name of the streams of rewards and coins
@@ -62,9 +57,8 @@ class RunSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Return the given fields as plain values that JSON can hold."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
         usual = {one.name: _default(one) for one in fields(self)}
-        return {key: listed(one) for key, one in values.items() if one != usual[key]}
+        return {key: listed(one) for key, one in vars(self).items() if one != usual[key]}
 
     @property
     def n_arms(self) -> int:
@@ -132,25 +126,29 @@ def filled(parameters: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
     }
 
 
+def of_instance(parameters: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the keys of parameters that come from the instance; a learner's follow its own."""
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            yield from ((key, *inside) for inside in of_instance(value))
+        elif value == OF_INSTANCE:
+            yield (key,)
+
+
 def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
     """Return whether a parameter, or the one called `name`, comes from the instance."""
-    return any(
-        depends_on_instance(value, name)
-        if isinstance(value, dict)
-        else value == OF_INSTANCE and name in ("", key)
-        for key, value in parameters.items()
-    )
+    return any(name in ("", keys[-1]) for keys in of_instance(parameters))
 
 
 def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[float], list[float]]:
     """Return lowest and highest mean of each arm; a range has one number, or one per group."""
-    low, high = (
-        [one for one, size in zip(ends, groups, strict=True) for _ in range(size)]
-        if isinstance(ends, list)
-        else [ends] * drawn["arms"]
-        for ends in (drawn["low"], drawn["high"])
-    )
-    return low, high
+
+    def each(ends: float | list[float]) -> list[float]:
+        if not isinstance(ends, list):
+            return [ends] * drawn["arms"]
+        return [end for end, size in zip(ends, groups, strict=True) for _ in range(size)]
+
+    return each(drawn["low"]), each(drawn["high"])
 
 
 def shares_of(shares: Sequence[float | str], means: Sequence[float]) -> list[float]:
