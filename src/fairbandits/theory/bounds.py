@@ -25,12 +25,10 @@ def squared_queue_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
 
 
 def regret_bound(n_arms: int, V: float, rounds: ArrayLike) -> np.ndarray:
-    """Return the bound of Proposition 3 on the regret, from Eq. 14.
-
-    `root` bounds the root of the sum of the squared queues so far.
-    """
+    """Return the bound of Proposition 3 on the regret, from Eq. 14."""
     t = np.asarray(rounds, float)
     inside = 2 * (V + 1) * t**2 + 4 * math.sqrt(2 * n_arms) * V * t**1.5
+    # bounds the root of the sum of the squared queues so far
     root = (4 * math.sqrt(2) * t + np.sqrt(32 * t**2 + 4 * inside)) / 2
     return (2 * t + 4 * math.sqrt(2) * root + 4 * V * np.sqrt(2 * n_arms * t)) / (2 * V)
 
@@ -46,8 +44,6 @@ def learner_bound(
 
 
 # ---------------------------------------------------------- Fair-Learn; alpha is the tolerance
-# S(T) are the arms with r_i T - alpha < 8 ln T / Delta_i^2, which learning pulls more often than
-# their quotas demand.
 
 
 def learning_pulls(rounds: ArrayLike, gap: ArrayLike) -> np.ndarray:
@@ -63,7 +59,7 @@ def quota_pulls(rounds: ArrayLike, quota: ArrayLike) -> np.ndarray:
 
 
 def still_learning(rounds: ArrayLike, gap: ArrayLike, forced: ArrayLike) -> np.ndarray:
-    """Return which arms are in S(t) and not best; `forced` has r_i t - alpha."""
+    """Return which arms are in S(t), r_i t - alpha < 8 ln t / Delta_i^2, and not best."""
     return (np.asarray(gap) > 0) & (forced < learning_pulls(rounds, gap))
 
 
@@ -72,8 +68,7 @@ def r_regret_bound(
 ) -> np.ndarray:
     """Return Theorem 2's bound on the r-Regret; with tolerance 0 it is Theorem 8's.
 
-    As printed it grows without limit with the tolerance; `clipped` it has max(0, r_i T - alpha), as
-    the definition of r-Regret has.
+    `clipped`, it has max(0, r_i T - alpha), as the definition of r-Regret has.
     """
     forced = quota_pulls(rounds, quota) - alpha
     learning = still_learning(rounds, gap, forced)
@@ -123,8 +118,7 @@ def penalised_bound(
 ) -> np.ndarray:
     """Return Eq. 13's bound on the penalised regret as printed, without O(K).
 
-    The term of a critical arm is printed as (8 ln T / Delta - tau T)+. The bound on its pulls gives
-    (8 ln T / Delta - Delta tau T)+, which is used unless `as_printed`.
+    Unless `as_printed`, a critical arm has the term that follows from the bound on its pulls.
     """
     gap, penalty = (np.asarray(one, float) for one in (gap, penalty))
     owed, logs = quota_pulls(rounds, quota), 8 * np.log(np.asarray(rounds)[..., None])
@@ -171,9 +165,8 @@ def committing_regret(n_arms: int, share: float, horizon: float) -> float:
     """Return an upper bound on the regret of a policy that nearly ignores the means.
 
     It fills each arm's quota (1 - share) T / K, then commits to the largest sample mean; penalty
-    rates are 1, rewards normal with variance 1. Its regret is share T times the mean gap of the
-    chosen arm. With m pulls of each arm this gap is at most the sum of x exp(-m x^2 / 4) over the
-    gaps x of the other arms. Each term is at most sqrt(2 / (m e)).
+    rates are 1, rewards normal with variance 1. With m pulls of each arm the mean gap of the chosen
+    arm is at most the sum of x exp(-m x^2 / 4) <= sqrt(2 / (m e)) over the other arms' gaps x.
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))
@@ -185,8 +178,7 @@ def least_worst_regret(n_arms: int, quota: float, horizon: float, constant: floa
 
 
 # ------------- BF-UCB with f(mu) = mu; `served` are the rounds N_g of groups, `group_size` is k_g
-# With means of at least 1/2 a group's reward moves by at most as much as its means do, so that the
-# paper's constants L and L_1 are 1.
+# With means of at least 1/2 the paper's constants L and L_1 are 1.
 
 
 def group_bound(
@@ -200,9 +192,9 @@ def group_bound(
     *,
     clipped: bool = False,
 ) -> np.ndarray:
-    """Return Lemma 5's bound on sum_g (N_g - floor(beta_g T)) Delta_g.
+    """Return Lemma 5's bound on sum_g (N_g - floor(beta_g T)) Delta_g; gamma_2 / gamma_1 given.
 
-    `merit_ratio` is gamma_2 / gamma_1; `clipped`, no group's part is below 0.
+    `clipped`, no group's part is below 0.
     """
     positive = np.where(gap > 0, gap, np.inf).min(axis=-1, keepdims=True)
     served = np.maximum(served, 1)

@@ -1,7 +1,4 @@
-"""The fluid equilibrium at which BanditQ settles: our derivation, for figures and tests.
-
-With an unprotected best arm and slack in the targets, (Q_i + V) mu_i = V mu* for all arms there.
-"""
+"""The fluid equilibrium of BanditQ, (Q_i + V) mu_i = V mu* with an unprotected best arm."""
 
 from collections.abc import Sequence
 

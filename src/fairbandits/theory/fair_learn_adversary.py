@@ -1,9 +1,8 @@
 """Fair-Learn against every learner at once, in integers.
 
-A state is the deficits r_i t - N_i after a round, as numerators over one denominator D. Deficits
-have no lower end, so there are two searches. The first does not know how far an arm is ahead that
-is ahead by more than one pull. It allows all that can happen and more, so what does not occur in it
-never occurs. What does occur is looked for by the second, in runs as they are, up to a round.
+A state is the deficits r_i t - N_i after a round, as numerators. They have no lower end, so a first
+search allows more than can happen: it forgets how far an arm is ahead by more than one pull. What
+occurs in it is looked for in runs as they are, up to a round, by a second.
 """
 
 import functools
@@ -35,8 +34,6 @@ def quotas_within(n: int, denominator: int, span: str) -> Iterator[State]:
 
 def worst_learner(statement, arms, largest, span, tolerance, forces=1):
     """Amounts by which a statement on Fair-Learn is broken by the worst learner; for all quotas.
-
-    Amounts are whole, and at most 0 where the statement holds:
 
     - "fair": no floor(r_i t) - N_i is above the tolerance;
     - "partition": no deficit is tolerance + 1 or more;
@@ -164,8 +161,7 @@ class _Search:
 def lack_asleep(arms, denominator, tolerance):
     """Least amounts by which any policy exceeds its tolerance if an arm is unavailable at first.
 
-    It sleeps ceil((alpha + 1) / r_i) rounds, quotas are below 1 / k: the largest floor(r_i t) - N_i
-    - alpha, as numerator, of the policy for which that is least.
+    It sleeps ceil((alpha + 1) / r_i) rounds; quotas are below 1 / k.
     """
     alpha = Fraction(tolerance)
     return [

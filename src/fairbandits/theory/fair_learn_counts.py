@@ -30,10 +30,7 @@ def largest_lack(
     rounds: int,
     in_turn: int = 0,
 ) -> int:
-    """Return the largest floor(r_i t) - N_i(t) of Fair-Learn over a learner.
-
-    Up to the round `in_turn` each arm is pulled in its turn.
-    """
+    """Return Fair-Learn's largest floor(r_i t) - N_i(t), arms in turn up to a round."""
     pulls, worst = [0] * len(quotas), -rounds
     for t in range(1, rounds + 1):
         behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
@@ -56,8 +53,7 @@ def keeps_quotas(numerators, denominator, rounds, learner):
 def fair_learn_violations(number, rounds, tolerance, within, *, seed):
     """Largest floor(tau_k t) - N_k of Fair-Learn with random quotas; below 1/K if `within` is 1.
 
-    An adversary pulls the arm furthest ahead. Quotas are in thousandths; if `within` is 0, the
-    largest is at least 1/K.
+    The learner pulls the arm furthest ahead. Quotas are in thousandths.
     """
     rng = np.random.default_rng([seed, 15, within])
     found = []
@@ -146,8 +142,7 @@ def other_fair(number, *, seed):
 def filled_in_turn(arms, denominator, order):
     """Largest floor(r_i t) - N_i of T-Fair-UCB's first phase by its order, for all quotas.
 
-    It fills ceil(r_i T) pulls, T three times the denominator: "in turn" one arm after the other,
-    the first of smallest quota, or "even" the fewest pulls first.
+    The order is "in turn", one arm after the other, or "even", the fewest pulls first.
     """
     found = []
     for quotas in quotas_within(arms, denominator, "kth"):
@@ -165,12 +160,10 @@ def filled_in_turn(arms, denominator, order):
 
 
 def paid_while_filling(arms, denominator, rounding):
-    """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas.
-
-    The arm with the smallest quota is the best, whose pulls are free.
-    """
+    """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas."""
     up = denominator - 1 if rounding == "up" else 0
     return [
+        # the last has the smallest quota, and is the best, whose pulls are free
         sum((q * t + up) // denominator - q * t // denominator for q in quotas[:-1])
         for quotas in quotas_within(arms, denominator, "kth")
         for t in range(1, 2 * denominator)
@@ -181,10 +174,7 @@ def paid_while_filling(arms, denominator, rounding):
 
 
 def quotas_cost(means, quotas, rounds):
-    """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds.
-
-    The tolerance is 0, rewards are 0 or 1, the index is mean + sqrt(2 ln t / N).
-    """
+    """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds."""
     chances = [Fraction(mean) for mean in means]
     raised, plain = (
         list(expected_r_regrets(chances, [Fraction(one) for one in some], rounds))

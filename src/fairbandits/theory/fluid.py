@@ -1,10 +1,8 @@
 """The fluid law of HT-UCB's pulls at the end of a run: our derivation, for figures and tests.
 
-At the end of a long run the arms that are still pulled have the same index. With L = sqrt(2 ln T),
-write this level of the indices as mu* + L x. An arm above its quota has (Delta_k / L + x)^(-2)
-pulls. Below the quota the index includes the penalty rate, and the arm has ((Delta_k - A_k) / L +
-x)^(-2) pulls. Between the two an arm is pulled whenever it falls behind, and so has exactly its
-quota.
+At the end of a long run the arms that are still pulled have the same index, mu* + L x with L =
+sqrt(2 ln T). An arm above its quota has (Delta_k / L + x)^(-2) pulls, one below it, by its penalty
+rate, ((Delta_k - A_k) / L + x)^(-2). Between the two an arm has exactly its quota.
 """
 
 import math

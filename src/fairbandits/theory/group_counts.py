@@ -18,10 +18,7 @@ def _fractions(texts):
 
 
 def floors_that_jump(quotas, rounds):
-    """Most floors floor(beta t) of these groups that rise in one round, minus 1.
-
-    A group with exactly floor(beta t) rounds is served when its floor rises; a round serves one.
-    """
+    """Most floors floor(beta t) of these groups that rise in one round, minus 1."""
     betas = _fractions(quotas)
     rises = (
         sum(math.floor(beta * t) - math.floor(beta * (t - 1)) for beta in betas)
@@ -60,9 +57,8 @@ def _listed(asked, t, behind):
 def short_of_quotas(number, rounds, beyond, seed):
     """Largest floor(beta_g t) - N_g of random quotas up to 1/m, or beyond, any learner.
 
-    Groups are served in turn at first, for as many rounds as the largest has arms each; then the
-    one furthest behind or the learner's: always the same, any, or the one furthest ahead. Quotas of
-    2 to 6 groups are up to 1/m - 1/1000; with `beyond`, the first has more than 1/m.
+    Groups are served in turn at first, then the one furthest behind or the learner's: always the
+    same, any, or the one furthest ahead.
     """
     rng, parts, worst = generator(seed), 1000, -rounds
     for trial in range(number):
@@ -102,10 +98,7 @@ def merit_ratios_off(number, seed):
 
 
 def optimum_off(number, seed):
-    """Number of random instances whose best reward by enumeration differs from Eq. 1.
-
-    A round of a group is worth R*_g = sum mu^2 / sum mu.
-    """
+    """Number of random instances whose best reward by enumeration differs from Eq. 1."""
     rng, off = generator(seed), 0
     for trial in range(number):
         m, horizon = 2 + trial % 3, int(rng.integers(1, 24, endpoint=True))
@@ -139,7 +132,7 @@ def corners_lost(number, kind, seed):
     """Number of random boxes of a kind with a better vertex than the upper corner.
 
     Phi is convex where the sum is positive, so that its maximum over such a box is at a vertex.
-    Boxes have 2 to 6 arms and are uncut, cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
+    Boxes are uncut, cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
     """
     if kind not in ("half", "cut", "uncut"):
         raise ValueError(f"kind must be one of half, cut, uncut, got {kind!r}")
@@ -160,10 +153,7 @@ def corners_lost(number, kind, seed):
 
 
 def optimism_lost(number, least, cut, seed):
-    """Number of random boxes with less reward at the upper corner than at a point inside.
-
-    True means are from `least` thousandths to 1; with `cut` the corner is at most 1.
-    """
+    """Number of random boxes with less reward at the upper corner than at a point inside."""
     rng, lost = generator(seed), 0
     for trial in range(number):
         arms = 2 + trial % 9
@@ -178,9 +168,8 @@ def optimism_lost(number, least, cut, seed):
 def coverage_ratio(arms, pulls, span):
     """Largest probability that a mean is outside its interval, divided by that of Eq. 3.
 
-    Eq. 3 allows delta^2 / (8 N_g^2 k_g), delta = 0.01. Rewards in [0, 1] (``unit``) have
-    Hoeffding's 2 exp(-2 w^2), summed over all N_i up to N_g; those of -1 and 1 (``symmetric``) the
-    exact chance of an arm that has all of the group's pulls except one of each other arm.
+    Rewards in [0, 1] (``unit``) have Hoeffding's 2 exp(-2 w^2), summed over all N_i up to N_g,
+    those of -1 and 1 (``symmetric``) the exact chance of an arm with all but one pull of others.
     """
     if span not in ("unit", "symmetric"):
         raise ValueError(f"span must be one of unit, symmetric, got {span!r}")

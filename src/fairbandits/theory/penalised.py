@@ -1,7 +1,6 @@
 """The oracle of penalised pulls: the division of the horizon with the least loss, and its loss.
 
-The oracle knows gaps Delta_k, quotas tau_k with a sum below 1, and penalty rates A_k >= 0. It fills
-the quota of an arm only if that costs no more than the penalty (hard-threshold paper, Section 3).
+It fills an arm's quota only if that costs no more than the penalty (hard-threshold paper, Sec. 3).
 """
 
 from collections.abc import Sequence
@@ -55,7 +54,6 @@ def oracle_loss(
     """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k (Eq. 9), shape (..., n_rounds).
 
     It is a lower bound of the loss, not always attained if some tau_k t is not a whole number.
-    Means and penalty rates have shape (..., n_arms), or there is a single rate for all arms.
     """
     means = np.asarray(means, float)
     numerators, denominator = quota_numerators(quotas)

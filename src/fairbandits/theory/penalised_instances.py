@@ -109,12 +109,10 @@ def least_lack(quotas, rounds):
 
 
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):
-    """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T).
-
-    Rewards are normal with variance 1; only their sample means are drawn (`committing_regret`).
-    """
+    """Regret of a policy that fills equal quotas, then commits; for gaps over sqrt(K / T)."""
     rng = np.random.default_rng([seed, 16])
     pulls = round((1 - share) * horizon) // arms
+    # of the sample means of rewards that are normal with variance 1
     noise = rng.standard_normal((number, arms)) / np.sqrt(pulls)
     left = horizon - pulls * arms
     columns = []

@@ -1,7 +1,6 @@
-"""Work of BanditQ's two solvers on the simplex in a round.
+"""Work of BanditQ's two solvers on the simplex in a round, in array entries that are looked at.
 
-Work is counted in array entries that are looked at, the same on every machine, by copies of
-`fairbandits.policies.simplex` with a counter. Inputs are normal, of a scale from 10^low to 10^high.
+Copies of `fairbandits.policies.simplex` count them. Scales of inputs are 10^low to 10^high.
 """
 
 import numpy as np
@@ -37,13 +36,10 @@ def _over_n_log_n(looked_at, sizes, number):
 
 
 def projection_work(sizes, number, seed):
-    """Entries that simplex projections examine, divided by N log N, for each number N of arms.
-
-    Uniform points of the simplex take a step along uniform gains, of length 10^-3 to 1.
-    """
+    """Entries that simplex projections examine, divided by N log N, for each number N of arms."""
     rng = generator(seed)
 
-    def looked_at(n_arms):
+    def looked_at(n_arms):  # for a step of length 10^-3 to 1 from a uniform point
         step = rng.random(n_arms)
         step *= 10.0 ** rng.uniform(-3, 0) / np.linalg.norm(step)
         return projection(rng.dirichlet(np.ones(n_arms)) + step)[1]
@@ -63,10 +59,7 @@ def barrier_work(sizes, number, tolerance, low, high, seed):
 
 
 def solver_advantage(n_arms, number, tolerance, low, high, seed):
-    """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs.
-
-    Its linear algebra is not counted; where it gives up, the passes until then count.
-    """
+    """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs."""
     from scipy.optimize import minimize
 
     rng, found = generator(f"{seed}-{n_arms}"), np.empty(number)

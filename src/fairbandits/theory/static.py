@@ -18,8 +18,7 @@ class StaticBenchmark(NamedTuple):
 def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:
     """Return the reward-maximising distribution with x_i mu_i >= lambda_i (BanditQ, Eqs 1-3).
 
-    ValueError if no distribution meets the targets. All arms but the best (the first of several)
-    get exactly lambda_i / mu_i, and the best arm gets the rest.
+    ValueError if there is none. The best arm, the first of several, gets all that others leave.
     """
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     needed = load(means, targets)

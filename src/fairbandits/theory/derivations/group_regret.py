@@ -97,8 +97,7 @@ def beyond_order(order: str, power: str) -> int:
 def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:
     """Return the regret within a group after numbers of its rounds, by the fluid equation.
 
-    Each arm is pulled once, then its pulls grow as the optimistic policy has it, dN_i / dN = (mu_i
-    + w / sqrt(N_i)) / sum_j (mu_j + w / sqrt(N_j)).
+    It is dN_i / dN = (mu_i + w / sqrt(N_i)) / sum_j (mu_j + w / sqrt(N_j)), after one pull each.
     """
     k, fair = len(means), (means**2).sum() / means.sum()
 

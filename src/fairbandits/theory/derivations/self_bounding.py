@@ -7,13 +7,7 @@ least 1.
 import sympy
 from sympy import Rational, expand, powsimp, sqrt
 
-from fairbandits.theory.derivations.steps import (
-    Step,
-    at_most,
-    equal,
-    nonnegative,
-    positive,
-)
+from fairbandits.theory.derivations.steps import Step, at_most, equal, nonnegative, positive
 
 T, N, a, b, c, x, y, t, length, gains = positive("T N a b c x y t L G")
 u, v, w, p, q = nonnegative("u v w p q")
