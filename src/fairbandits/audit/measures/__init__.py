@@ -35,36 +35,28 @@ NOT_WORDS = ("run", "policy", "law", "replicate", "round", "arm", "horizon", "me
 ONCE = ("surrogate_regret", "gain_norm")
 
 
-@cache
-def _read_off(paper: str) -> Mapping[str, Any]:
-    return read_yaml(paper_file(paper, "published"))
-
-
+_published = cache(lambda paper: read_yaml(paper_file(paper, "published")))
 #: What functions find in a case, rather than in its cell.
 OF_CASE: dict[str, Callable[[Any], Any]] = {
     "scope": lambda scope: scope,
     "seed": lambda scope: scope.evidence.seed,
-    "read_off": lambda scope: _read_off(scope.evidence.paper),
+    "read_off": lambda scope: _published(scope.evidence.paper),
 }
 
 
 @dataclass(frozen=True)
 class Word:
-    """A measure of a cell or a function of values, described in one line by `what`.
-
-    Its value has the `axes`, some of `AXES`. Parameters are `found` by a name, or constants; `own`
-    columns are read besides. What another library's solver gives `varies` between machines.
-    """
+    """A measure of a cell or a function of values, described in one line by `what`."""
 
     name: str
     what: str
     of: Callable[..., Any]
-    axes: str | None
-    found: Mapping[str, Any]
+    axes: str | None  # of its value, some of `AXES`
+    found: Mapping[str, Any]  # parameter -> the name by which it is found, or a constant
     unit: str = ""
-    own: tuple[str, ...] = ()
-    arguments: tuple[int, int] = (0, 0)
-    varies: bool = False
+    own: tuple[str, ...] = ()  # columns that are read besides
+    arguments: tuple[int, int] = (0, 0)  # of a function: least and largest number
+    varies: bool = False  # between machines, as what another library's solver gives
 
     @property
     def is_common(self) -> bool:
@@ -79,11 +71,9 @@ class Word:
 
     def value(self, cell: Cell) -> Any:
         """Return a measure of a cell, as other words take it."""
+        given = self.found.items()
         return self.of(
-            **{
-                name: _value_of(cell, given) if isinstance(given, str) else given
-                for name, given in self.found.items()
-            }
+            **{name: _value_of(cell, one) if isinstance(one, str) else one for name, one in given}
         )
 
     def measured(self, cell: Cell) -> np.ndarray:
@@ -133,15 +123,12 @@ def with_axes(values: Any, axes: str) -> np.ndarray:
 def measure(
     axes: str | None, unit: str = "", *own: str, name: str = "", what: str = "", **given: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as a measure, by default of its own name and first line.
-
-    Its parameters are found by their names, or by those that are `given` for them.
-    """
+    """Register a function as a measure, whose parameters are found by name, or as `given`."""
 
     def register(of: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(of).parameters.values()
         found = {one.name: one.name for one in parameters if one.default is one.empty} | given
-        _add(_MEASURES, of, name, what, axes=axes, found=found, unit=unit, own=own)
+        _add(_MEASURES, name or of.__name__, what, of, axes, found, unit=unit, own=own)
         return of
 
     return register
@@ -158,25 +145,20 @@ def function(
         found = {one.name: one.name for one in parameters if one.kind is one.KEYWORD_ONLY}
         many = any(one.kind is one.VAR_POSITIONAL for one in given)
         least = sum(one.default is one.empty for one in given) - many
-        arguments = least, 99 if many else len(given)
-        _add(
-            *(_FUNCTIONS, of, name or of.__name__.rstrip("_"), what),
-            **{"axes": axes, "found": found, "arguments": arguments, "varies": varies},
-        )
+        of_word = {"arguments": (least, 99 if many else len(given)), "varies": varies}
+        _add(_FUNCTIONS, name or of.__name__.rstrip("_"), what, of, axes, found, **of_word)
         return of
 
     return register
 
 
-def _add(words: dict[str, Word], of: Callable, name: str, what: str, **rest: Any) -> None:
-    name = name or of.__name__
+def _add(words: dict[str, Word], name: str, what: str, of: Callable, *rest: Any, **more: Any):
     if name in _MEASURES or name in _FUNCTIONS:
         raise ValueError(f"there are two measures or functions {name!r}")
-    words[name] = Word(name, what or _first_line(of), of, **rest)
+    words[name] = Word(name, what or _first_line(of), of, *rest, **more)
 
 
 def _first_line(of: Callable) -> str:
-    """Return the first lines of a function's documentation, without shapes."""
     said = (inspect.getdoc(of) or "").split("\n\n")[0].replace("\n", " ")
     said = re.sub(r", shape \([^)]*\)", "", said).removeprefix("Return ")
     word = said.split(" ")[0]
@@ -186,13 +168,11 @@ def _first_line(of: Callable) -> str:
 @cache
 def _load() -> None:
     for name, column in RECORDED.items():
-        if name in NOT_WORDS:
-            continue
-        unit = column.unit.partition(" (")[0]
-        once, unit = name in ONCE, unit if unit in UNITS else ""
-        measure("rt" if once else AXES, unit, name, name=name, what=column.meaning)(
-            partial(_recorded, name=name, once=once)
-        )
+        if name not in NOT_WORDS:
+            once, unit = name in ONCE, column.unit.partition(" (")[0]
+            given = "rt" if once else AXES, unit if unit in UNITS else "", name
+            values = partial(_recorded, name=name, once=once)
+            measure(*given, name=name, what=column.meaning)(values)
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         importlib.import_module(module.name)
 
