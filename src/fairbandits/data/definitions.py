@@ -1,8 +1,7 @@
 """The code behind a name: its definition and all that this uses, each by a hash of its tokens.
 
-Sources are read, nothing is run. A definition is a function, a class or another statement of a
-module's top level. Comments, docstrings and layout do not count, nor the file it stands in:
-imports are followed, and are no part of what they are in.
+Sources are read, nothing is run. A definition is a statement of a module's top level. Comments,
+docstrings and layout do not count, nor its file; imports are followed, and are no part of it.
 """
 
 import ast
@@ -12,23 +11,20 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.data.provenance import PACKAGE, docstrings, tokens
+from fairbandits.data.provenance import PACKAGE, docstrings, located, tokens
 
 NAMED = ast.Name | ast.Attribute
 
 
 class Definition(NamedTuple):
-    """A statement of a file's top level: its hash, and the dotted names that it uses.
-
-    Of a call that registers a function, `parameters` are the texts given for that one's.
-    """
+    """A statement of a file's top level: its hash, and the dotted names that it uses."""
 
     file: str
     name: str
     digest: str
     uses: frozenset[str]
-    parameters: tuple[str, ...]
-    registers: bool = False
+    parameters: tuple[str, ...]  # of a call that registers a function, the texts given for its own
+    registers: bool
 
 
 class Source(NamedTuple):
@@ -42,10 +38,9 @@ class Source(NamedTuple):
 def behind(
     roots: frozenset[tuple[str, str]], without: tuple[str, ...] = (), package: Path = PACKAGE
 ) -> dict[str, str]:
-    """Return the hashes of definitions and of all that they use, by name.
+    """Return the hashes of definitions, by file and name, and of all that they use, by name.
 
-    `roots` are files, relative to the package, and names; those that are not defined there count
-    for nothing. Files in `without` are not followed.
+    Files in `without` are not followed.
     """
     digests: dict[str, set[str]] = {}
     seen: set[Definition] = set()
@@ -127,12 +122,11 @@ def _parameters(node: ast.stmt) -> Iterator[str]:
                     yield str(one.value.value)
 
 
-def asked(definition: Definition, package: Path = PACKAGE) -> Iterator[str]:
+def asked(definition: Definition, package: Path) -> Iterator[str]:
     """Yield the names that a word asks for: its parameters, those of a function it registers."""
     yield from definition.parameters
-    if definition.registers:
-        for other in _used(definition, package):
-            yield from other.parameters
+    for other in _used(definition, package) if definition.registers else ():
+        yield from other.parameters
 
 
 def _used(definition: Definition, package: Path) -> Iterator[Definition]:
@@ -147,14 +141,8 @@ def _found(file: str, name: str, package: Path) -> Iterator[Definition]:
     if first in definitions:
         yield from definitions[first]
         return
-    path = ".".join((imports.get(first, ""), *rest)).split(".")
-    if path[0] != package.name:
-        return
-    # ``module.name``; what comes after the name is in it
-    for depth in range(len(path), 1, -1):
-        place = "/".join(path[1:depth])
-        for other in (f"{place}.py", f"{place}/__init__.py"):
-            if (package / other).is_file():
-                if depth < len(path):
-                    yield from _found(other, path[depth], package)
-                return
+    path = ".".join((imports.get(first, ""), *rest))
+    if path.partition(".")[0] == package.name:
+        other, names = located(path, package)
+        if names:  # what comes after the first name is in it
+            yield from _found(other, names[0], package)

@@ -1,9 +1,7 @@
 """The data dictionary: meaning, unit, range and shape of each column of our tables.
 
 What policies, observers and figures write is described where they do, in the section ``Columns``
-of a docstring, and read from the source; all else is in ``columns.csv``. Files carry it as metadata
-of their columns, `fairbandits describe` prints it, and ``docs/data-dictionary.md`` is made from it.
-No number depends on it: a better wording makes nothing stale (`fairbandits.data.provenance`).
+of a docstring, and read from the source; all else is in ``columns.csv``. No number depends on it.
 """
 
 import csv

@@ -1,7 +1,4 @@
-"""The code, packages and commit behind a file: fingerprints and footers.
-
-Only the standard library is needed, so that the workflow can ask without starting Numba.
-"""
+"""The code, packages and commit behind a file; the workflow asks without starting Numba."""
 
 import ast
 import atexit
@@ -25,8 +22,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 #: The project's folder, if the package lies in it.
 CHECKOUT = PACKAGE.parents[1]
 
-#: The code that Numba compiles. Its cache's folder is named after all of it: a change that does not
-#: affect a run costs it no more than compiling again.
+#: The code that Numba compiles. Its cache's folder is named after all of it.
 COMPILED = ("engine", "policies", "observers")
 #: Entry points of every run; the rest follows from imports.
 RUNNING = ("replication/simulate.py",)
@@ -35,14 +31,12 @@ READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py"
 #: Entry points of judging; the rest follows from imports.
 AUDIT = ("audit/run.py", "audit/measures", "replication/banditq_uai2024.py")
 
-#: Packages with a table ``HOMES`` of registered classes by file. A table itself never counts: a
-#: run's own line counts with the run (`fairbandits.replication.code`), and importing a class from
-#: such a package counts as importing its file.
+#: Packages with a table ``HOMES`` of registered classes by file. A table never counts: a run's own
+#: line does (`fairbandits.replication.code`), and importing a class counts as importing its file.
 REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 #: Files that no number depends on: public names, this file, the writing and describing of files.
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
-#: Files that decide which runs exist, not their numbers: a run's settings are compared wherever it
-#: is read.
+#: Files that decide which runs exist: a run's settings are compared wherever it is read.
 CONFIGURING = (
     *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
     *("settings/scales.py", "settings/schemas.py"),
@@ -88,11 +82,11 @@ def _writable(folder: Path) -> Path:
 def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
     """Return a hash of the tokens of some files and folders of the package, and of words.
 
-    Comments, docstrings, spacing and the table of a registry (`REGISTRIES`) do not count. It has 16
-    hexadecimal digits, the same on every Python. FileNotFoundError for a part that names nothing.
+    Comments, docstrings, spacing and the table of a registry (`REGISTRIES`) do not count. It is the
+    same on every Python.
     """
     files = (f"{name} {_contents(name)['tokens']}" for name in _below(parts))
-    return _hash(f"{one}\0" for one in (*files, *words))
+    return _hash("".join(f"{one}\0" for one in (*files, *words)))
 
 
 @cache
@@ -102,8 +96,8 @@ def fingerprint_of_text(*parts: str) -> str:
     return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
 
 
-def _hash(parts: Iterable[str]) -> str:
-    return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def joint(codes: Iterable[str]) -> str:
@@ -129,8 +123,7 @@ def _below(parts: Iterable[str]) -> list[str]:
 def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     """Return the package's files in some parts and all that they import, directly or not, sorted.
 
-    Imports are read from the source, also inside functions; nothing is run. Importing a file
-    imports its packages. Files in `without` do not count, nor their imports.
+    Imports are read from the source. Files in `without` do not count, nor their imports.
     """
     found: set[str] = set()
     left = set(_below(parts)).difference(without)
@@ -140,15 +133,15 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def fingerprint_of_use(*parts: str, words: tuple[str, ...] = (), **how: Any) -> str:
+def fingerprint_of_use(*parts: str, words: tuple[str, ...] = ()) -> str:
     """Return the `fingerprint` of all files that some parts use (`used_by`), and of words."""
-    return fingerprint(*used_by(*parts, **how), words=words)
+    return fingerprint(*used_by(*parts), words=words)
 
 
 def collect_code(*parts: str) -> str:
     """Return the fingerprint of the code that joins chunks into datasets, and of more parts."""
     without = tuple(file for file in (*WITHOUT, *CONFIGURING) if file not in READING)
-    return fingerprint_of_use(*dict.fromkeys((*parts, *READING)), without=without)
+    return fingerprint(*used_by(*dict.fromkeys((*parts, *READING)), without=without))
 
 
 def figure_code(paper: str) -> str:
@@ -264,18 +257,24 @@ def remembered(what: str, *parts: str) -> dict[str, Any]:
 
 def _files_of(imported: str) -> Iterator[str]:
     """Yield the files that an import of ``package.module.name`` runs or reads."""
+    file, names = located(imported, PACKAGE)
+    if file:
+        yield from (file, *_packages_of(file))
+    for one in homes(file).values() if file in REGISTRIES else ():
+        home, _, name = one.partition(":")
+        if names[:1] == [name]:  # a class that is imported by its registered name
+            yield file.replace("__init__", home)
+
+
+def located(imported: str, package: Path) -> tuple[str, list[str]]:
+    """Return the file of ``package.module.name``, empty without one, and the names inside it."""
     _, *parts = imported.split(".")
     for depth in range(len(parts), -1, -1):
         place = "/".join(parts[:depth])
-        for file in (f"{place}/__init__.py".lstrip("/"), f"{place}.py"):
-            if (PACKAGE / file).is_file():
-                yield from (file, *_packages_of(file))
-                # a class that is imported by its registered name
-                for one in homes(file).values() if file in REGISTRIES else ():
-                    home, _, name = one.partition(":")
-                    if [name] == parts[depth : depth + 1]:
-                        yield file.replace("__init__", home)
-                return
+        for file in (f"{place}.py", f"{place}/__init__.py".lstrip("/")):
+            if (package / file).is_file():
+                return file, parts[depth:]
+    return "", []
 
 
 def _packages_of(name: str) -> Iterator[str]:

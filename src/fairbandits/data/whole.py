@@ -1,7 +1,6 @@
 """Files that are written whole or not at all; and cache files with checksums.
 
-A damaged cache file is ignored with a warning and made again: compiled code with a flipped bit ends
-a process without a message, or worse; so does a truncated index.
+A damaged cache file, which can end a process without a message, is named and made again.
 """
 
 import atexit
@@ -95,10 +94,7 @@ def _say(reason: str) -> None:
 
 
 def guard_numba() -> None:
-    """Make Numba write checksums with its cache files, and ignore damaged ones.
-
-    A full disk, or any other error while it writes there, costs the file and not the run.
-    """
+    """Make Numba write checksums with its cache files, ignore damaged ones, and survive errors."""
     from numba.core import caching
 
     numbas = caching.IndexDataCacheFile
