@@ -116,9 +116,6 @@ def _below(parts: Iterable[str]) -> list[str]:
     return found
 
 
-# ------------------------------------------------------------------------------------- imports
-
-
 @cache
 def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     """Return the package's files in some parts and all that they import, directly or not, sorted.

@@ -49,9 +49,8 @@ def nameless(record: Mapping[str, Any]) -> dict[str, Any]:
 def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the deciding part of a ledger as plain values, each written in one way.
 
-    A claim has its readings, its family and its tests' rules in it, so that what no claim uses
-    does not count, nor do the names of rules. The order of keys does not count, that of lists does.
-    ValueError for anything but numbers, texts, booleans, null, lists and mappings.
+    A claim has its readings, its family and its tests' rules in it: what no claim uses does not
+    count, nor do the names of rules.
     """
     apart = ("readings", "families", "rules", "claims")
     deciding = {key: one for key, one in _without(content, "ledger").items() if key not in apart}
@@ -70,17 +69,7 @@ def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
                 | {"rule": _without(rules.get(test.get("rule"), {}), "rules")}
                 for name, test in claim["tests"].items()
             }
-    return plain(deciding, "")
-
-
-def without_prose(block: Any) -> Any:
-    """Return what of an experiment decides, of its parts too, as plain values."""
-    if isinstance(block, Mapping):
-        kept = _without(block, "experiments")
-        return {str(key): without_prose(one) for key, one in kept.items()}
-    if isinstance(block, list):
-        return [without_prose(one) for one in block]
-    return plain(block, "")
+    return plain(deciding)
 
 
 def _without(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -88,12 +77,16 @@ def _without(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return kept | {key: True for key in GIVEN.get(kind, ()) if key in kept}
 
 
-def plain(value: Any, place: str) -> Any:
-    """Return a value with whole numbers as int and texts on one line; `place` is for messages."""
+def plain(value: Any, kind: str = "", place: str = "") -> Any:
+    """Return plain values with whole numbers as int and texts on one line; of a kind what decides.
+
+    ValueError for anything but numbers, texts, booleans, null, lists and mappings.
+    """
     if isinstance(value, Mapping):
-        return {str(key): plain(one, f"{place}.{key}") for key, one in value.items()}
+        kept = _without(value, kind) if kind else value
+        return {str(key): plain(one, kind, f"{place}.{key}") for key, one in kept.items()}
     if isinstance(value, list | tuple):
-        return [plain(one, f"{place}.{number}") for number, one in enumerate(value)]
+        return [plain(one, kind, f"{place}.{number}") for number, one in enumerate(value)]
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
@@ -108,8 +101,7 @@ def plain(value: Any, place: str) -> Any:
 def seed_of_digest(digest: str, paper: str, salt: str = "") -> int:
     """Return the root seed that follows from a digest, a paper and, if given, words of anyone's.
 
-    It is the first 8 bytes of SHA-256 of ``DIGEST PAPER`` or ``DIGEST PAPER SALT``, big-endian,
-    without the lowest bit, hence in [0, 2**63).
+    It is the first 8 bytes of SHA-256, big-endian, without the lowest bit, so in [0, 2**63).
     """
     text = " ".join(filter(None, (digest, paper, salt)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

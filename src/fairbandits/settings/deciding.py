@@ -16,7 +16,7 @@ from fairbandits.data.definitions import asked, behind, source
 from fairbandits.data.provenance import PACKAGE, remembered
 from fairbandits.data.whole import checksum
 from fairbandits.settings import schemas
-from fairbandits.settings.canonical import canonical, digest_of, nameless, without_prose
+from fairbandits.settings.canonical import canonical, digest_of, nameless, plain
 from fairbandits.settings.schemas import ROOT, SHARED_RULES, paper_file, read_yaml
 
 #: The registry of words, which is asked for names, and the tables of procedures.
@@ -102,7 +102,7 @@ def changed(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def _hash(content: Any) -> str:
-    return digest_of(without_prose(content))
+    return digest_of(plain(content, "experiments"))
 
 
 def _published(paper: str, root: Path) -> dict[str, str]:
@@ -114,9 +114,6 @@ def _published(paper: str, root: Path) -> dict[str, str]:
         is_grouped = key in ("figures", "published") and isinstance(content, Mapping)
         parts |= content if is_grouped else {key: content}
     return {f"published {name}": _hash(content) for name, content in parts.items()}
-
-
-# ------------------------------------------------------------------------------- experiments
 
 
 class _Block(NamedTuple):
@@ -148,9 +145,6 @@ def _sharing(experiments: Mapping[str, _Block], homes: Mapping[str, str]) -> lis
             joined = [group for group in groups if group & {name, homes.get(other)}]
             groups = [group for group in groups if group not in joined] + [set().union(*joined)]
     return groups
-
-
-# -------------------------------------------------------------------------------------- code
 
 
 def _texts(value: Any) -> Iterator[str]:

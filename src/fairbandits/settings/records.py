@@ -22,9 +22,6 @@ def blocks(block: Any, key: Any = str) -> Any:
     return Annotated[dict[key, block], m.Some]
 
 
-# ----------------------------------------------------------------------- papers/SLUG/claims.yaml
-
-
 class Reason(Model):
     """Why a rule or a record was changed."""
 
@@ -152,7 +149,7 @@ class RulesFile(Model):
 
 
 class ClaimsFile(Model):
-    """The ledger of a paper."""
+    """papers/SLUG/claims.yaml, the ledger of a paper."""
 
     paper: m.Slug  # the folder's name
     title: m.Words
@@ -161,9 +158,6 @@ class ClaimsFile(Model):
     families: dict[m.Name, FamilyBlock] = Field(default={})
     rules: dict[m.Name, RuleBlock] = Field(default={})
     claims: blocks(ClaimBlock, m.matching("[a-z0-9]+(-[a-zA-Z0-9]+)+"))  # by id
-
-
-# --------------------------------------------------------------- claims on policies of one's own
 
 
 class OwnInstance(Model):
@@ -213,9 +207,6 @@ class OwnClaimsFile(Model):
     families: dict[str, dict] = Field(default={})  # beside those of papers/rules.yaml
     rules: dict[str, dict] = Field(default={})
     claims: blocks(dict)
-
-
-# ------------------------------------------------------------------------ what is said of claims
 
 
 class Deviation(Model):
@@ -320,9 +311,6 @@ class GlossaryFile(Model):
     formulas: dict[str, m.Words] = Field(default={})  # of claims that state a bound, in LaTeX
 
 
-# ------------------------------------------------------------------------ papers/arena/arena.yaml
-
-
 class ContractBlock(Model):
     """A contract that is judged, by its name in fairbandits.contracts."""
 
@@ -346,7 +334,7 @@ class NoRole(Model):
 
 
 class ArenaFile(Model):
-    """The arena."""
+    """papers/arena/arena.yaml."""
 
     contracts: blocks(
         ContractBlock,

@@ -137,9 +137,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# ------------------------------------------------------------------------------ the command line
-
-
 def settings_of_variant(
     changes: Sequence[str], replicates: int | None, folder: str
 ) -> dict[str, Any]:

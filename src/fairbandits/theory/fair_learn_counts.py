@@ -73,9 +73,6 @@ def fair_learn_violations(number, rounds, tolerance, within, *, seed):
     return found
 
 
-# ------------------------------------------------------------------- Observation 1: the best counts
-
-
 class Counted(NamedTuple):
     """A random instance of a horizon: gaps Delta_i and quotas r_i, the first arm best."""
 
@@ -168,9 +165,6 @@ def paid_while_filling(arms, denominator, rounding):
         for quotas in quotas_within(arms, denominator, "kth")
         for t in range(1, 2 * denominator)
     ]
-
-
-# ------------------------------------------------------- Fair-UCB's first rounds, every coin
 
 
 def quotas_cost(means, quotas, rounds):

@@ -10,8 +10,6 @@ import numpy as np
 from fairbandits.theory.draws import generator
 from fairbandits.theory.fair_learn_counts import LEARNERS, largest_lack
 
-# ------------------------------------------------------------------------------- schedules
-
 
 def _fractions(texts):
     return [Fraction(one) for one in texts]
@@ -76,9 +74,6 @@ def short_of_quotas(number, rounds, beyond, seed):
     return worst
 
 
-# ------------------------------------------------------------------- fair policies and optima
-
-
 def _drawn(rng, size):
     """Draw fractions between 0 and 1, in hundredths."""
     return [Fraction(int(one), 100) for one in rng.integers(1, 100, size, endpoint=True)]
@@ -125,14 +120,11 @@ def splits(total, parts):
     return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
 
 
-# ----------------------------------------- boxes of means: where Phi = sum mu^2 / sum mu is largest
-
-
 def corners_lost(number, kind, seed):
     """Number of random boxes of a kind with a better vertex than the upper corner.
 
-    Phi is convex where the sum is positive, so that its maximum over such a box is at a vertex.
-    Boxes are uncut, cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
+    Phi = sum mu^2 / sum mu, convex where the sum is positive, is there largest at a vertex. Boxes
+    are uncut, cut to [0, 1] (``cut``), or to [1/2, 1] (``half``).
     """
     if kind not in ("half", "cut", "uncut"):
         raise ValueError(f"kind must be one of half, cut, uncut, got {kind!r}")

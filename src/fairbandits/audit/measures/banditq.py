@@ -14,8 +14,6 @@ from fairbandits.theory import bounds, equilibrium, feasibility, simplex_work
 from fairbandits.theory.draws import generator
 from fairbandits.theory.static import static_benchmark
 
-# ------------------------------------------------------------------------ rewards and regrets
-
 
 @measure(None)
 def own_means(cell):
@@ -70,9 +68,6 @@ def shortfall(target, rate):
     return np.maximum(target - rate, 0.0)
 
 
-# ---------------------------------------------------------------- weight, benchmark, equilibrium
-
-
 @measure("")
 def V(cell):
     """Weight V of the reward against the queues."""
@@ -94,9 +89,6 @@ measure("a", "reward", name="equilibrium_queue", means="own_means", targets="tar
 measure("", "reward", means="own_means", targets="target", penalty="V")(
     equilibrium.equilibrium_regret
 )
-
-
-# ----------------------------------------------------------------------------- explicit bounds
 
 
 @measure(None)
@@ -134,9 +126,6 @@ def peak_held_out(x):
     return held_out(np.swapaxes(x, 1, 2))[1][:, None]
 
 
-# ------------------------------------------------------------------------------- as configured
-
-
 @function()
 def best_reward(targets, *, own_means):
     """Reward per round of the best distribution that gives every arm at least this."""
@@ -169,9 +158,6 @@ def _of_arm(scope, values, arm=0):
     """Return the values of a given arm, or of the case's own; the last axis is the arm."""
     values, arm = np.array(values, float), arm or scope.known.get("arm", 0)
     return values[:, :, [arm - 1]] if arm else values
-
-
-# -------------------------------------------------------------------- published curves, a replay
 
 
 @function()
@@ -252,9 +238,6 @@ def _points(read_off, figure):
     return found
 
 
-# --------------------------------------------------------------------------------- mathematics
-
-
 @function("r")
 def wrong_steps(proof):
     """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
@@ -297,9 +280,6 @@ def outgrown(first, doublings):
     """
     found = [missed(first * 2**power) for power in range(doublings + 1)]
     return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
-
-
-# ---------------------------------------------------------------------- solvers on the simplex
 
 
 @cache
@@ -346,8 +326,6 @@ def solver_errors(number, most_arms, tolerance, low, high, seed):
 function("ra")(simplex_work.projection_work)
 function("ra")(simplex_work.barrier_work)
 function("r", varies=True)(simplex_work.solver_advantage)
-
-# ---------------------------------------------------------------------- feasibility
 
 function()(feasibility.diameter)
 function("a")(feasibility.released_benchmark)

@@ -11,8 +11,6 @@ from fairbandits.rationals import rational
 from fairbandits.theory import bounds, group_counts
 from fairbandits.theory.draws import generator
 
-# ------------------------------------------------------------------------------ the instance
-
 
 @measure(None)
 def groups(spec):
@@ -75,9 +73,6 @@ def group_gap(group_values):
     return group_values.max(axis=1, keepdims=True) - group_values
 
 
-# ------------------------------------------------------------------------------ regret
-
-
 @measure(None)
 def in_groups(groups, group_quotas, merit, merit_parameter):
     """Groups, their quotas, and the merit function."""
@@ -127,8 +122,6 @@ def reward_after_start(plays, means, initial_plays):
     return pseudo_reward(plays, means, initial_plays)
 
 
-# ------------------------------------------------------------------------------ exposure
-
 measure("rta", name="distance", policy="share", merit="merit", c="merit_parameter")(
     metrics.policy_distance
 )
@@ -174,9 +167,6 @@ def notebook(what, group=0, *, beta, read_off):
         if one.get("quota", beta) == beta and one.get("group", 0) == group
     )
     return float(found)
-
-
-# ------------------------------------------------------------------------------ bounds
 
 
 @measure(None)

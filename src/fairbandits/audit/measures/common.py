@@ -10,8 +10,6 @@ import numpy as np
 
 from fairbandits.audit.measures import AXES, function, measure
 
-# -------------------------------------------------------------------------------- the instance
-
 
 @measure("t", "rounds")
 def t(rounds):
@@ -91,8 +89,6 @@ def violation(cell, rounds, target):
     return (target * rounds[:, None] - cell.column("reward"))[:, :, target > 0].max(axis=2)
 
 
-# ------------------------------------------------------------------------- elementwise functions
-
 function(name="log", what="Natural logarithm.")(lambda x: np.log(x))
 function(name="sqrt", what="Square root.")(lambda x: np.sqrt(x))
 function(name="abs", what="Size of a value.")(lambda x: np.abs(x))
@@ -134,9 +130,6 @@ def numerators(x, parts=1):
     if off > 0.01 or np.abs(scaled).max(initial=0.0) > 2**50:
         raise ValueError(f"values times {parts} must be whole numbers, got one {off:g} off")
     return nearest.astype(np.int64)
-
-
-# ---------------------------------------------------------------------------------- over an axis
 
 
 def _over(axis, name, of, what, **given):
@@ -231,9 +224,6 @@ def off_class(x, by):
     return x - np.einsum("rs,sta->rta", same / same.sum(axis=1, keepdims=True), x)
 
 
-# -------------------------------------------------------------------------- some arms, some runs
-
-
 @function()
 def of_arm(x, arm):
     """Value of an arm, by its number from 1."""
@@ -264,9 +254,6 @@ def in_order(x, key, which):
 def first_runs(x, number):
     """Value in the first replicates, of a given number."""
     return x[:number]
-
-
-# ------------------------------------------------------------------------- rounds of the horizon
 
 
 def late_weights(rounds):

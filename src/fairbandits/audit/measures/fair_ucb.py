@@ -58,8 +58,6 @@ def first_phase(horizon, quotas):
     return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
 
 
-# ------------------------------------------------------------------------------------- bounds
-
 measure("rt", "reward")(bounds.r_regret_bound)
 measure(
     *("rt", "reward"),
@@ -84,8 +82,6 @@ def steps_broken(proof):
 
     return [step() for step in ucb1_proofs.PROOFS[proof]]
 
-
-# --------------------------------------------------------------------------- without runs
 
 function("r")(fair_learn_adversary.worst_learner)
 function("r")(fair_learn_adversary.lack_asleep)

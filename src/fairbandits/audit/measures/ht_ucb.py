@@ -12,8 +12,6 @@ from fairbandits.theory import bounds, penalised_instances
 from fairbandits.theory.fluid import fluid_pulls as fluid_law
 from fairbandits.theory.penalised import arm_sets, oracle_loss
 
-# ------------------------------------------------------------------------- rates and sets of arms
-
 
 @measure("rta", "reward per round")
 def penalty(cell, means):
@@ -47,8 +45,6 @@ def non_critical(cell, gap, penalty):
     # 0.9 - 0.6 > 0.3 in floating point
     return arm_sets(cell.spec.means, penalty.ravel().tolist()).non_critical[None, None]
 
-
-# ----------------------------------------------------------------------------- regret and fairness
 
 measure("rta", "pulls", name="lack")(penalised.unfairness_levels)
 measure("rt", "reward")(penalised.mean_reward)
@@ -90,8 +86,6 @@ def scale(cell, swept, quota, horizon):
             return 1 - swept / float(quota[0, 0, 0] * horizon)
     return 1 - swept / horizon
 
-
-# ------------------------------------------------------------------------------------- bounds
 
 measure("rta", "pulls")(bounds.raised_pulls)
 
@@ -173,9 +167,6 @@ def straightness(y, x, which):
     y, x = (one[:, 0, arms] - one[:, 0, arms].mean(axis=1, keepdims=True) for one in (y * 1.0, x))
     size = np.sqrt((y**2).sum(axis=1) * (x**2).sum(axis=1))
     return np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
-
-
-# --------------------------------------------------------------------------- round by round
 
 
 class Steps(NamedTuple):
