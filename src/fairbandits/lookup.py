@@ -6,10 +6,7 @@ from collections.abc import Iterable
 
 
 def found(module: str, home_of: dict[str, str], name: str, modules: Iterable[str]):
-    """Return a package's attribute `name`, imported from its home; AttributeError if unknown.
-
-    `home_of` maps names to modules; `modules` are further known names, for the hint.
-    """
+    """Return a package's attribute, imported from its home; `modules` are known names besides."""
     if name not in home_of:
         # no hint for attributes that Python itself looks up in modules
         close = "" if name[0] == "_" else nearest(name, [*home_of, *modules])

@@ -9,11 +9,9 @@ from typing import Any, Self
 
 #: Most rounds of a run: floats hold every integer up to here.
 LONGEST = 2**53
-#: Largest common denominator, and largest product of one with a number of rounds, so that sums and
-#: differences of such products fit in 64 bits.
+#: Largest common denominator, and product of one with a number of rounds: sums fit in 64 bits.
 FINEST, LARGEST = 2**31, 2**62
-#: Decimal exponents of the smallest and largest numbers other than 0: others would underflow or
-#: overflow as floats.
+#: Decimal exponents of the smallest and largest numbers, other than 0, that floats can hold.
 DECADES = 300
 
 
@@ -69,10 +67,7 @@ def without_quotes(value: Any) -> str:
 def common_denominator(
     name: str, values: Sequence, rounds: int | None = None
 ) -> tuple[list[int], int]:
-    """Return exact numerators over one common denominator.
-
-    ValueError for an irrational value, or if a product with `rounds` rounds could leave 64 bits.
-    """
+    """Return exact numerators over a common denominator; ValueError if products leave 64 bits."""
     try:
         numerators, denominator = _common_denominator(name, tuple(map(str, values)))
     except ValueError:

@@ -63,10 +63,9 @@ SERIES_QUANTITY = "the quantity that the figure shows of the series"
 DRAWN = _tabled("drawn") | declared("figures")
 #: Columns of a replay of released programs: one run, no replicates.
 REPLAYED = _tabled("replayed")
-#: Columns of findings (a row per question of a test) and verdicts (a row per claim and reading):
-#: the Parquet files, and the committed tables, which have fewer.
+#: Columns of findings (a row per question of a test) and verdicts (a row per claim and reading).
 JUDGED = _tabled("judged")
-#: Columns of the arena's tables; `standings` has a row per contract, instance, policy and setting.
+#: Columns of the arena's tables.
 ARENA = _tabled("arena")
 _MEASURED = ("contract_regret", "shortfall", "worst_shortfall")
 ARENA |= {

@@ -13,7 +13,7 @@ from fairbandits.rationals import common_denominator
 
 
 def merits(means: np.ndarray, merit: str = "power", c: float = 1.0) -> np.ndarray:
-    """Return f(mu_i), shape (..., n_arms); ValueError for an unknown merit function."""
+    """Return f(mu_i), shape (..., n_arms)."""
     means = np.asarray(means, float)
     if merit not in ("power", "exponential"):
         raise ValueError(f"merit must be one of power, exponential, got {merit!r}")
@@ -113,10 +113,8 @@ def decomposition(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of the reward regret, each (..., n_checkpoints) (Theorem 4, Eq. 5).
 
-    The first part is sum_g (N_g(t) - floor(beta_g t)) Delta_g, the cost of rounds of suboptimal
-    groups beyond their quotas. The second part is the cost of the policies within the groups.
-    `probability` has summed probabilities of being drawn, or pulls, which give the second part on
-    the realised path.
+    They are the cost of rounds of suboptimal groups beyond their quotas, and of the policies within
+    the groups, from summed probabilities of being drawn, or from pulls.
     """
     plays, means = fitted(plays, means)
     values = group_values(means, groups, merit, c)

@@ -13,9 +13,7 @@ def summarise(
 ) -> pd.DataFrame:
     """Return one quantity's curve over replicates, with `law` and `series` as columns.
 
-    `curves` has shape (n_replicates, n_rounds); `x` is the column of `rounds`. Columns: ``mean``
-    with its 95 % t interval ``mean_low``, ``mean_high``; ``run_low`` and ``run_high``, the range of
-    95 % of the replicates; ``one_run`` (replicate 0); ``n_replicates``.
+    `curves` has shape (n_replicates, n_rounds), the mean a t interval; runs are 95 % of replicates.
     """
     n = curves.shape[0]
     mean = curves.mean(axis=0)

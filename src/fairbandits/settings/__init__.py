@@ -1,4 +1,1 @@
-"""From YAML to checked settings: schemas, defaults, errors, variants.
-
-The workflow reads them on every start, so neither Numba nor pandas is imported by any of them.
-"""
+"""From YAML to checked settings; on every start, so without an import of Numba or pandas."""

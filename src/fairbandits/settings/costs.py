@@ -3,8 +3,8 @@
 from fairbandits.policies.own import is_own
 from fairbandits.settings.spec import RunSpec
 
-#: Nanoseconds a round: constant, and per arm. They are rough and the same on every machine, so that
-#: the cut of the work, hence which jobs run again, depends on the settings alone.
+#: Nanoseconds a round: constant, and per arm; rough, and the same on every machine, so that the cut
+#: of the work depends on the settings alone.
 COSTS = {
     "banditq, bandit": (15, 4),
     "banditq, full": (5, 2.5),

@@ -237,10 +237,7 @@ def _played(
 
 
 def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
-    """Return the recorded rounds of a run of another length; the horizon stands for all beyond it.
-
-    A run longer by a factor also records each round times that factor.
-    """
+    """Return the recorded rounds at another horizon, which stands for all beyond it."""
     wanted = sorted({*rounds, *(factor * one for one in rounds)})
     kept = [one for one in wanted if one < horizon]
     return kept if kept == wanted else [*kept, horizon]
@@ -259,10 +256,7 @@ def _checked_source(policy: str, cells: Sequence[dict[str, Any]], place: str) ->
 def check_start(
     policy: str, parameters: dict, watching: Sequence[tuple], n_arms: int, horizon: int, place: str
 ) -> None:
-    """Raise ConfigError unless a policy with its observers can be started.
-
-    A start imports Numba, so what could be started is remembered, also by later processes.
-    """
+    """Raise ConfigError unless a policy with its observers can be started, now or once before."""
     started = remembered("started", "engine", "observers", "policies")
     same = checksum(repr((policy, parameters, watching, n_arms, horizon)).encode()).hex()
     if same in started:

@@ -1,8 +1,4 @@
-"""Labels of runs that are not the published ones, for figures and pages.
-
-The datasets' footers have ``scale``, and in ``changed`` the differences from the published
-settings, in words; at the published scale neither.
-"""
+"""Labels of runs that are not the published ones, for figures and pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -17,20 +17,12 @@ FILE = "variant.yaml"
 #: Subfolders of the results in every run, whatever the papers.
 TAKEN = ("audit", "cache", "notebooks", "site")
 
-#: Keys that describe the paper, hence are no settings.
-FACTS = ("published_replicates",)
-
 
 class Changes:
-    """Settings that replace those of experiments.
-
-    `values` maps ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER`` to a value. An
-    experiment can be a suite, and can follow its paper and a dot.
-    """
+    """Values for ``EXPERIMENT.SETTING`` or ``EXPERIMENT.POLICY.PARAMETER``, or of a suite."""
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
-        self._values = values
-        self._where = where
+        self._values, self._where = values, where
         self._homes: dict[str, dict[str, None]] = {name: {} for name in values}
         self._having: dict[str, list[str]] = {name: [] for name in values}
         self._known: dict[str, set[str]] = {}
@@ -94,12 +86,11 @@ class Changes:
 def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
     """Return an experiment's settings, each with its path of keys.
 
-    A policy has all its parameters, also those left at their defaults unless only the `written`
-    ones are wanted, for which no policy, and with it Numba, is imported.
+    A policy has its defaults, too, unless only the `written` are wanted, which needs no Numba.
     """
     paths: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
-        if key in FACTS or not isinstance(entry, dict):
+        if key == "published_replicates" or not isinstance(entry, dict):
             continue
         if "value" in entry:
             paths[key] = (key,)
@@ -132,7 +123,6 @@ def _replaced(node: Any, old: Any, new: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as text, shortened if long."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

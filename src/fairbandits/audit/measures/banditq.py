@@ -253,11 +253,9 @@ def put_back_excess(arms, rounds):
 
 
 def missed(horizon, target=1 / 8, early=1 / 2):
-    """Return what the first of two arms misses of its target by the horizon, in rewards.
+    """Return what an arm misses of its target under BanditQ with full information and V = sqrt(T).
 
-    It pays 1/2 in the first half and 0 after it, the second pays 1. BanditQ with full information
-    is Algorithm 1 with V = sqrt(T) and a step of 1 / sqrt(2 S); with two arms the projection onto
-    the simplex moves both by the same and cuts at 0 and 1.
+    It pays 1/2 in the first half and 0 after it; the other arm pays 1.
     """
     weight = math.sqrt(horizon)
     chance, queue, squares, earned = 0.5, 0.0, 0.0, 0.0
@@ -274,10 +272,7 @@ def missed(horizon, target=1 / 8, early=1 / 2):
 
 @function("r")
 def outgrown(first, doublings):
-    """Whole rewards by which BanditQ's violation on the adversary's sequence outgrows T^(3/4).
-
-    For each doubling of a first horizon: what is missed at T less 2^(3/4) times that at T / 2.
-    """
+    """Whole rewards by which BanditQ's violation on the adversary's sequence outgrows T^(3/4)."""
     found = [missed(first * 2**power) for power in range(doublings + 1)]
     return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
 
@@ -300,8 +295,7 @@ def solver():
 def errors_of(z, tolerance):
     """Return the errors of the solver's maximisers of sum log q + <q, z>, shape (n_inputs, 2).
 
-    First the spread of 1 / q_i + z_i, which is the same for all i at the maximum, relative to the
-    largest 1 / q_i or z_i; then the distance of the sum of q from 1.
+    First the spread of 1 / q_i + z_i, which is 0 at the maximum, then the distance of sum q from 1.
     """
     top = z.max(axis=1, keepdims=True)
     shift = np.empty(len(z))

@@ -133,8 +133,7 @@ def fluid_pulls(means, quotas, penalties, horizon):
 def frontier(x, y, own, other, level, levels):
     """Height y at one of evenly spaced levels of x that two sets of cells reach, of one set.
 
-    The curve goes through the means of the stacked cells of `own`. A replicate's value is its
-    height less the slope times the distance of its own x from the level: their spread is its error.
+    A replicate's value is its height less the slope times its own x's distance from the level.
     """
     own, other = (np.broadcast_to(one, (1, 1, x.shape[2])).ravel() for one in (own, other))
     if not (own.any() and other.any()):
