@@ -57,7 +57,6 @@ def behind(
 
 @cache
 def source(file: str, package: Path = PACKAGE) -> Source:
-    """Return the definitions and imports of a file of the package."""
     text = (package / file).read_text(encoding="utf-8")
     tree, lines = ast.parse(text), text.splitlines(keepends=True)
     definitions: dict[str, tuple[Definition, ...]] = {}

@@ -47,7 +47,6 @@ def declared(*folders: str) -> dict[str, Column]:
 
 
 def _tabled(table: str) -> dict[str, Column]:
-    """Return the columns of one table of ``columns.csv``, in its order."""
     with (Path(__file__).parent / "columns.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["table"] == table]
     return {
@@ -98,7 +97,6 @@ ROWS = {
 
 
 def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
-    """Return a column's entry, None if the dictionary lacks it."""
     known = KINDS.get(kind, {}).get(name)
     if kind == "figure" and known:
         said = {"quantity": footer.get("quantity", SERIES_QUANTITY), "unit": footer.get("unit", "")}

@@ -142,7 +142,6 @@ def collect_code(*parts: str) -> str:
 
 
 def figure_code(paper: str) -> str:
-    """Return the fingerprint of the code that draws a paper's figures from datasets."""
     return collect_code("figures/draw.py", f"figures/{paper}.py")
 
 
@@ -188,7 +187,6 @@ def _contents(name: str) -> dict[str, Any]:
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the docstrings of a file and of all that is in it."""
     having = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
         if isinstance(node, having) and ast.get_docstring(node, clean=False) is not None:
@@ -275,14 +273,12 @@ def located(imported: str, package: Path) -> tuple[str, list[str]]:
 
 
 def _packages_of(name: str) -> Iterator[str]:
-    """Yield the packages that contain a file, outer and inner."""
     packages = ((folder / "__init__.py").as_posix() for folder in Path(name).parents)
     yield from (one for one in packages if (PACKAGE / one).is_file())
 
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return the versions of the packages that numbers or files depend on."""
     return {name: metadata.version(name) for name in ("fairbandits", "numba", "numpy", "pyarrow")}
 
 

@@ -127,7 +127,6 @@ def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
 
 
 def content_of_run(hashes: Iterable[str]) -> str:
-    """Return the hash of a run's content, from those of its replicates in order."""
     return hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
 
 

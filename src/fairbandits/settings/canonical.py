@@ -28,7 +28,6 @@ UNJUDGED_SEED = 20240711
 
 
 def digest_of(content: Any) -> str:
-    """Return a hash of plain values, as 16 hexadecimal digits."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -79,7 +79,6 @@ class Config:
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
     def experiment(self, paper: str, name: str) -> Experiment:
-        """Return an experiment, or raise ConfigError naming the nearest."""
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
         expect_known(key := f"{paper}/{name}", known, f"no experiment {key!r}")
         return known[key]
@@ -110,7 +109,6 @@ class Config:
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
-    """Return the configuration of these files, later ones overriding earlier ones."""
     merged = reduce(merge, (read_yaml(Path(file)) for file in files), {})
     return build_config(merged, " + ".join(map(str, files)), root)
 
@@ -155,7 +153,6 @@ class _Paper:
 
     @property
     def replays(self) -> list[Replay]:
-        """Released programs that are run again."""
         return [
             Replay(self.slug, name, block.title, tuple(block.figures), block.horizon)
             for content in self.files.values()

@@ -91,7 +91,6 @@ class Experiment:
 
     @property
     def dataset(self) -> str:
-        """The dataset's path in the folder of results."""
         parts = (self.paper, self.suite, self.instance) if self.suite else (self.paper, self.name)
         return f"{'/'.join(parts)}.parquet"
 
@@ -117,7 +116,6 @@ class Replay:
 
     @property
     def table(self) -> str:
-        """Path of its table in the folder of results."""
         return f"{self.paper}/{self.name}.parquet"
 
 
@@ -131,7 +129,6 @@ def experiment_of(
     suite: str,
     audit: bool,
 ) -> Experiment:
-    """Return an experiment at the scale of the settings."""
     limits, factors = settings.limits_of(block), settings.factors or Factors()
     most = max(limits.horizon or block.horizon, block.n_arms)
     horizon = factors.horizon * min(block.horizon, most)

@@ -61,7 +61,6 @@ def validated(content: Any, model: type[M], where: str, inside: str = "") -> M:
 
 
 def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> str:
-    """Return an error in words: place, what is allowed, and what is there."""
     place = [inside] if inside else []
     for part in error["loc"]:
         if part == "[key]":

@@ -21,8 +21,6 @@ from fairbandits.settings.models import Model, require
 from fairbandits.settings.spec import ranges_of, shares_of
 
 LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")
-#: Rounding error allowed in the load of targets that need every round.
-SLACK = 1e-9
 PROVENANCES = ("stated", "derived", "released-code", "reconstructed", "chosen")
 T = TypeVar("T")
 
@@ -392,7 +390,7 @@ class ExperimentBlock(Model):
             require(target == 0 or (target > 0 and mean > 0), f".targets {allowed}, got {got}")
             load += target / mean if target else 0.0
         most = "sum of target / mean must be at most 1"
-        require(load <= 1 + SLACK, f".targets cannot be met: {most}, got {load:.4f}")
+        require(load <= 1 + 1e-9, f".targets cannot be met: {most}, got {load:.4f}")
 
     def _check_drawn_quotas(self) -> None:
         if not self.drawn_quotas:

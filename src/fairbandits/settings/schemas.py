@@ -62,7 +62,6 @@ def _sources(package: Path) -> dict[Path, bytes]:
 
 
 def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
-    """Return the path of a paper's file: experiments, audit, claims or published."""
     return root / "papers" / paper / f"{part}.yaml"
 
 
@@ -94,7 +93,6 @@ class _Loader(LOADER):
         self.where, self.depth, self.seen = where, 0, set()
 
     def refuse(self, node: yaml.Node, words: str, more: str = "") -> None:
-        """Raise ConfigError that names the line."""
         raise ConfigError(f"{self.where} {words} in line {node.start_mark.line + 1}{more}")
 
     def construct_object(self, node: yaml.Node, deep: bool = True) -> Any:
@@ -135,7 +133,6 @@ for _kind in ("int", "float"):
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file, or raise ConfigError."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:

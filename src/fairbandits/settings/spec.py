@@ -56,7 +56,6 @@ class RunSpec:
         return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in values})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the given fields as plain values that JSON can hold."""
         usual = {one.name: _default(one) for one in fields(self)}
         return {key: listed(one) for key, one in vars(self).items() if one != usual[key]}
 
@@ -72,7 +71,6 @@ class RunSpec:
 
     @property
     def total_rounds(self) -> int:
-        """Number of rounds of one replicate, all cells together."""
         return sum(self.horizon_of(cell) for cell in self.cells)
 
     def horizon_of(self, cell: Mapping[str, Any]) -> int:

@@ -30,7 +30,6 @@ class Changes:
     def of(
         self, paper: str, names: Iterable[str], block: dict[str, Any]
     ) -> tuple[dict[str, Any], list[str]]:
-        """Return an experiment's changed block, and the changes in words."""
         names = list(filter(None, names))
         self._known.setdefault(paper, set()).update(names)
         words = []
