@@ -9,7 +9,7 @@ import pytest
 from fairbandits.audit.measures.ht_ucb import frontier, straightness
 from fairbandits.theory import bounds
 from fairbandits.theory import penalised_instances as problem
-from fairbandits.theory.fluid import fluid_pulls
+from fairbandits.theory.penalised import fluid_pulls
 from small_records import cell_of, evaluated, numbers
 
 SEED = 20240919

@@ -23,8 +23,7 @@ from fairbandits.measures.penalised import (
     unfairness,
     unfairness_levels,
 )
-from fairbandits.theory.fluid import fluid_pulls
-from fairbandits.theory.penalised import arm_sets, oracle_allocation, oracle_loss
+from fairbandits.theory.penalised import arm_sets, fluid_pulls, oracle_allocation, oracle_loss
 
 SEED = 20240901
 many = settings(deadline=None, derandomize=True, max_examples=200)

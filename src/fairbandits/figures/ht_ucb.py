@@ -18,8 +18,7 @@ from fairbandits.measures.penalties import penalty_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
-from fairbandits.theory.fluid import fluid_pulls
-from fairbandits.theory.penalised import arm_sets
+from fairbandits.theory.penalised import arm_sets, fluid_pulls
 
 #: Reward laws; the paper states a range for rewards, but not for these experiments.
 LAW_NAMES = LAW_TITLES | {"bernoulli": "Bernoulli rewards"}

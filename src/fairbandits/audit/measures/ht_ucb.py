@@ -9,8 +9,8 @@ from fairbandits.audit.measures.common import number
 from fairbandits.measures import penalised
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.theory import bounds, penalised_instances
-from fairbandits.theory.fluid import fluid_pulls as fluid_law
 from fairbandits.theory.penalised import arm_sets, oracle_loss
+from fairbandits.theory.penalised import fluid_pulls as fluid_law
 
 
 @measure("rta", "reward per round")
