@@ -150,7 +150,7 @@ def test_two_drawings_are_the_same_bytes(config, drawings, replays, paper, figur
 
 @pytest.mark.parametrize(("paper", "figure"), SIMULATED, ids=map("-".join, SIMULATED))
 def test_first_panel_shows_the_primary_law(config, drawings, paper, figure):
-    files, laws = drawings(paper, figure), config.of_figure(paper, figure).laws
+    files, laws = drawings(paper, figure), config.shown_in(paper, figure)[0].laws
     curves = read_table(files["table"]).to_pandas()
     assert list(dict.fromkeys(curves["law"])) == list(laws)
     if paper == "banditq":
@@ -219,7 +219,7 @@ def test_table_has_the_means_of_the_dataset(config, drawings, paper, figure):
     curves = read_table(drawings(paper, figure)["table"]).to_pandas()
     assert list(curves) == ["law", "series", "round", *CURVE, "n_replicates"]
     assert set(curves["n_replicates"]) == {REPLICATES}
-    experiment = config.of_figure(paper, figure)
+    experiment = config.shown_in(paper, figure)[0]
     seen = 0
     for run in experiment.runs:
         law = run.spec.law

@@ -382,7 +382,7 @@ def test_looking_up_what_is_not_there(paper_scale):
     with pytest.raises(ConfigError, match=re.escape(wanted)):
         paper_scale.experiment("banditq", "fullinformation")
     with pytest.raises(ConfigError, match="no figure 'banditq_fig9'; did you mean"):
-        paper_scale.of_figure("banditq", "fig9")
+        paper_scale.shown_in("banditq", "fig9")
 
 
 def test_group_quotas_are_summed_when_the_configuration_is_read(changed):

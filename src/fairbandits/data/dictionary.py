@@ -117,5 +117,5 @@ def metadata_of(kind: str, name: str, footer: Mapping[str, Any]) -> dict[str, st
     column = column_of(kind, name, footer)
     if column is None:
         return {}
-    given = {"unit": column.unit, "range": column.range, "per": column.per}
+    given = {key: getattr(column, key) for key in ("unit", "range", "per")}
     return {"description": column.meaning} | {key: one for key, one in given.items() if one}

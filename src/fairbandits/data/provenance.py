@@ -47,10 +47,8 @@ def cache_root() -> Path:
     """Return the folder of caches, one for this process alone where it cannot be written."""
     if "numba" in sys.modules:  # all that compiles asks here first
         guard_numba()
-    if folder := os.environ.get("FAIRBANDITS_CACHE_DIR"):
-        return _writable(Path(folder))
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return _writable(Path(base) / "fairbandits")
+    return _writable(Path(os.environ.get("FAIRBANDITS_CACHE_DIR") or f"{base}/fairbandits"))
 
 
 @cache

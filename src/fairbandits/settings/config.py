@@ -8,7 +8,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from fairbandits.settings.canonical import UNJUDGED_SEED, seed_of_digest
+from fairbandits.settings.canonical import seed_of_digest
 from fairbandits.settings.costs import MOST
 from fairbandits.settings.deciding import Deciding, decided
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
@@ -96,16 +96,12 @@ class Config:
             raise ConfigError(f"{other or paper} has no experiment {name!r}{meant(name, known)}")
         return chosen
 
-    def of_figure(self, paper: str, figure: str) -> Experiment:
-        known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
-        expect_known(key := f"{paper}_{figure}", known, f"no figure {key!r}")
-        return known[key]
-
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
+        known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
+        expect_known(key := f"{paper}_{figure}", known, f"no figure {key!r}")
         own = (block for block in self.experiments if block.paper == paper)
-        companions = (block for block in own if figure in block.companion_to)
-        return self.of_figure(paper, figure), *companions
+        return known[key], *(block for block in own if figure in block.companion_to)
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
@@ -189,8 +185,7 @@ class _Paper:
 
     def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
         """Return what a seed follows from: a number for all that shares the rewards of figures."""
-        seed = self.files[self.file].seed
-        pinned = UNJUDGED_SEED if seed is None else seed
+        pinned = self.files[self.file].seed
         shared = others[experiment.runs[0].spec.stream.partition("/")[2]]
         name = experiment.suite or experiment.name
         return self.decided.drawn.get(name, pinned) if shared.audit else pinned

@@ -1,7 +1,4 @@
-"""All that decides the verdicts on a paper's claims, part by part, and the digests that follow.
-
-The configuration needs digests on every start: they are kept by the bytes of what they follow from.
-"""
+"""All that decides the verdicts on a paper's claims, part by part, and the digests that follow."""
 
 import json
 import keyword
@@ -13,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.data.definitions import asked, behind, source
-from fairbandits.data.provenance import PACKAGE, remembered
+from fairbandits.data.provenance import PACKAGE, located, remembered
 from fairbandits.data.whole import checksum
 from fairbandits.settings import schemas
 from fairbandits.settings.canonical import canonical, digest_of, nameless, plain
@@ -21,8 +18,7 @@ from fairbandits.settings.schemas import ROOT, SHARED_RULES, paper_file, read_ya
 
 #: The registry of words, which is asked for names, and the tables of procedures.
 WORDS, PROCEDURES = "audit/measures", "audit/procedures.py"
-#: What no verdict depends on though code that decides uses it: the registry itself, the reading of
-#: files, and messages.
+#: What no verdict depends on though code that decides uses it: registry, reading, messages.
 WITHOUT = (
     *("audit/measures/__init__.py", "audit/cells.py", "audit/expressions.py"),
     *("settings/schemas.py", "data/dictionary.py"),
@@ -168,8 +164,7 @@ def _code(
     for test in tests.values():
         name = test["rule"].get("procedure")
         if name in imports:
-            _, *folders, _ = imports[name].split(".")
-            roots |= {(f"{'/'.join(folders)}.py", name)}
+            roots |= {(located(imports[name], package)[0], name)}
     found = behind(roots, WITHOUT, package)
     return {f"code of {name}": one for name, one in found.items()}, reads_off
 

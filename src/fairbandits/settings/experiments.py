@@ -96,12 +96,10 @@ class Experiment:
 
     def facts(self) -> dict[str, Any]:
         """Return the experiment's part of the dataset's footer, as plain values."""
-        always, optional = (
-            {name: listed(getattr(self, name)) for name in names} for names in (ALWAYS, OPTIONAL)
-        )
-        given = {name: value for name, value in optional.items() if value or value == 0}
+        values = {name: listed(getattr(self, name)) for name in (*ALWAYS, *OPTIONAL)}
+        given = {name: one for name, one in values.items() if name in ALWAYS or one or one == 0}
         runs = {run.name: run.spec.to_json() for run in self.runs}
-        return {"paper": self.paper, "experiment": self.name, **always, "runs": runs, **given}
+        return {"paper": self.paper, "experiment": self.name, **given, "runs": runs}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from fairbandits.lookup import nearest
 from fairbandits.policies.parameters import Check, number, per_arm, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
 from fairbandits.settings import models as m
+from fairbandits.settings.canonical import UNJUDGED_SEED
 from fairbandits.settings.models import Model, require
 from fairbandits.settings.spec import ranges_of, shares_of
 
@@ -435,7 +436,7 @@ class PaperFile(Model):
     paper: m.Slug  # the folder's name
     title: m.Text
     #: root seed of the runs that figures show, in experiments.yaml: no change of a claim changes it
-    seed: m.of(whole(at_least=0)) | None = None
+    seed: m.of(whole(at_least=0)) = UNJUDGED_SEED
     experiments: Annotated[dict[m.Name, dict[str, Any]], m.Some]
     replays: dict[m.Name, ReplayBlock] = Field(default={})
 

@@ -44,16 +44,11 @@ class RunSpec:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Return the specification that `to_json` wrote; ValueError for wrong or missing keys."""
-        known = {one.name for one in fields(cls)}
-        needed = {one.name for one in fields(cls) if _default(one) is MISSING}
-        for wrong, what in (
-            (content.keys() - known, "has no key"),
-            (needed - content.keys(), "needs the key"),
-        ):
-            if wrong:
-                raise ValueError(f"a run's specification {what} {min(wrong)!r}")
         values = content.items()
-        return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in values})
+        try:
+            return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in values})
+        except TypeError as error:  # which names the key
+            raise ValueError(f"a run's specification: {error}") from None
 
     def to_json(self) -> dict[str, Any]:
         usual = {one.name: _default(one) for one in fields(self)}
