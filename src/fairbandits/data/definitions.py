@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from fairbandits.data.provenance import PACKAGE, docstrings, located, tokens
+from fairbandits.data.provenance import PACKAGE, docstrings, imports_of, located, tokens
 
 NAMED = ast.Name | ast.Attribute
 
@@ -77,14 +77,7 @@ def source(file: str, package: Path = PACKAGE) -> Source:
         one = Definition(file, names[0], digest, uses, given, isinstance(node, ast.Expr))
         for name in names:
             definitions[name] = (*definitions.get(name, ()), one)
-    imports = {
-        (alias.asname or alias.name).partition(".")[0]: f"{origin}{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for origin in [f"{node.module}." if isinstance(node, ast.ImportFrom) else ""]
-        for alias in node.names
-    }
-    return Source(definitions, imports)
+    return Source(definitions, dict(imports_of(tree, package / file)))
 
 
 def _names(node: ast.stmt) -> Iterator[str]:

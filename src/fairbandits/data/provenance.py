@@ -180,7 +180,9 @@ def _contents(name: str) -> dict[str, Any]:
         tables = _tables(tree) if name in REGISTRIES else []
         kept = "".join(tokens(content.decode(), [*docstrings(tree), *tables]))
         digest = hashlib.sha256(kept.encode()).hexdigest()
-        known[key] = {"imports": list(_names(tree, PACKAGE / name)), "tokens": digest}
+        imported = [one for _, one in imports_of(tree, PACKAGE / name)]
+        own = [one for one in imported if one.partition(".")[0] == PACKAGE.name]
+        known[key] = {"imports": own, "tokens": digest}
     return known[key]
 
 
@@ -226,19 +228,18 @@ def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
         ended = False
 
 
-def _names(tree: ast.Module, file: Path) -> Iterator[str]:
-    """Yield a file's imports from the package, as ``package.module.name``."""
+def imports_of(tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
+    """Yield each name that a file imports, and what it stands for, ``package.module.name``."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
         if getattr(node, "level", 0):
             raise ValueError(
                 f"{file}, line {node.lineno}: an import inside the package must be absolute, "
                 f"from {PACKAGE.name}, so that fingerprints can follow it"
             )
-        origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-        names = (f"{origin}{one.name}" for one in node.names)
-        yield from (one for one in names if one.partition(".")[0] == PACKAGE.name)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for one in node.names:
+                yield (one.asname or one.name).partition(".")[0], f"{origin}{one.name}"
 
 
 @cache
