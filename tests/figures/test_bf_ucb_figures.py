@@ -55,7 +55,7 @@ def test_regret_is_that_of_the_definition(paper):
         columns = ["run", "round", "plays", "mean", "probability"]
         rows = figures.rows_of(figures.is_bf_ucb)
         data = Dataset(*load_dataset(paper.file(experiment.name), columns, rows))
-        for run_, drawn in figures.each_run(data, figures.is_bf_ucb):
+        for _, run_, drawn in figures.each_run([data]):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
             found = figures.regrets_of(run_, drawn)
             counted, between = found["regret, pulls"], found["regret between groups"]
@@ -88,10 +88,10 @@ def test_rewards_are_those_after_the_initial_rounds(paper):
     ]
     (found,) = (
         ratio
-        for version, label, baseline, _, ratio in figures.ratios_to_ucb(datasets)
-        if (version, label, baseline) == ("paper", "GEF", "UCB")
+        for label, baseline, run_, ratio in figures.ratios_to_ucb(datasets)
+        if (figures.version_of(run_.spec), label, baseline) == ("paper", "GEF", "UCB")
     )
-    by_name = {run_.policy: run_ for run_, *_ in figures.each_run(datasets[0], figures.at_quota)}
+    by_name = {run_.policy: run_ for _, run_, _ in figures.each_run(datasets[:1])}
     earned = [
         (by_name[name].values["plays"] - by_name[name].values["initial_plays"])[1, -1]
         @ by_name[name].values["mean"][1, 0]

@@ -27,13 +27,13 @@ def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
 
     for name in ("non_critical_1", "non_critical_2", "critical_1", "critical_3"):
         footer = config.experiment("ht_ucb", name).facts()
-        case = figures.inverse_gaps(footer)
+        arms, inverse = figures.inverse_gaps(footer)
         drawing, axis = plt.subplots()
-        figures._fluid_curve(axis, footer, case)
+        figures._fluid_curve(axis, footer)
         x, y = axis.lines[0].get_data()
         plt.close(drawing)
-        expected = figures.fluid_law(footer)[case.arms]
-        np.testing.assert_allclose(np.interp(case.inverse, x, y), expected, rtol=5e-3)
+        expected = figures.fluid_law(footer)[arms]
+        np.testing.assert_allclose(np.interp(inverse, x, y), expected, rtol=5e-3)
 
 
 def regrets(paper):

@@ -1,8 +1,4 @@
-"""Figures of BanditQ: rates, queues and regret, with full information and with bandit feedback.
-
-Figures 1-6 are of five arms, 8-13 of a thousand: there the released program is replayed with its
-own random numbers, one run beside numbers read off the published curves. Figure 7 is oracle LFG's.
-"""
+"""Figures of BanditQ: 1-7 with five arms, 8-13 the released program replayed with a thousand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,11 +35,7 @@ def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str
 
 
 def _by_law(
-    dataset: Dataset,
-    quantity: str,
-    label: str,
-    replay: pd.DataFrame | None = None,
-    **limits: tuple[float | None, float | None],
+    dataset: Dataset, quantity: str, label: str, replay: pd.DataFrame | None = None, **limits: Any
 ) -> tuple[Figure, np.ndarray, pd.DataFrame]:
     """Draw a quantity by reward law; return the figure, its panels and all curves."""
     curves = pd.concat(
@@ -180,51 +172,53 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
     """
     ((table, footer),) = datasets
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
+    both = {"": 0, ", less benchmark": benchmark}
     curves = pd.concat(
-        summarise(run.law, series, run.rounds, total - less * run.rounds)
+        summarise(run.law, label + words, run.rounds, total - less * run.rounds)
         for run in runs_of(table, footer)
         for label, total in measured(run, footer, "rewards").items()
-        for series, less in ((label, 0), (f"{label}, less benchmark", benchmark))
+        for words, less in both.items()
     )
     laws = panels.different(curves, "law")
     drawing, axes = panels.law_panels(laws, rows=2, sharex=True, sharey="row")
-    for column, law in zip(axes.T, laws, strict=True):
-        for label in footer["labels"].values():
-            for axis, series in zip(column, (label, f"{label}, less benchmark"), strict=True):
-                draw_curve(axis, panels.of(curves, law=law, series=series), label)
-        panels.zero_line(column[1])
+    for row, words in zip(axes, both, strict=True):
+        for axis, part in panels.each(row, curves, law=laws):
+            for label in footer["labels"].values():
+                draw_curve(axis, panels.of(part, series=label + words), label)
+            if words:
+                panels.zero_line(axis)
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
     axes[0, 0].legend()
     return drawing, curves
 
 
-#: Quantity -> its columns in a replay, and the figures of it by feedback.
+#: Quantity -> its columns in a replay, and the figures of it with full information and bandits.
 REPLAYED = {
-    "rates": ("rate", {"full": "fig8", "bandit": "fig11"}),
-    "queues": ("queue", {"full": "fig9", "bandit": "fig12"}),
-    "regret": ("regret", {"full": "fig10", "bandit": "fig13"}),
+    "rates": ("rate", "fig8", "fig11"),
+    "queues": ("queue", "fig9", "fig12"),
+    "regret": ("regret", "fig10", "fig13"),
 }
 
 
 def _replayed(replay: pd.DataFrame, quantity: str, label: str) -> panels.Drawing:
     """Draw a replay as lines, and the numbers read off the published figure as circles."""
-    kind, figures = REPLAYED[quantity]
+    kind, full, bandit = REPLAYED[quantity]
+    figure = full if replay.attrs["feedback"] == "full" else bandit
     published = read_yaml(paper_file("banditq", "published"))["figures"]
-    read_off = published[figures[replay.attrs["feedback"]]]["values"]
-    arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
-    columns = {"regret": "regret"} if kind == "regret" else arms
+    read_off = pd.DataFrame(published[figure]["values"])
+    read_off = panels.of(read_off, quantity="value").set_index(["series", "round"])["value"]
+    columns = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
+    if kind == "regret":
+        columns = {kind: kind}
+    drawing, ((axis,),) = panels.grid(1, 1, figsize=(7.2, 3.7))
     parts = []
     for series, column in columns.items():
-        own = (one for one in read_off if (one["series"], one["quantity"]) == (series, "value"))
-        read = replay["round"].map({one["round"]: one["value"] for one in own}).astype(float)
-        part = {"series": series, "round": replay["round"], "value": replay[column]}
-        parts.append(pd.DataFrame(part | {"published": read}))
+        x, y = replay["round"], replay[column]
+        part = {"series": series, "round": x, "value": y, "published": x.map(read_off[series])}
+        parts.append(pd.DataFrame(part))
+        axis.plot(x, y, color=COLOURS[series], lw=1.0, label=f"{series}, replayed")
     curves = pd.concat(parts, ignore_index=True)
-    drawing, ((axis,),) = panels.grid(1, 1, figsize=(7.2, 3.7))
-    for series in columns:
-        part, words = panels.of(curves, series=series), f"{series}, replayed"
-        axis.plot(part["round"], part["value"], color=COLOURS[series], lw=1.0, label=words)
     panels.rounds_axis(axis, curves)
     axis.set_ylabel(label)
     if kind == "regret":

@@ -1,8 +1,4 @@
-"""Figures 1 to 3 of the BF-UCB paper: regret, distance to the fair policy, rewards and exposure.
-
-Each shows the policies as the paper prints them, without a cut of optimistic means at 1, beside
-those of the authors' program.
-"""
+"""Figures 1 to 3 of the BF-UCB paper, with the policies as printed beside those as released."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,8 +19,7 @@ from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.settings.spec import RunSpec
 
 VERSIONS = {"paper": "as printed, nothing cut off at 1", "released": "as in the released program"}
-GROUPS = ("majority", "minority")
-GROUP_COLOURS = dict(zip(GROUPS, (PALETTE[0], PALETTE[1]), strict=True))
+GROUP_COLOURS = {"majority": PALETTE[0], "minority": PALETTE[1]}
 #: The quota of Figures 2 and 3.
 QUOTA = 0.4
 #: The policies of Figures 3b and 3c, in the order of its bars.
@@ -65,14 +60,15 @@ def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[di
     return rows
 
 
-def each_run(
-    dataset: Dataset, keep: Callable[[RunSpec], bool]
-) -> Iterator[tuple[RunData, np.ndarray]]:
-    """Yield selected runs with the true means, shape (n_replicates, n_arms)."""
-    footer = dataset.footer
-    for run in runs_of(dataset.table, footer, keep):
-        drawn = run.values["mean"][:, 0] if "mean" in run.values else None
-        yield run, np.tile(footer["means"], (footer["replicates"], 1)) if drawn is None else drawn
+def each_run(datasets: list[Dataset]) -> Iterator[tuple[str, RunData, np.ndarray]]:
+    """Yield label, run and true means, (n_replicates, n_arms), of the runs whose rows were read."""
+    for table, footer in datasets:
+        read = set(table["run"].unique().to_pylist())
+        for run in runs_of(table, footer):
+            if run.name in read:
+                fixed = np.tile(footer["means"], (footer["replicates"], 1))
+                drawn = run.values["mean"][:, 0] if "mean" in run.values else fixed
+                yield footer["labels"][run.policy], run, drawn
 
 
 def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
@@ -114,9 +110,8 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         Range: 0 to 1; none for policies without quotas.
     """
     curves = pd.concat(
-        _curve(run, series, run.rounds, values)
-        for dataset in datasets
-        for run, means in each_run(dataset, is_bf_ucb)
+        _curve(run, series, run.rounds, values, quota=quota_of(run.spec))
+        for _, run, means in each_run(datasets)
         for series, values in regrets_of(run, means).items()
     )
     drawing, axes = _two_versions()
@@ -137,9 +132,11 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-def _curve(run: RunData, series: str, rounds: np.ndarray, values: np.ndarray) -> pd.DataFrame:
-    curve = summarise(run.law, series, rounds, values)
-    return curve.assign(version=version_of(run.spec), quota=quota_of(run.spec))
+def _curve(
+    run: RunData, series: str, at: np.ndarray, values: np.ndarray, x: str = "round", **more: Any
+) -> pd.DataFrame:
+    curve = summarise(run.law, series, at, values, x)
+    return curve.assign(version=version_of(run.spec), **more)
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
@@ -147,10 +144,6 @@ def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
         axis.set_title(title, fontsize="medium")
     return drawing, axes
-
-
-def bf_ucb_at_quota(spec: RunSpec) -> bool:
-    return is_bf_ucb(spec) and at_quota(spec)
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +159,7 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     fig2a="distance to the fair policy, high separation",
     fig2b="distance to the fair policy, low separation",
     reads=["mean", "share"],
-    rows=rows_of(bf_ucb_at_quota),
+    rows=rows_of(lambda spec: is_bf_ucb(spec) and at_quota(spec)),
     quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
     "0 to 2",
 )
@@ -178,11 +171,10 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
     {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
     """
     curves = pd.concat(
-        _curve(run, group, rounds, values[:, :, g])
-        for dataset in datasets
-        for run, means in each_run(dataset, bf_ucb_at_quota)
+        _curve(run, group, rounds, values[:, :, g], quota=quota_of(run.spec))
+        for _, run, means in each_run(datasets)
         for rounds, values in [distance_of(run, means)]
-        for g, group in enumerate(GROUPS)
+        for g, group in enumerate(GROUP_COLOURS)
     )
     drawing, axes = _two_versions(sharey=True)
     for axis, part in panels.each(axes[0], curves, version=VERSIONS):
@@ -195,35 +187,30 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, str, RunData, np.ndarray]]:
-    """Yield version, policy, UCB's name, run and its expected rewards over UCB's, run by run.
+def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
+    """Yield policy, UCB's name, run and its expected rewards over UCB's, run by run.
 
     All are divided by the UCB of their version; BF-UCB also by the other UCBs, in their replicates.
     """
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
-    for dataset in datasets:
-        for run, means in each_run(dataset, at_quota):
-            label = dataset.footer["labels"][run.policy]
-            played = run.values["plays"] - run.values["initial_plays"]
-            earned = pseudo_reward(played, means)
-            if label in POLICIES:
-                rewards[version_of(run.spec), label] = run, earned
-                if label == "BF-UCB":
-                    given = means, run.spec.groups, run.spec.parameters["quotas"]
-                    optimum = measures.fair_optimum(run.rounds, *given)
-                    best = played.sum(axis=-1) * optimum / run.rounds
-                    rewards[version_of(run.spec), OPTIMUM] = run, best
-            elif label.startswith("UCB"):
-                others[label] = earned
-    for (version, label), (run, earned) in rewards.items():
-        if label != "UCB":
-            ratio = measures.normalised_reward(earned, rewards[version, "UCB"][1])
-            yield version, label, "UCB", run, ratio
+    for label, run, means in each_run(datasets):
+        version = version_of(run.spec)
+        played = run.values["plays"] - run.values["initial_plays"]
+        earned = pseudo_reward(played, means)
+        if label in POLICIES:
+            rewards[version, label] = run, earned
+        elif label.startswith("UCB"):
+            others[label] = earned
         if label == "BF-UCB":
-            for name, baseline in others.items():
-                ratio = measures.normalised_reward(earned[: len(baseline)], baseline)
-                yield version, label, name, run, ratio
+            given = means, run.spec.groups, run.spec.parameters["quotas"]
+            optimum = measures.fair_optimum(run.rounds, *given)
+            rewards[version, OPTIMUM] = run, played.sum(axis=-1) * optimum / run.rounds
+    for (version, label), (run, earned) in rewards.items():
+        bases = {"UCB": rewards[version, "UCB"][1]} if label != "UCB" else {}
+        bases |= others if label == "BF-UCB" else {}
+        for name, base in bases.items():
+            yield label, name, run, measures.normalised_reward(earned[: len(base)], base)
 
 
 @figure(
@@ -246,27 +233,27 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
         Label of the UCB that the rewards are divided by.
     """
     parts = []
-    for version, label, baseline, run, ratio in ratios_to_ucb(datasets):
+    for label, baseline, run, ratio in ratios_to_ucb(datasets):
         started = np.isfinite(ratio).all(axis=0)
         started[-1] = True
-        curve = summarise(run.law, label, run.rounds[started], ratio[:, started])
-        parts.append(curve.assign(version=version, baseline=baseline))
+        at = run.rounds[started]
+        parts.append(_curve(run, label, at, ratio[:, started], baseline=baseline))
     curves = pd.concat(parts)
     drawing, axes = _two_versions(3, sharey=True)
-    for column, version in enumerate(VERSIONS):
+    for (above, middle, below), version in zip(axes.T, VERSIONS, strict=True):
         part = panels.of(curves, version=version)
-        for axis in axes[:2, column]:
+        for axis in (above, middle):
             for label in (*POLICIES[:-1], OPTIMUM):
                 curve = panels.of(part, series=label, baseline="UCB")
                 draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
         for baseline, curve in panels.of(part, series="BF-UCB").groupby("baseline", sort=False):
             colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
             look = {"name": f"over {baseline}", "colour": colour, "spread": False}
-            draw_curve(axes[2, column], curve, "BF-UCB", one_run=False, **look)
-        for axis in axes[:, column]:
+            draw_curve(below, curve, "BF-UCB", one_run=False, **look)
+        for axis in (above, middle, below):
             axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
             panels.rounds_axis(axis, part)
-        for axis in axes[1:, column]:
+        for axis in (middle, below):
             axis.set_xscale("log")
             axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
     axes[0, 0].set_ylabel("rewards over UCB's")
@@ -278,24 +265,10 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-def _exposures(
-    datasets: list[Dataset],
-    x: str,
-    shown: Callable[[np.ndarray, list[int]], np.ndarray],
-    more: Callable[[str, list[int]], dict[str, str]],
-) -> pd.DataFrame:
-    """Return what is shown of the arms' pulls at the end, given the groups, of each policy."""
-    parts = []
-    for dataset in datasets:
-        groups = dataset.footer["groups"]
-        for run, _ in each_run(dataset, at_quota):
-            label = dataset.footer["labels"][run.policy]
-            if label in POLICIES:
-                pulls = shown(run.values["plays"][:, -1], groups)
-                curve = summarise(run.law, label, np.arange(1, pulls.shape[1] + 1), pulls, x)
-                columns = {"version": version_of(run.spec)} | more(label, groups)
-                parts.append(curve.assign(**columns, sd=pulls.std(axis=0, ddof=1)))
-    return pd.concat(parts)
+def _exposure(label: str, run: RunData, x: str, pulls: np.ndarray, **more: Any) -> pd.DataFrame:
+    """Return the pulls of arms or groups at the end, with their standard deviation."""
+    at = np.arange(1, pulls.shape[1] + 1)
+    return _curve(run, label, at, pulls, x, **more, sd=pulls.std(axis=0, ddof=1))
 
 
 @figure(
@@ -322,11 +295,12 @@ def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
     sd : {unit}
         Standard deviation of the value over the replicates. Range: at least 0.
     """
-    curves = _exposures(
-        datasets,
-        "group",
-        measures.per_group,
-        lambda label, groups: {"arms": " and ".join(map(str, groups)) + " arms"},
+    curves = pd.concat(
+        _exposure(label, run, "group", pulls, arms=f"{' and '.join(map(str, groups))} arms")
+        for label, run, _ in each_run(datasets)
+        if label in POLICIES
+        for groups in [run.spec.groups]
+        for pulls in [measures.per_group(run.values["plays"][:, -1], groups)]
     )
     sizes = panels.different(curves, "arms")
     drawing, axes = _two_versions(len(sizes), sharey=True)
@@ -370,11 +344,11 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
     rotated
         Label that the authors' notebook writes below the bars of this policy.
     """
-    curves = _exposures(
-        datasets,
-        "arm",
-        lambda pulls, groups: pulls[:, groups[0] :],
-        lambda label, groups: {"rotated": ROTATED[label]},
+    curves = pd.concat(
+        _exposure(label, run, "arm", pulls, rotated=ROTATED[label])
+        for label, run, _ in each_run(datasets)
+        if label in POLICIES
+        for pulls in [run.values["plays"][:, -1, run.spec.groups[0] :]]
     )
     drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}

@@ -1,8 +1,4 @@
-"""Figures 2 to 4 of the Fair-Learn paper: cost of fairness, r-Regret, fairness guarantee.
-
-Beside each stand the effects of its missing parameters: the reading of the gaps, LFG's eta, the
-scale of the axis.
-"""
+"""Figures 2 to 4 of the Fair-Learn paper: cost of fairness, r-Regret, fairness guarantee."""
 
 from collections.abc import Iterable
 
@@ -18,7 +14,6 @@ from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.
 LINEAR = 1.0
-SCALES = {"linear": "linear", "symlog": "logarithmic"}
 
 
 @figure(
@@ -45,17 +40,16 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
     readings = panels.different(curves, "panel")
-    for row, scale in zip(axes, SCALES, strict=True):
+    for row, scale in zip(axes, ("linear", "logarithmic"), strict=True):
         for axis, part in panels.each(row, curves, series=("regret", "violation")):
             for reading, dash in zip(readings, ("-", "--"), strict=True):
                 _cost_curves(axis, panels.of(part, panel=reading), reading, dash)
-            if scale == "symlog":
-                axis.set_xscale(scale, linthresh=LINEAR)
+            if scale == "logarithmic":
+                axis.set_xscale("symlog", linthresh=LINEAR)
             else:
                 panels.thousands(axis.xaxis)
             panels.thousands(axis.yaxis)
-            words = f"tolerance α ({SCALES[scale]} axis)"
-            axis.set(xlabel=words, xlim=(0, None), ylim=(0, None))
+            axis.set(xlabel=f"tolerance α ({scale} axis)", xlim=(0, None), ylim=(0, None))
         row[0].set_ylabel("regret R(T)")
         row[1].set_ylabel("largest fairness violation so far")
     axes[0, 0].legend()
@@ -64,21 +58,21 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
 
 def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
     """Yield Fair-UCB at the end at every tolerance, and policies without tolerance at NaN."""
-    footer = dataset.footer
-    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
-    for run in runs_of(*dataset):
-        lost = regret(run.values["plays"], footer["means"])
-        missed = run.values["deficit_sup"].max(axis=-1)
-        tolerance = run.cell.get("tolerance", np.nan)
-        for series, values in (("regret", lost), ("violation", missed)):
-            points = found.setdefault((series, footer["labels"][run.policy]), [])
-            points.append((tolerance, values[:, -1]))
-    (law,) = {spec.law for spec in specs_of(footer).values()}
-    for (series, label), points in sorted(found.items(), key=lambda one: one[0][0]):
-        tolerances, values = zip(*sorted(points, key=lambda point: point[0]), strict=True)
-        at = np.array(tolerances), np.stack(values, axis=1)
-        curve = summarise(law, series, *at, "tolerance")
-        yield curve.assign(policy=label, panel=reading_of(footer))
+    reading = reading_of(dataset.footer)
+    for series, cost in (("regret", _regret), ("violation", _violation)):
+        for (label, law), (tolerances, values) in panels.along_sweeps(dataset, cost).items():
+            order = np.argsort(tolerances, kind="stable")
+            along = tolerances[order], values.take(order, axis=1)
+            curve = summarise(law, series, *along, "tolerance")
+            yield curve.assign(policy=label, panel=reading)
+
+
+def _regret(run: RunData, footer: dict) -> np.ndarray:
+    return regret(run.values["plays"], footer["means"])[:, -1]
+
+
+def _violation(run: RunData, footer: dict) -> np.ndarray:
+    return run.values["deficit_sup"][:, -1].max(axis=-1)
 
 
 def reading_of(footer: dict) -> str:
@@ -87,14 +81,12 @@ def reading_of(footer: dict) -> str:
 
 
 def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> None:
-    fair, control = (panels.of(part, policy=label) for label in ("Fair-UCB", "UCB1"))
+    fair = panels.of(part, policy="Fair-UCB")
     draw_curve(axis, fair, "Fair-UCB", name=f"Fair-UCB, {reading}", dash=dash, one_run=False)
-    (level,) = control["mean"]
-    name = f"UCB1, {reading}"
-    axis.axhline(level, color=COLOURS["UCB1"], ls=dash, lw=1.2, label=name)
-    axis.axhspan(
-        control["mean_low"].item(), control["mean_high"].item(), color=COLOURS["UCB1"], alpha=0.3
-    )
+    (control,) = panels.of(part, policy="UCB1").itertuples()
+    colour = COLOURS["UCB1"]
+    axis.axhline(control.mean, color=colour, ls=dash, lw=1.2, label=f"UCB1, {reading}")
+    axis.axhspan(control.mean_low, control.mean_high, color=colour, alpha=0.3)
 
 
 @figure(

@@ -1,11 +1,6 @@
-"""Figures 1 to 4 of the hard-threshold paper: pulls, penalised regret, paths, frontiers.
+"""Figures 1 to 4 of the hard-threshold paper: pulls, penalised regret, paths, frontiers."""
 
-Beside each stand additions to the paper: the law that the pulls follow, controls and longer
-horizons, and the grid on which a frontier is compared.
-"""
-
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -26,10 +21,6 @@ LAW_NAMES = LAW_TITLES | {"bernoulli": "Bernoulli rewards"}
 MARKERS = {"gaussian": "o", "bernoulli": "^", "deterministic": "x"}
 #: Published policies of Figure 2; LFG's exponent of eta_0 in the paper is 1/2.
 PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
-#: Each policy's own parameter in place of the scale parameter.
-SCALES = {"HT-UCB": "penalties", "Flearn": "tolerance", "LFG": "eta", "LFG, even grid": "eta"}
-#: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.
-Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 @figure(
@@ -59,39 +50,34 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     drawing, axes = panels.grid(2, 3, 6.6)
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
-        case = inverse_gaps(footer)
         shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
         _points(axis, panels.of(curves, **shown))
-        _fluid_curve(axis, footer, case)
+        _fluid_curve(axis, footer)
         axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
-        axis.set_title(f"{case.kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
-        lowest = 0 if case.raised else 0.9 * _level(footer)
-        axis.set(xlabel="1 / (Δ − A)²" if case.raised else "1 / Δ²")
-        axis.set(xlim=(0, None), ylim=(lowest, None))
+        kind, gap, lowest = "critical", "Δ²", 0.9 * _level(footer)
+        if is_raised(footer):
+            kind, gap, lowest = "non-critical", "(Δ − A)²", 0
+        axis.set_title(f"{kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
+        axis.set(xlabel=f"1 / {gap}", xlim=(0, None), ylim=(lowest, None))
     panels.label_rows(axes, f"pulls in {datasets[0].footer['horizon']} rounds")
     panels.legend_below(drawing, axes[0, 0], 6)
     return drawing, curves
 
 
-class InverseGaps(NamedTuple):
-    """Arms in a case of Experiment A or B, in order of their inverse gaps 1 / gap^2."""
-
-    kind: str  # non-critical (A) or critical (B)
-    arms: np.ndarray  # 0-based
-    inverse: np.ndarray
-    raised: bool  # whether the gap is Delta - A, as in Experiment A, and not Delta
+def is_raised(footer: dict) -> bool:
+    """Return whether gaps are Delta - A, as in Experiment A, and not Delta, as in Experiment B."""
+    return footer["experiment"].startswith("non_critical")
 
 
-def inverse_gaps(footer: dict) -> InverseGaps:
-    raised = footer["experiment"].startswith("non_critical")
+def inverse_gaps(footer: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arms of Experiment A or B, 0-based, and 1 / gap^2, in order of the latter."""
     sets = arm_sets(footer["means"], footer["penalties"])
-    kind, chosen = ("non-critical", sets.non_critical) if raised else ("critical", sets.critical)
-    arms = np.flatnonzero(chosen)
+    arms = np.flatnonzero(sets.non_critical if is_raised(footer) else sets.critical)
     exact = [rational("means", mean) for mean in footer["means"]]
-    cost = rational("penalties", footer["penalties"]) if raised else 0
+    cost = rational("penalties", footer["penalties"]) if is_raised(footer) else 0
     inverse = np.array([float(1 / (max(exact) - exact[arm] - cost) ** 2) for arm in arms])
     order = np.argsort(inverse, kind="stable")
-    return InverseGaps(kind, arms[order], inverse[order], raised)
+    return arms[order], inverse[order]
 
 
 def fluid_law(footer: dict) -> np.ndarray:
@@ -104,14 +90,12 @@ def _level(footer: dict) -> float:
 
 def _pulls_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
-    case = inverse_gaps(footer)
-    fluid = fluid_law(footer)[case.arms]
+    arms, inverse = inverse_gaps(footer)
+    facts = {"arm": arms + 1, "fluid": fluid_law(footer)[arms]}
+    facts |= {"policy": "HT-UCB", "panel": footer["experiment"]}
     for run in runs_of(*dataset):
-        values = run.values["plays"][:, -1, case.arms]
-        for some in readings_of(values, footer):
-            curve = summarise(run.law, "pulls", case.inverse, some, "inverse_gap")
-            facts = {"policy": "HT-UCB", "panel": footer["experiment"]}
-            yield curve.assign(arm=case.arms + 1, fluid=fluid, **facts)
+        for some in readings_of(run.values["plays"][:, -1, arms], footer):
+            yield summarise(run.law, "pulls", inverse, some, "inverse_gap").assign(**facts)
 
 
 def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
@@ -124,26 +108,23 @@ def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
 
 def _points(axis: Axes, part: pd.DataFrame) -> None:
     colour = COLOURS["HT-UCB"]
-    for place, (law, rows) in enumerate(part.groupby("law", sort=False)):
-        first, x = place == 0, rows["inverse_gap"]
-        bars = np.abs(rows[["mean_low", "mean_high"]].to_numpy().T - rows["mean"].to_numpy())
-        look = {"ms": 5, "color": "0.35", "mfc": "none", "zorder": 4}
-        if first:
-            look = {"ms": 7, "color": colour, "mfc": colour, "zorder": 3}
-        look |= {"fmt": MARKERS[law], "capsize": 3, "label": LAW_NAMES[law]}
-        axis.errorbar(x, rows["mean"], bars, **look)
-        if first:
+    look = {"ms": 7, "color": colour, "mfc": colour, "zorder": 3}  # of the primary law
+    for law, rows in part.groupby("law", sort=False):
+        x, mean = rows["inverse_gap"], rows["mean"].to_numpy()
+        bars = np.abs(rows[["mean_low", "mean_high"]].to_numpy().T - mean)
+        axis.errorbar(x, mean, bars, fmt=MARKERS[law], capsize=3, label=LAW_NAMES[law], **look)
+        if look["color"] == colour:
             axis.plot(x, rows["one_run"], "+", ms=9, color=".1", mew=0.6, label="one run", zorder=5)
+        look = {"ms": 5, "color": "0.35", "mfc": "none", "zorder": 4}
 
 
-def _fluid_curve(axis: Axes, footer: dict, case: InverseGaps) -> None:
+def _fluid_curve(axis: Axes, footer: dict) -> None:
     """Draw the fluid law for all gaps, with the best arm's pulls of this instance."""
-    level = _level(footer)
     scale = np.sqrt(2 * np.log(footer["horizon"]))
-    most = case.inverse[-1] * 1.05
+    most = inverse_gaps(footer)[1][-1] * 1.05
     inverse = np.linspace(most / 400, most, 400)
     free = 1 / (1 / np.sqrt(inverse) / scale + fluid_law(footer).max() ** -0.5) ** 2
-    law = np.minimum(free, level) if case.raised else np.maximum(free, level)
+    law = (np.minimum if is_raised(footer) else np.maximum)(free, _level(footer))
     axis.plot(inverse, law, color=COLOURS["HT-UCB"], lw=1.2, label="fluid law")
 
 
@@ -164,42 +145,44 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     uniformly for each replicate, which is reconstructed.
     """
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
-    columns = len(datasets) // 4
-    drawing, axes = panels.grid(4, columns, figsize=(11, 10.8))
+    drawing, axes = panels.grid(4, len(datasets) // 4, figsize=(11, 10.8))
     colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     most = curves.groupby("experiment")["n_replicates"].transform("max")
     shown = curves[curves["n_replicates"] == most]
-    pairs = zip(axes[:2].flat, axes[2:].flat, panels.different(curves, "panel"), strict=True)
-    for above, below, panel in pairs:
-        part = panels.of(shown, panel=panel)
-        short = ~part["experiment"].str.contains("_long_")
-        published = part[short & part["policy"].isin(PUBLISHED)]
-        for axis, rows in ((above, published), (below, part)):
-            for name, curve in rows.groupby("policy", sort=False):
+    short = ~shown["experiment"].str.contains("_long_")
+    published = shown[short & shown["policy"].isin(PUBLISHED)]
+    titles = panels.different(curves, "panel")
+    above, below = axes[:2], axes[2:]
+    for rows, kept in ((above, published), (below, shown)):
+        for axis, part in panels.each(rows, kept, panel=titles):
+            for name, curve in part.groupby("policy", sort=False):
                 label = name.partition(",")[0] if name.startswith("LFG") else name
                 look = {"colour": colours.get(name), "marker": "."}
                 look |= {"dash": "--"} if name == "LFG, η₀ = T" else {}
                 curve = curve.sort_values("round", kind="stable")
                 draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
-            axis.set_title(panel, fontsize="medium")
-        above.set(xlim=(0, None), ylim=(0, None))
-        panels.thousands(above.xaxis)
-        below.set_xscale("log")
-        below.set_yscale("symlog", linthresh=10, linscale=0.3)
-        below.set(ylim=(0, None), xlabel="number of rounds T")
-    panels.label_rows(axes[:2], "penalised regret R(T)")
-    panels.label_rows(axes[2:], "penalised regret R(T)\n(log axes)")
+            axis.set_title(part["panel"].iloc[0], fontsize="medium")
+    for axis in above.flat:
+        axis.set(xlim=(0, None), ylim=(0, None))
+        panels.thousands(axis.xaxis)
+    for axis in below.flat:
+        axis.set_xscale("log")
+        axis.set_yscale("symlog", linthresh=10, linscale=0.3)
+        axis.set(ylim=(0, None), xlabel="number of rounds T")
+    panels.label_rows(above, "penalised regret R(T)")
+    panels.label_rows(below, "penalised regret R(T)\n(log axes)")
     panels.legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
 
 def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
     """Yield each policy's penalised regret, over all replicates and over as many as published."""
+    footer = dataset.footer
+    facts = {"panel": panel_of(footer), "experiment": footer["experiment"]}
     for run in joined(runs_of(*dataset)):
-        for some in readings_of(regret_of(run, dataset.footer), dataset.footer):
+        for some in readings_of(regret_of(run, footer), footer):
             curve = summarise(run.law, "R(T)", run.rounds, some)
-            of_run = {"policy": name_of(run, dataset.footer), "panel": panel_of(dataset.footer)}
-            yield curve.assign(**of_run, experiment=dataset.footer["experiment"])
+            yield curve.assign(policy=name_of(run, footer), **facts)
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
@@ -263,19 +246,17 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
-    footer = dataset.footer
-
-    def levels(run: RunData, footer: dict) -> np.ndarray:
-        plays = run.values["plays"]
-        return measures.unfairness_levels(run.rounds, plays, footer["quotas"])[:, -1]
-
-    for (policy, law), (parameters, values) in along_sweeps(dataset, levels).items():
+    for (policy, law), (parameters, values) in panels.along_sweeps(dataset, _levels).items():
         etas = scale_of(policy, parameters)
         order = np.argsort(etas, kind="stable")
-        facts = {"policy": policy, "panel": footer["experiment"], "parameter": parameters[order]}
+        facts = {"policy": policy, "panel": dataset.footer["experiment"]}
         for arm in range(values.shape[-1]):
             curve = summarise(law, f"arm {arm + 1}", etas[order], values[:, order, arm], "eta")
-            yield curve.assign(**facts)
+            yield curve.assign(**facts, parameter=parameters[order])
+
+
+def _levels(run: RunData, footer: dict) -> np.ndarray:
+    return measures.unfairness_levels(run.rounds, run.values["plays"], footer["quotas"])[:, -1]
 
 
 def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
@@ -284,19 +265,6 @@ def scale_of(policy: str, parameters: np.ndarray) -> np.ndarray:
         return parameters
     # the tolerance is (1 - eta) tau_1 T, LFG's weight (1 - eta) T; the largest are of eta = 0
     return np.round(1 - parameters / parameters.max(), 12)
-
-
-def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:
-    """Return a measure of runs along each policy's sweep."""
-    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
-    for run in runs_of(*dataset):
-        label = dataset.footer["labels"][run.policy]
-        point = run.cell[SCALES[label]], measure(run, dataset.footer)
-        found.setdefault((label, run.law), []).append(point)
-    return {
-        key: (np.array([value for value, _ in points]), np.stack([one for _, one in points], 1))
-        for key, points in found.items()
-    }
 
 
 @figure(
@@ -321,52 +289,50 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         Mean over the replicates of sum_k (tau_k T - N_k(T))+, the shortfall of all arms together.
         Range: at least 0.
     """
-    points = [along_sweeps(dataset, balance_of) for dataset in datasets]
-    laws = list(dict.fromkeys(law for found in points for _, law in found))
-    curves = pd.concat(
-        frontier_curve(policy, law, *found[policy, law]).assign(panel=panel_of(dataset.footer))
-        for law in laws
-        for dataset, found in zip(datasets, points, strict=True)
-        for policy in dict.fromkeys(name for name, _ in found)
-    )
+    curves = pd.concat(_frontiers_of(dataset) for dataset in datasets)
+    laws = panels.different(curves, "law")
+    curves = curves.sort_values("law", key=lambda own: own.map(laws.index), kind="stable")
     drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
-    shown = [panel_of(dataset.footer) for dataset in datasets]
-    for axis, part in panels.each(axes, curves, panel=shown, law=laws):
-        panel, law = part["panel"].iloc[0], part["law"].iloc[0]
+    titles = [panel_of(dataset.footer) for dataset in datasets]
+    for axis, part in panels.each(axes, curves, panel=titles, law=laws):
         for policy, curve in part.groupby("policy", sort=False):
             if policy != "LFG, even grid":
                 _frontier(axis, curve, policy)
-        _near(axis, part)
+        # LFG without rewards is far below
+        reward = part[part["policy"].isin(["HT-UCB", "Flearn"])]["mean"]
+        low, high = reward.min(), reward.max()
+        axis.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
         if axis is axes[0, 0]:
-            _even_grid(axis, part)
-        low, high = shared_range(points[shown.index(panel)], law)
-        axis.axvspan(low, high, color="0.93", lw=0, zorder=0, label="range that all reach")
+            inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
+            for policy in ("HT-UCB", "LFG", "LFG, even grid"):
+                _frontier(inset, panels.of(part, policy=policy), policy)
+            panels.thousands(inset.yaxis)
+            inset.tick_params(labelsize=6)
+        reached = part[part["policy"] != "LFG, even grid"].groupby("policy")["unfairness"]
+        look = {"color": "0.93", "lw": 0, "zorder": 0, "label": "range that all reach"}
+        axis.axvspan(reached.min().max(), reached.max().min(), **look)
+        panel, law = part[["panel", "law"]].iloc[0]
         axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
         panels.thousands(axis.yaxis)
     panels.label_rows(axes, "expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("unfairness, pulls lacking in all")
-    inset = axes[0, 0].child_axes
-    drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], *inset)]
+    drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], inset)]
     legend = dict(pair for handles, names in drawn for pair in zip(names, handles, strict=True))
     drawing.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
     return drawing, curves
 
 
-def _near(axis: Axes, part: pd.DataFrame) -> None:
-    """Cut the axis off below the rewards of HT-UCB and Flearn; LFG without rewards is far below."""
-    reward = part[part["policy"].isin(["HT-UCB", "Flearn"])]["mean"]
-    low, high = reward.min(), reward.max()
-    axis.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
-
-
-def _even_grid(axis: Axes, part: pd.DataFrame) -> None:
-    """Draw the whole of LFG's curve, and its version on an even grid, inside a panel."""
-    inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
-    for policy in ("HT-UCB", "LFG", "LFG, even grid"):
-        _frontier(inset, panels.of(part, policy=policy), policy)
-    panels.thousands(inset.yaxis)
-    inset.tick_params(labelsize=6)
+def _frontiers_of(dataset: Dataset) -> pd.DataFrame:
+    """Return mean reward against mean unfairness of each policy, in order of the unfairness."""
+    parts = []
+    for (policy, law), (parameters, values) in panels.along_sweeps(dataset, balance_of).items():
+        lacking = values[:, :, 0].mean(axis=0)
+        order = np.argsort(lacking, kind="stable")
+        curve = summarise(law, "reward", lacking[order], values[:, order, 1], "unfairness")
+        facts = {"policy": policy, "parameter": parameters[order]}
+        parts.append(curve.assign(**facts, panel=panel_of(dataset.footer)))
+    return pd.concat(parts)
 
 
 def balance_of(run: RunData, footer: dict) -> np.ndarray:
@@ -376,26 +342,9 @@ def balance_of(run: RunData, footer: dict) -> np.ndarray:
     return np.stack([lacking[:, -1], measures.mean_reward(plays, means)[:, -1]], axis=1)
 
 
-def frontier_curve(
-    policy: str, law: str, parameters: np.ndarray, values: np.ndarray
-) -> pd.DataFrame:
-    """Return mean reward against mean unfairness, in order of the unfairness."""
-    lacking = values[:, :, 0].mean(axis=0)
-    order = np.argsort(lacking, kind="stable")
-    curve = summarise(law, "reward", lacking[order], values[:, order, 1], "unfairness")
-    return curve.assign(policy=policy, parameter=parameters[order])
-
-
 def _frontier(axis: Axes, curve: pd.DataFrame, policy: str) -> None:
     look = {"ls": "-", "marker": "o", "ms": 2.5}
     if policy == "LFG, even grid":
         look = {"ls": ":", "marker": "s", "ms": 3, "mfc": "none"}
     x, y, colour = curve["unfairness"], curve["mean"], COLOURS[policy]
     axis.plot(x, y, color=colour, lw=1.2, label=policy, **look)
-
-
-def shared_range(found: Sweeps, law: str) -> tuple[float, float]:
-    """Return the range of mean unfairness that the curves of HT-UCB, Flearn and LFG reach."""
-    policies = ("HT-UCB", "Flearn", "LFG")
-    reached = [found[policy, law][1][:, :, 0].mean(axis=0) for policy in policies]
-    return max(one.min() for one in reached), min(one.max() for one in reached)

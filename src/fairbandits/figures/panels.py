@@ -1,7 +1,7 @@
 """Common parts of drawings: panels, the rows of a curve, the legend below."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from fairbandits.library.style import LAW_TITLES
+from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: The value of a figure's function: the figure, and its curves as a table.
 Drawing = tuple[Figure, pd.DataFrame]
@@ -90,3 +91,20 @@ def legend_below(figure: Figure, axis: Axes, columns: int, last_first: bool = Fa
     if last_first:
         handles, names = [*handles[-1:], *handles[:-1]], [*names[-1:], *names[:-1]]
     figure.legend(handles, names, loc="outside lower center", ncols=columns)
+
+
+#: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.
+Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
+
+
+def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:
+    """Return a measure of runs along each policy's sweep, at NaN where it has none."""
+    found: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
+    for run in runs_of(*dataset):
+        key = dataset.footer["labels"][run.policy], run.law
+        point = next(iter(run.cell.values()), np.nan), measure(run, dataset.footer)
+        found.setdefault(key, []).append(point)
+    return {
+        key: (np.array([value for value, _ in points]), np.stack([one for _, one in points], 1))
+        for key, points in found.items()
+    }
