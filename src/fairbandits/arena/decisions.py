@@ -29,12 +29,7 @@ def rivals(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
-    """Yield the policy to use under a contract, by what is demanded and known.
-
-    Of the policies that keep the contract on all instances it has the least mean rank by contract
-    regret; if there is none, of those that keep it on most, the smallest shortfall. Policies that
-    ignore the contract are never chosen.
-    """
+    """Yield the policy to use under a contract, by what is demanded and known."""
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
     anytime = serious[~serious["policy"].isin(arena.needs_horizon)]
@@ -42,16 +37,18 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
     for kept in KEPT:
         least = _least(everyone, kept)
         known, unknown = (_first(one, kept, total) for one in (serious, anytime))
-        by_horizon = {"known": known, "not known": unknown}
-        if known == unknown:
-            by_horizon = {"known or not": known}
-        for horizon, label in by_horizon.items():
+        by_horizon = {known: "known", unknown: "not known" if unknown != known else "known or not"}
+        for label, horizon in by_horizon.items():
             own = serious[serious["label"] == label]
             found = (own, int(own[kept].sum()), least[label], total)
             yield Choice(kept == "kept_always", horizon, *found)
 
 
 def _first(rows: pd.DataFrame, kept: str, total: int) -> str:
+    """Return, of the policies that keep a contract everywhere, the one of least rank by regret.
+
+    If there is none, of those that keep it on most instances, the one of least shortfall.
+    """
     most = rows.groupby("label")[kept].transform("sum")
     rows = rows[most == most.max()]
     measure = "contract_regret_rank" if most.max() == total else KEPT[kept][0]
@@ -67,32 +64,24 @@ def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each of `rivals` under a contract: most often kept first, controls last.
 
-    It counts the instances on which the policy keeps the contract (`kept`, `kept_always`), is
-    Pareto-optimal (`pareto`), is so without keeping it (`breaking`), has the `least` contract
-    regret of those that keep it, and is dominated, `by` policy; `contract_regret` and `shortfall`
-    are means over instances per thousand rounds.
+    It counts instances: `breaking` is Pareto-optimal without keeping the contract, `least` has the
+    least contract regret of all that keep it. Means are per thousand rounds.
     """
+    measures = ("contract_regret", "shortfall")
     plain = rivals(rows)
     pareto = plain["dominated_by"] == ""
-    plain = plain.assign(
-        pareto=pareto,
-        breaking=pareto & ~plain["kept"],
-        **{name: thousandths(plain, name) for name in ("contract_regret", "shortfall")},
-    )
+    per_thousand = {name: thousandths(plain, name) for name in measures}
+    plain = plain.assign(pareto=pareto, breaking=pareto & ~plain["kept"], **per_thousand)
     by = plain.groupby("label", sort=False)
     found = by.agg(
         kind=("kind", "first"),
         instances=("instance", "size"),
         **{name: (name, "sum") for name in (*KEPT, "pareto", "breaking")},
-        **{name: (name, "mean") for name in ("contract_regret", "shortfall")},
+        **{name: (name, "mean") for name in measures},
     )
-    least = _least(plain, "kept")
-    found["least"] = [least[label] for label in found.index]
+    found["least"] = found.index.map(_least(plain, "kept"))
     names = rows.set_index("name")["label"].to_dict()
-    found["by"] = [
-        Counter(names[name] for name in by.get_group(label)["dominated_by"] if name)
-        for label in found.index
-    ]
+    found["by"] = by["dominated_by"].agg(lambda own: Counter(names[name] for name in own if name))
     found["ignores"] = found["kind"] == CONTROL
     order = {"ignores": True, "kept": False, "kept_always": False}
     order |= {"shortfall": True, "contract_regret": True}
@@ -113,10 +102,6 @@ def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
 
 def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
     """Count the instances on which one policy has surely less than another, by ordered pair."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for one in pairs.itertuples():
-        if one.high < 0:
-            counts[one.policy, one.other] += 1
-        elif one.low > 0:
-            counts[one.other, one.policy] += 1
-    return counts
+    less, more = pairs[pairs["high"] < 0], pairs[pairs["low"] > 0]
+    sure = [*less[["policy", "other"]].to_numpy(), *more[["other", "policy"]].to_numpy()]
+    return Counter(map(tuple, sure))

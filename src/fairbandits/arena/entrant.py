@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import pandas as pd
 
 from fairbandits.arena import standings
 from fairbandits.arena.roles import TOLD, Arena, Role, Terms
-from fairbandits.arena.settings import SLUG
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
@@ -47,8 +47,12 @@ class Entrant:
     def label(self) -> str:
         return f"{self.name} (yours)"
 
-    def policy(self, given: Mapping[str, Any]) -> Any:
-        """Return the policy, made with the parameters that it asks for."""
+    def policy(self, spec: RunSpec, means: np.ndarray) -> Any:
+        """Return the policy made with what it asks for; with groups, quotas are those of groups."""
+        given: dict[str, Any] = {"quotas": spec.quotas, "groups": spec.groups}
+        given["targets"] = tuple(shares_of(spec.quotas, means.tolist()))
+        if spec.groups and "groups" in self.asks:
+            given["quotas"] = standings.maker_of("group_exposure", spec)(means).quotas
         made = self.make(**with_numbers({name: given[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
@@ -109,11 +113,7 @@ def enter(
     n_jobs: int | None = None,
     said: Callable[[str], None] = lambda words: None,
 ) -> Outcome:
-    """Run a policy beside the stored ones, under all contracts on all instances by default.
-
-    A compiled policy is run as long as the stored ones, one in Python for `PLAIN_ROUNDS` rounds and
-    `PLAIN_REPLICATES` replicates, which `n_jobs` processes share.
-    """
+    """Run a policy beside the stored ones, under all contracts on all instances by default."""
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     experiments = _experiments(arena, chosen, instances)
     grouped = "groups" in entrant.asks
@@ -124,18 +124,18 @@ def enter(
         said(f"{experiment.instance}: {experiment.title}")
         runs, footer = standings.recorded(arena, experiment)
         rounds, n = runs[0].rounds, len(runs[0].values["plays"])
-        last = horizon = int(rounds[-1])
-        if not is_fast and (rounds == PLAIN_ROUNDS).any():
-            horizon = PLAIN_ROUNDS
+        outcome.stored = max(outcome.stored, int(rounds[-1]))
+        if not is_fast and PLAIN_ROUNDS in rounds:
+            rounds = rounds[rounds <= PLAIN_ROUNDS]
+        horizon = int(rounds[-1])
         n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
         outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
-        outcome.stored = max(outcome.stored, last)
         terms = [one for one in chosen if one.suite == experiment.suite]
         if grouped and not experiment.groups:
             reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
-        how = {"horizon": horizon, "checkpoints": rounds[rounds <= horizon], "seed": footer["seed"]}
+        how = {"horizon": horizon, "checkpoints": rounds, "seed": footer["seed"]}
         processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
         try:
             seen = _played(entrant, experiment, n, processes, first, how)
@@ -144,7 +144,7 @@ def enter(
             continue
         for one in terms:
             make = standings.maker_of(one.name, experiment.runs[0].spec)
-            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), seen.rounds
+            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), rounds
             own = standings.Score(*facts, standings.values_of(make, seen))
             stored = [
                 replace(other, values={name: rows[:n] for name, rows in other.values.items()})
@@ -162,11 +162,11 @@ def _experiments(
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
         expect_known(name, known, f"the arena has no instance {name!r}")
+    suites = {terms.suite for terms in chosen}
     experiments = [
         one
-        for suite in dict.fromkeys(terms.suite for terms in chosen)
-        for one in arena.config.named(SLUG, suite)
-        if not instances or one.instance in instances
+        for one in arena.config.experiments
+        if one.suite in suites and (not instances or one.instance in instances)
     ]
     if not experiments:
         first = chosen[0].name
@@ -187,9 +187,8 @@ def _experiments(
 def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:
     """Return whether the policy runs compiled, and its compiled form for all instances."""
     spec = experiment.runs[0].spec
-    given = given_of(spec, np.array(spec.means or spec.ranges[1], float), entrant)
     try:
-        made = entrant.policy(given)
+        made = entrant.policy(spec, np.array(spec.means or spec.ranges[1], float))
         state = getattr(made, "_policy", made).start(spec.n_arms, PLAIN_ROUNDS)
     except Exception as error:  # a user's class can raise anything
         words = f"cannot be made and started: {type(error).__name__}: {error}"
@@ -210,20 +209,12 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
     return True, made
 
 
-def given_of(spec: RunSpec, means: np.ndarray, entrant: Entrant) -> dict[str, Any]:
-    """Return what a policy can ask for on an instance; with groups it gets quotas of groups."""
-    quotas = spec.quotas
-    if spec.groups and "groups" in entrant.asks:
-        quotas = standings.maker_of("group_exposure", spec)(means).quotas
-    targets = tuple(shares_of(spec.quotas, means.tolist()))
-    return {"quotas": quotas, "targets": targets, "groups": spec.groups}
-
-
 def role_of(entrant: Entrant, contract: str) -> Role:
-    knows = {
-        "minimum_pulls": "targets" in entrant.asks and "quotas" not in entrant.asks,
-        "minimum_reward": "quotas" in entrant.asks and "targets" not in entrant.asks,
-    }.get(contract, "targets" in entrant.asks)
+    wrong, right = {
+        "minimum_pulls": ("targets", "quotas"),
+        "minimum_reward": ("quotas", "targets"),
+    }.get(contract, ("targets", ""))
+    knows = wrong in entrant.asks and right not in entrant.asks
     return Role("yours", TOLD if knows else "yours", "your own policy")
 
 
@@ -251,7 +242,7 @@ def _played(
     for together in groups:
         one = instance.draw(how["seed"], spec.stream, together[0]) if is_drawn else instance
         try:
-            policy = entrant.policy(given_of(spec, one.true_means, entrant))
+            policy = entrant.policy(spec, one.true_means)
         except Exception as error:  # a user's class can raise anything
             words = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
             raise Failed(f"{entrant.name} {words}") from error
@@ -268,22 +259,14 @@ def _played(
 
 
 def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) -> str:
-    """Return where a policy fails and what it raises; empty if it now does not fail.
-
-    It is played again in this process, and the failing replicate in Python: no other way tells the
-    place.
-    """
-
-    def raised(policy: Any, replicate: int) -> Exception | None:
-        try:
-            run(policy, replicates=[replicate], **played)
-        except Exception as error:  # a user's policy can raise anything
-            return error
-        return None
-
+    """Return place and words of an error: played again in this process, and then in Python."""
     for replicate in replicates:
-        plain = getattr(policy, "_policy", policy)
-        if raised(policy, replicate) and (error := raised(plain, replicate)):
+        with suppress(Exception):  # a user's policy can raise anything
+            run(policy, replicates=[replicate], **played)
+            continue
+        try:
+            run(getattr(policy, "_policy", policy), replicates=[replicate], **played)
+        except Exception as error:
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             return f"{place_of(error)}: {name}{error}{line_of(error)}"
     return ""

@@ -1,6 +1,6 @@
 """A user's own policy in the arena, in words and as an HTML page, which needs no other file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -38,17 +38,11 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
     rows = []
     for (contract, instance), table in outcome.tables.items():
         (one,) = table[table["label"] == outcome.label].itertuples()
-        rows.append(
-            {
-                "contract": contract,
-                "instance": instance,
-                "keeps it": "yes" if one.kept else "no",
-                "shortfall": f"{_half(one, 'shortfall')} {arena.of(contract).unit}",
-                "contract regret (reward)": _half(one, "contract_regret"),
-                "rank by regret": f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}",
-                "Pareto-optimal": pareto(one),
-            }
-        )
+        row = {"contract": contract, "instance": instance, "keeps it": "yes" if one.kept else "no"}
+        row["shortfall"] = f"{_half(one, 'shortfall')} {arena.of(contract).unit}"
+        row["contract regret (reward)"] = _half(one, "contract_regret")
+        row["rank by regret"] = f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}"
+        rows.append(row | {"Pareto-optimal": pareto(one)})
     if rows:
         yield outcome.label
         yield pd.DataFrame(rows).to_string(index=False)
@@ -77,7 +71,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
             f"{number(outcome.horizon)}. Policies that are tuned to the number of rounds, such as "
             "BanditQ, could do better."
         )
-    told = [key[0] for key, table in outcome.tables.items() if (table["kind"] == TOLD).any()]
+    told = [key[0] for key, table in outcome.tables.items() if TOLD in set(table["kind"])]
     for contract in dict.fromkeys(told):
         yield (
             f"Under {contract} it receives targets or quotas computed from the true means. So it "
@@ -94,13 +88,18 @@ def _half(one: Any, measure: str) -> str:
 
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
     """Write the page into a file, wholly or not at all."""
-    failures = "".join(f"<p>{escape(one)}</p>" for one in outcome.failures.values())
+    failures = _each("p", outcome.failures.values())
     if failures:
         failures = f'<div class="failed">{failures}</div>'
-    given = {"title": escape(f"{outcome.label} in the arena"), "failures": failures}
+    title, shown = escape(f"{outcome.label} in the arena"), body(arena, outcome)
     with replacing(out) as temporary:
-        page = PAGE.format(style=STYLE, body=body(arena, outcome), **given)
+        page = PAGE.format(style=STYLE, title=title, failures=failures, body=shown)
         temporary.write_text(page, encoding="utf-8")
+
+
+def _each(tag: str, texts: Iterable[str]) -> str:
+    """Return texts as HTML elements."""
+    return "".join(f"<{tag}>{escape(one)}</{tag}>" for one in texts)
 
 
 def body(arena: Arena, outcome: Outcome) -> str:
@@ -108,30 +107,25 @@ def body(arena: Arena, outcome: Outcome) -> str:
     yours = [outcome.label]
     everyone = list(pd.concat(outcome.tables.values())["label"].unique())
     titles = {one.instance: one.title for one in arena.config.experiments}
-    parts = [f"<p>{escape(one)}</p>" for one in (*_remarks(outcome), picture.HOW_TO_READ)]
+    parts = [_each("p", [*_remarks(outcome), picture.HOW_TO_READ])]
     for terms in arena.terms:
-        tables = {
-            titles[name]: table
-            for (contract, name), table in outcome.tables.items()
-            if contract == terms.name
-        }
+        tables = {key[1]: one for key, one in outcome.tables.items() if key[0] == terms.name}
         if tables:
             look = picture.looks(everyone, pd.concat(tables.values()), yours)
             panels = [
-                picture.panel(title, table, look, terms.unit, yours)
-                for title, table in tables.items()
+                picture.panel(titles[name], table, look, terms.unit, yours)
+                for name, table in tables.items()
             ]
-            title, says = terms.title.capitalize(), plain(terms.says)
-            parts += [f"<h2>{escape(title)}</h2>", f"<p>{escape(says)}</p>"]
+            parts += [_each("h2", [terms.title.capitalize()]), _each("p", [plain(terms.says)])]
             parts += [picture.legend(look, yours), picture.grid(panels)]
-            for title, table in tables.items():
-                parts += [f"<h3>{escape(title)}</h3>", _table(table, terms, outcome.label)]
+            for name, table in tables.items():
+                parts += [_each("h3", [titles[name]]), _table(table, terms, outcome.label)]
     if outcome.skipped:
         skipped = (
-            escape(f"{arena.of(contract).title}, {titles[name]}: {reason}")
+            f"{arena.of(contract).title}, {titles[name]}: {reason}"
             for (contract, name), reason in outcome.skipped.items()
         )
-        parts += ["<h2>Not applicable</h2><ul>", *(f"<li>{one}</li>" for one in skipped), "</ul>"]
+        parts.append(f"<h2>Not applicable</h2><ul>{_each('li', skipped)}</ul>")
     return "".join(parts)
 
 

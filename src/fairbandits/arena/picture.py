@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
+from itertools import product
 from typing import Any
 
 import matplotlib as mpl
@@ -46,10 +47,7 @@ Looks = Mapping[str, tuple[str, str]]
 
 
 def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()) -> Looks:
-    """Return colour and mark of each policy in standings, grey for those that ignore the contract.
-
-    No pair is given twice; it depends on the place in `labels`, which can name further policies.
-    """
+    """Return colour and mark of each policy in standings, by its place in `labels`, none twice."""
     ignoring = set(rows[rows["kind"] == CONTROL]["label"])
     free, marks = OTHERS[1::3], list(MARKS)
     chosen: dict[str, tuple[str, str]] = {}
@@ -83,25 +81,22 @@ def grid(pictures: Iterable[str], least: str = "17rem") -> str:
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     """Return the SVG of all policies that do not know the means, on all instances of a contract.
 
-    Large marks are means over the instances on which all of these policies were run, small ones the
-    instances; both per thousand rounds. A dashed line joins the Pareto-optimal means of policies
-    that do not ignore the contract.
+    Large marks are means over the instances on which all of these policies were run.
     """
-    plain = rivals(rows)
-    points = plain.assign(
-        x=thousandths(plain, "shortfall"), y=thousandths(plain, "contract_regret")
-    )
+    points = rivals(rows)
+    regret, shortfall = (thousandths(points, one) for one in ("contract_regret", "shortfall"))
+    points = points.assign(x=shortfall, y=regret)
     ran = points.groupby("instance")["label"].transform("nunique")
     here = points[ran == points["label"].nunique()]
     means = here.groupby("label", sort=False)[["x", "y"]].mean()
-    ignoring = set(plain[plain["kind"] == CONTROL]["label"])
+    ignoring = set(points[points["kind"] == CONTROL]["label"])
     serious = means[~means.index.isin(ignoring)].sort_values(["x", "y"])
     best = serious[serious["y"] < serious["y"].cummin().shift(fill_value=np.inf)]
     kept = 1000 * KEPT["kept"][1]
     axes = _axes(LARGE, points["x"], points["y"], kept, kept)
     thousand = "in 1\u202f000 rounds"
-    labels = f"shortfall, {terms.unit} {thousand}", f"contract regret, reward {thousand}"
-    axes.set(xlabel=labels[0], ylabel=labels[1])
+    axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
+    axes.set_ylabel(f"contract regret, reward {thousand}")
     axes.set_title(terms.title[0].upper() + terms.title[1:], loc="left", weight="bold")
     faint = {"alpha": 0.4, "markeredgewidth": 0}
     for one in points.itertuples():
@@ -111,7 +106,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
         _mark(axes, look[label], x, y, f"{_titled(label, y, x)} {thousand}", 8.5)
     means["words"] = [f"{one} (ignores it)" if one in ignoring else one for one in means.index]
     means["colour"] = [".4" if one in ignoring else ".13" for one in means.index]
-    _write_names(axes, list(means.itertuples(index=False)))
+    _write_names(axes, means)
     return _svg(axes, terms.title, len(means))
 
 
@@ -131,8 +126,7 @@ def panel(
     for label, own in rows.groupby("label", sort=False):
         colour = look[label][0]
         own = own.sort_values("shortfall")
-        x, y = own["shortfall"], own["contract_regret"]
-        axes.plot(x, y, color=colour, alpha=0.5, linewidth=1)
+        axes.plot(own["shortfall"], own["contract_regret"], color=colour, alpha=0.5, linewidth=1)
         bars = (own[ends].to_numpy().ravel() for ends in BARS)
         axes.plot(*bars, color=colour, linewidth=1)
         for one in own.itertuples():
@@ -141,10 +135,8 @@ def panel(
             inside = "w" if one.kind == ORACLE else colour
             at = one.shortfall, one.contract_regret
             _mark(axes, look[label], *at, words, size, markerfacecolor=inside)
-    named = rows[rows["label"].isin(yours)]
-    colours = [look[label][0] for label in named["label"]]
-    places = named["shortfall"], named["contract_regret"], named["label"], colours
-    _write_names(axes, list(zip(*places, strict=True)))
+    named = rows[rows["label"].isin(yours)][["shortfall", "contract_regret", "label"]]
+    _write_names(axes, named.assign(colour=[look[label][0] for label in named["label"]]))
     return _svg(axes, title, rows["label"].nunique())
 
 
@@ -186,23 +178,24 @@ def _mark(
     axes.plot(x, y, shape, **more)
 
 
-def _write_names(axes: Axes, names: Sequence[tuple[float, float, str, str]]) -> None:
-    """Write names beside their points, where they cover the least of points and earlier names."""
+def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
+    """Write names (x, y, words, colour) where they cover the least of points and earlier names."""
+    names = list(rows.itertuples(index=False))
     points = [axes.transData.transform(name[:2]) for name in names]
     taken = [Bbox([point - 8, point + 8]) for point in points]
     for x, y, words, colour in sorted(names, key=lambda name: -name[1]):
         text = axes.annotate(words, (x, y), (0, 0), textcoords="offset points", color=colour)
         text.set_verticalalignment("center")
         places = []
-        for rise in sorted(range(-30, 31, 5), key=abs):
-            for beside, side in ((7, "left"), (-7, "right")):
-                text.set(position=(beside, rise), horizontalalignment=side)
-                box = text.get_window_extent()
-                inside = axes.bbox.containsx(box.x0) and axes.figure.bbox.containsx(box.x1)
-                inside = inside and axes.bbox.containsy(box.y0) and axes.bbox.containsy(box.y1)
-                shared = filter(None, (Bbox.intersection(box, other) for other in taken))
-                covered = sum(each.width * each.height for each in shared)
-                places.append((not inside, covered, len(places), beside, rise, side, box))
+        rises = sorted(range(-30, 31, 5), key=abs)
+        for rise, (beside, side) in product(rises, ((7, "left"), (-7, "right"))):
+            text.set(position=(beside, rise), horizontalalignment=side)
+            box = text.get_window_extent()
+            inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.containsy(box.y1)
+            inside = inside and axes.figure.bbox.containsx(box.x1)
+            shared = filter(None, (Bbox.intersection(box, other) for other in taken))
+            covered = sum(each.width * each.height for each in shared)
+            places.append((not inside, covered, len(places), beside, rise, side, box))
         *_, beside, rise, side, box = min(places)
         text.set(position=(beside, rise), horizontalalignment=side)
         taken.append(box)

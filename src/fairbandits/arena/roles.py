@@ -69,7 +69,7 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     suites: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
-    run = sorted({policy for labels in suites.values() for policy in labels})
+    run = sorted(set().union(*suites.values()))
     for key in ("policies", "needs_horizon"):
         for name in content[key]:
             expect_known(name, run, f"{where}: {key}: no suite runs {name!r}")
@@ -82,8 +82,7 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
             policy: _role(content, policy, name, policy in ran, where)
             for policy in dict.fromkeys([*ran, *content["policies"]])
         }
-        unit = CONTRACTS[name].unit
-        terms.append(Terms(name, one["title"], one["says"], one["suite"], roles, unit))
+        terms.append(Terms(name, roles=roles, unit=CONTRACTS[name].unit, **one))
     return Arena(config, tuple(terms), _reasons(root), content["needs_horizon"])
 
 

@@ -1,12 +1,10 @@
-"""The arena's tables: standings under each contract on each instance, and paired comparisons.
-
-They are counted from scores: contract regret and shortfall of each replicate, by round.
-"""
+"""The arena's tables: standings under each contract on each instance, and paired comparisons."""
 
 import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +26,7 @@ from fairbandits.rationals import rational
 from fairbandits.replication.datasets import expect_experiment, load_dataset
 from fairbandits.replication.recorded import RunData, runs_of
 from fairbandits.settings.config import Config, Experiment
-from fairbandits.settings.spec import RunSpec, shares_of, swept
+from fairbandits.settings.spec import RunSpec, filled, shares_of, swept
 
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
 #: Methods of a contract, and columns of the tables.
@@ -36,10 +34,16 @@ MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 #: Column that says whether a contract is kept -> the measure that decides it, and its largest upper
 #: limit as a part of the rounds, which is smaller where every round counts.
 KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
-#: Rounds and replicates that `costs` plays; these are as many at once as in BanditQ's blocks.
+#: Rounds and replicates that `costs` plays, the latter as many as in a block.
 COST_ROUNDS, COST_REPLICATES = 20_000, 8
-#: Means of the arms for measuring costs.
+#: Means of the arms for measuring costs, and what else policies are told of them.
 COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
+COSTED = {
+    **dict.fromkeys(("quotas", "fractions"), ("1/10",) * 5),
+    "targets": tuple(mean / 10 for mean in COST_MEANS),
+    "means": COST_MEANS,
+    "groups": (3, 2),
+}
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,8 @@ def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> di
         return {name: getattr(contract, name)(seen) for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
-        own = {name: getattr(seen, name)[r : r + 1] for name in ("plays", "rewards")}
-        own["deficits"] = {name: values[r : r + 1] for name, values in seen.deficits.items()}
-        own |= {"rounds": seen.rounds, "true_means": means, "quotas": seen.quotas}
-        parts.append(values_of(make, SimpleNamespace(**own)))
+        own = {name: getattr(seen, name)[[r]] for name in ("plays", "rewards")}
+        parts.append(values_of(make, SimpleNamespace(rounds=seen.rounds, true_means=means, **own)))
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
 
@@ -121,7 +123,7 @@ def seen_of(run: RunData) -> SimpleNamespace:
         plays=values["plays"],
         rewards=values["reward"],
         true_means=values["mean"][:, 0] if "mean" in values else np.array(run.spec.means),
-        deficits={k: values[k] for k in ("floor_deficit_sup",) if k in values},
+        deficits=values,
         quotas=run.spec.quotas,
     )
 
@@ -133,16 +135,9 @@ def interval(values: np.ndarray) -> pd.DataFrame:
 
 
 def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
-    """Return one row for each score of one contract on one instance.
+    """Return one row for each score of one contract on one instance, by default at the last round.
 
-    `horizon` is a recorded round, by default the last. `MEASURES`, and the ranks of each policy's
-    usual setting, have their means with ``_low`` and ``_high``; ``kept`` and ``kept_always`` say
-    whether the contract is kept at the end, and in every recorded round (`KEPT`).
-
-    Ranks are of each replicate, 1 for the least, shared where values are equal; their mean has an
-    interval as all means have. A policy dominates another if the paired interval of either measure
-    says that it is better, and the mean of the other measure does not say that it is worse; but no
-    policy that knows the means dominates one that does not, and the optimum dominates none.
+    Ranks are means over replicates of the rank among usual settings, shared where values are equal.
     """
     facts = ("policy", "label", "setting", "name", "usual")
     rows = pd.DataFrame(
@@ -169,7 +164,11 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
 
 
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
-    """Return for each column the dominating one of least regret; empty where there is none."""
+    """Return for each column the dominating one of least regret; empty where there is none.
+
+    It has surely less of one measure, and on average not more of the other. Who knows the means
+    dominates nobody who does not, and the optimum dominates none.
+    """
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)
     for values in (regret, shortfall):
@@ -189,12 +188,12 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     if len(shown) < 2:
         return pd.DataFrame()
     first, second = np.triu_indices(len(shown), 1)
+    labels = np.array([one.label for one in shown])
     parts = []
     for name in MEASURES:
         values = np.array([one.at(name) for one in shown], float).T
         differences = values[:, first] - values[:, second]
-        facts = {"policy": [shown[k].label for k in first]}
-        facts |= {"other": [shown[k].label for k in second], "measure": name}
+        facts = {"policy": labels[first], "other": labels[second], "measure": name}
         found = interval(differences).rename(columns={"mean": "difference"})
         parts.append(pd.DataFrame(facts).join(found).assign(wins=(differences < 0).mean(axis=0)))
     return pd.concat(parts, ignore_index=True)
@@ -217,26 +216,21 @@ def paths(scores: Sequence[Score]) -> pd.DataFrame:
 
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
     """Return standings, paths and pairs, and the scale of the runs if it is not the usual one."""
-    scale = ""
-    found: dict[str, list[pd.DataFrame]] = {"standings": [], "paths": [], "pairs": []}
-    order = {terms.name: k for k, terms in enumerate(arena.terms)}
-    for suite in dict.fromkeys(one.suite for one in arena.terms):
-        for experiment in arena.config.named(SLUG, suite):
-            runs, footer = recorded(arena, experiment)
-            scale = footer.get("scale", scale)
-            for terms in (one for one in arena.terms if one.suite == suite):
-                scores = list(scores_of(terms, runs, footer["labels"]))
-                parts = {"standings": standings(scores).assign(**facts_of(terms, runs))}
-                parts |= {"paths": paths(scores), "pairs": pairs(scores)}
-                for name, part in parts.items():
-                    part.insert(0, "instance", experiment.instance)
-                    part.insert(0, "contract", terms.name)
-                    found[name].append(part)
+    scale, found = "", {}
+    for experiment in arena.config.experiments:
+        runs, footer = recorded(arena, experiment)
+        scale = footer.get("scale", scale)
+        for terms in (one for one in arena.terms if one.suite == experiment.suite):
+            scores = list(scores_of(terms, runs, footer["labels"]))
+            rows = standings(scores).assign(**facts_of(terms, runs))
+            found[terms.name, experiment.instance] = rows, paths(scores), pairs(scores)
+    keys = [(one.name, each.instance) for one in arena.terms for each in arena.instances(one.name)]
+    levels = ["contract", "instance"]
     tables = {
-        name: pd.concat(parts, ignore_index=True).sort_values(
-            "contract", key=lambda names: names.map(order), kind="stable", ignore_index=True
-        )
-        for name, parts in found.items()
+        name: pd.concat([found[key][k] for key in keys], keys=keys, names=levels)
+        .reset_index(levels)
+        .reset_index(drop=True)
+        for k, name in enumerate(("standings", "paths", "pairs"))
     }
     return tables, scale
 
@@ -255,33 +249,19 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
 def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
     """Return the nanoseconds per round of each policy on five arms; few rounds are interpreted."""
     rows = []
+    how = {"checkpoints": [rounds], "compiled": True if rounds == COST_ROUNDS else None}
     for suite in {one.suite: one for one in arena.terms}:
         experiment = arena.config.named(SLUG, suite)[0]
         for run in experiment.runs:
             policy = run.name.removesuffix(f"-{run.spec.law}")
-            parameters = run.spec.parameters_of(run.spec.cells[0])
-            settled = {k: COSTED.get(k, v) if v == "instance" else v for k, v in parameters.items()}
-            made = make_policy(run.spec.policy, settled, where=f"costs of {policy}")
-            rows.append((suite, experiment.labels[policy], _nanoseconds(made, rounds)))
+            parameters = filled(run.spec.parameters_of(run.spec.cells[0]), COSTED)
+            made = make_policy(run.spec.policy, parameters, where=f"costs of {policy}")
+            what = Setting(made), Instance(COST_MEANS), rounds, range(COST_REPLICATES)
+            # the first time it compiles, or loads what was compiled
+            _, took = timeit.repeat(partial(play, *what, **how), number=1, repeat=2)
+            nanoseconds = took / rounds / COST_REPLICATES * 1e9
+            rows.append((suite, experiment.labels[policy], nanoseconds))
     return pd.DataFrame(rows, columns=["suite", "label", "nanoseconds"])
-
-
-#: Replaces parameters that come from an instance.
-COSTED = {
-    "quotas": ("1/10",) * 5,
-    "fractions": ("1/10",) * 5,
-    "targets": tuple(mean / 10 for mean in COST_MEANS),
-    "means": COST_MEANS,
-    "groups": (3, 2),
-}
-
-
-def _nanoseconds(policy: Any, rounds: int) -> float:
-    what = Setting(policy), Instance(COST_MEANS), rounds, range(COST_REPLICATES)
-    how = {"checkpoints": [rounds], "compiled": True if rounds == COST_ROUNDS else None}
-    # the first time it compiles, or loads what was compiled
-    _, took = timeit.repeat(lambda: play(*what, **how), number=1, repeat=2)
-    return took / rounds / COST_REPLICATES * 1e9
 
 
 def write(config: Config, out: Path) -> None:
