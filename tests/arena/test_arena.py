@@ -185,7 +185,10 @@ def small_standings():
 def chosen(rows, needs_horizon=("tuned",)):
     arena = replace(load_arena(FULL), needs_horizon=dict.fromkeys(needs_horizon, "tuning"))
     return {
-        (one.always, one.horizon): (one.rows["label"].iloc[0], one.kept, one.least, one.total)
+        (one["always"], one["horizon"]): (
+            one["rows"]["label"].iloc[0],
+            *(one[key] for key in ("kept", "least", "total")),
+        )
         for one in decisions.choices(arena, rows)
     }
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -11,25 +10,17 @@ from fairbandits.arena.roles import CONTROL, ORACLE, Arena
 from fairbandits.arena.standings import KEPT
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The policy to use under a contract by what is demanded and known."""
-
-    always: bool  # whether the contract must hold in every round, or at the end alone
-    horizon: str  # "known", "not known", or "known or not"
-    rows: pd.DataFrame  # the policy's standings
-    kept: int  # on so many instances it keeps the contract; below `total` it is only the nearest
-    least: int  # on so many it has the least contract regret of all that keep the contract
-    total: int
-
-
 def rivals(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the standings of policies that do not know the means, each with its usual setting."""
     return rows[rows["usual"] & (rows["kind"] != ORACLE)]
 
 
-def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
-    """Yield the policy to use under a contract, by what is demanded and known."""
+def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the policy to use under a contract, by what is demanded and known.
+
+    Of its `rows` of standings, one for each of `total` instances, it keeps the contract in `kept`,
+    and in `least` it has the least contract regret of all that keep the contract.
+    """
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
     anytime = serious[~serious["policy"].isin(arena.needs_horizon)]
@@ -40,8 +31,8 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[Choice]:
         by_horizon = {known: "known", unknown: "not known" if unknown != known else "known or not"}
         for label, horizon in by_horizon.items():
             own = serious[serious["label"] == label]
-            found = (own, int(own[kept].sum()), least[label], total)
-            yield Choice(kept == "kept_always", horizon, *found)
+            counts = {"kept": int(own[kept].sum()), "least": least[label], "total": total}
+            yield {"always": kept == "kept_always", "horizon": horizon, "rows": own} | counts
 
 
 def _first(rows: pd.DataFrame, kept: str, total: int) -> str:

@@ -127,30 +127,31 @@ def enter(
         outcome.stored = max(outcome.stored, int(rounds[-1]))
         if not is_fast and PLAIN_ROUNDS in rounds:
             rounds = rounds[rounds <= PLAIN_ROUNDS]
-        horizon = int(rounds[-1])
         n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
-        outcome.horizon, outcome.replicates = max(outcome.horizon, horizon), n
+        outcome.horizon, outcome.replicates = max(outcome.horizon, int(rounds[-1])), n
         terms = [one for one in chosen if one.suite == experiment.suite]
         if grouped and not experiment.groups:
             reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
-        how = {"horizon": horizon, "checkpoints": rounds, "seed": footer["seed"]}
+        how = {"horizon": int(rounds[-1]), "checkpoints": rounds, "seed": footer["seed"]}
         processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
         try:
             seen = _played(entrant, experiment, n, processes, first, how)
         except Failed as error:
             outcome.failures[experiment.instance] = str(error)
             continue
+        cut = np.s_[:n, : rounds.size]
+        beside = [
+            replace(run, rounds=rounds, values={k: some[cut] for k, some in run.values.items()})
+            for run in runs
+        ]
         for one in terms:
             make = standings.maker_of(one.name, experiment.runs[0].spec)
             facts = "yours", entrant.label, "", True, role_of(entrant, one.name), rounds
             own = standings.Score(*facts, standings.values_of(make, seen))
-            stored = [
-                replace(other, values={name: rows[:n] for name, rows in other.values.items()})
-                for other in standings.scores_of(one, runs, footer["labels"])
-            ]
-            rows = standings.standings([*stored, own], horizon)
+            stored = standings.scores_of(one, beside, footer["labels"])
+            rows = standings.standings([*stored, own])
             outcome.tables[one.name, experiment.instance] = rows
     return outcome
 

@@ -62,11 +62,6 @@ class Score:
     def name(self) -> str:
         return f"{self.label}, {self.setting}" if self.setting else self.label
 
-    def at(self, measure: str, horizon: int | None = None) -> np.ndarray:
-        """Return a measure of each replicate at a recorded round, by default the last."""
-        place = -1 if horizon is None else int(np.flatnonzero(self.rounds == horizon)[0])
-        return self.values[measure][:, place]
-
 
 def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.Contract]:
     """Return a function from true means to the contract of a suite's run."""
@@ -134,8 +129,13 @@ def interval(values: np.ndarray) -> pd.DataFrame:
     return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
 
 
-def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFrame:
-    """Return one row for each score of one contract on one instance, by default at the last round.
+def at_the_end(scores: Sequence[Score], measure: str) -> np.ndarray:
+    """Return a measure at the last round, shape (n_replicates, n_scores)."""
+    return np.array([one.values[measure][:, -1] for one in scores], float).T
+
+
+def standings(scores: Sequence[Score]) -> pd.DataFrame:
+    """Return one row for each score of one contract on one instance.
 
     Ranks are means over replicates of the rank among usual settings, shared where values are equal.
     """
@@ -145,9 +145,7 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
         | {"kind": one.role.kind, "translation": one.role.translation}
         for one in scores
     )
-    values = {
-        name: np.array([one.at(name, horizon) for one in scores], float).T for name in MEASURES
-    }
+    values = {name: at_the_end(scores, name) for name in MEASURES}
     found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
     for name in ("contract_regret", "shortfall"):
@@ -155,7 +153,7 @@ def standings(scores: Sequence[Score], horizon: int | None = None) -> pd.DataFra
         found[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
     for name, limits in found.items():
         rows[[name, f"{name}_low", f"{name}_high"]] = limits.to_numpy()
-    rows["horizon"] = int(scores[0].rounds[-1]) if horizon is None else horizon
+    rows["horizon"] = int(scores[0].rounds[-1])
     rows["replicates"] = len(values["shortfall"])
     for name, (measure, part) in KEPT.items():
         rows[name] = rows[f"{measure}_high"] <= part * rows["horizon"]
@@ -191,7 +189,7 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     labels = np.array([one.label for one in shown])
     parts = []
     for name in MEASURES:
-        values = np.array([one.at(name) for one in shown], float).T
+        values = at_the_end(shown, name)
         differences = values[:, first] - values[:, second]
         facts = {"policy": labels[first], "other": labels[second], "measure": name}
         found = interval(differences).rename(columns={"mean": "difference"})

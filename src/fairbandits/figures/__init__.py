@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _REPLAYED = "with the program's own random numbers; circles: read off the published figure"
-_SPREAD = "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates"
 _VERSIONS = (
     "Left: as the paper prints {}, where nothing cuts optimistic means off at 1; "
     "right: as the released program has {}"
 )
 #: Words that captions share.
 WORDS = {
-    "spread": _SPREAD,
+    "spread": "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates",
     "version": _VERSIONS.format("the policy", "it"),
     "versions": _VERSIONS.format("the policies", "them"),
 }
@@ -43,7 +42,7 @@ class Declared(NamedTuple):
         first = shows[0]
         n, rounds = first.get("replicates"), f"{first['horizon']} rounds"
         mean = f"mean over {n} replicates of {rounds}"
-        lines = f"{mean}; {_SPREAD}; thin line: one replicate"
+        lines = f"{mean}; {WORDS['spread']}; thin line: one replicate"
         lines = lines if n else f"one run of {rounds} {_REPLAYED}"
         facts = {"what": first["title"].lower(), "mean": mean, "lines": lines}
         words = template.render(first | facts | WORDS, shows=shows, beside=self.beside)
@@ -61,9 +60,8 @@ def figure(
 ):
     """Make a function draw figures; its docstring after the first line is their caption.
 
-    It needs the recorded columns `reads`, and of a dataset's rows those that `rows` chooses by the
-    footer. `beside` maps a figure to the replay of the published run that it shows too, `labels`
-    says what each figure shows: ``fig1="regret"``. Its table has the mean of `quantity`.
+    It needs the columns `reads`, and of a dataset's rows those that `rows` chooses by the footer.
+    `beside` maps a figure to the replay that it shows too, `labels` a figure to what it shows.
     """
     del beside, quantity, unit, labels  # they are read from the source
 
@@ -81,11 +79,10 @@ def figures_of(paper: str) -> dict[str, Declared]:
     for node in ast.parse(Path(__file__).with_name(f"{paper}.py").read_bytes()).body:
         for call in getattr(node, "decorator_list", ()):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "figure":
-                given = {one.arg: one.value for one in call.keywords}
                 said = {
-                    name: ast.literal_eval(value)
-                    for name, value in given.items()
-                    if name not in ("reads", "rows")
+                    one.arg: ast.literal_eval(one.value)
+                    for one in call.keywords
+                    if one.arg not in ("reads", "rows")
                 }
                 words = said.pop("quantity"), said.pop("unit", "")
                 beside = said.pop("beside", {})

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve
@@ -20,6 +19,12 @@ from fairbandits.theory.static import static_benchmark
 #: The protected arms, 0-based, and how their targets are drawn.
 PROTECTED = {0: ":", 1: "--"}
 EQUILIBRIUM = "fluid equilibrium"
+#: Quantity -> label of its axis; its columns in a replay, and figures of replays by feedback.
+QUANTITIES = {
+    "rates": ("reward accrual rate", "rate", {"full": 8, "bandit": 11}),
+    "queues": ("queue length", "queue", {"full": 9, "bandit": 12}),
+    "regret": ("regret", "regret", {"full": 10, "bandit": 13}),
+}
 
 
 def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str, np.ndarray]:
@@ -34,27 +39,32 @@ def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str
     return {f"arm {k + 1}": of_arms[:, :, k] for k in PROTECTED}
 
 
-def _by_law(
-    dataset: Dataset, quantity: str, label: str, replay: pd.DataFrame | None = None, **limits: Any
-) -> tuple[Figure, np.ndarray, pd.DataFrame]:
-    """Draw a quantity by reward law; return the figure, its panels and all curves."""
+def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str) -> panels.Drawing:
+    """Draw a quantity by reward law, or of a replay alone."""
+    if not datasets:
+        return _replayed(replay, quantity)
+    ((table, footer),) = datasets
     curves = pd.concat(
         summarise(run.law, series, run.rounds, values)
-        for run in runs_of(*dataset)
-        for series, values in measured(run, dataset.footer, quantity).items()
+        for run in runs_of(table, footer)
+        for series, values in measured(run, footer, quantity).items()
     )
     laws = panels.different(curves, "law")
     drawing, (axes,) = panels.law_panels(laws, sharey=True)
     for axis, part in panels.each(axes, curves, law=laws):
         for series, curve in part.groupby("series", sort=False):
             draw_curve(axis, curve, series)
-            _levels(axis, dataset.footer, quantity, series)
+            _levels(axis, footer, quantity, series)
         if replay is not None and axis is axes[0]:
             for name, words in (("queue_1", "the published run, replayed"), ("queue_2", None)):
                 axis.plot(replay["round"], replay[name], color="black", lw=0.7, label=words)
-        axis.set(**limits)
-    axes[0].set_ylabel(label)
-    return drawing, axes, curves
+        if quantity == "rates":
+            axis.set_ylim(0, 0.25)
+        elif quantity == "queues":  # a smoke run is shorter than the published one
+            axis.set(xlim=(0, footer["horizon"]), ylim=(0, None))
+    axes[0].set_ylabel(QUANTITIES[quantity][0])
+    axes[0 if quantity == "queues" else -1].legend(ncols=1 if quantity == "regret" else 2)
+    return drawing, curves
 
 
 def _levels(axis: Axes, footer: Mapping[str, Any], quantity: str, series: str) -> None:
@@ -102,11 +112,7 @@ def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dra
     published : {unit}
         The number read off the published figure; none if none was read off.
     """
-    if not datasets:
-        return _replayed(published, "rates", "reward accrual rate")
-    drawing, axes, curves = _by_law(datasets[0], "rates", "reward accrual rate", ylim=(0, 0.25))
-    axes[-1].legend(ncols=2)
-    return drawing, curves
+    return _by_law(datasets, published, "rates")
 
 
 @figure(
@@ -126,13 +132,7 @@ def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
     equilibrium (our derivation). {% if beside %} Black: the published run, replayed with its own
     random numbers.{% endif %}
     """
-    if not datasets:
-        return _replayed(published, "queues", "queue length")
-    limits = {"xlim": (0, datasets[0].footer["horizon"]), "ylim": (0, None)}
-    # a smoke run is shorter than the published one
-    drawing, axes, curves = _by_law(datasets[0], "queues", "queue length", published, **limits)
-    axes[0].legend(ncols=2)
-    return drawing, curves
+    return _by_law(datasets, published, "queues")
 
 
 @figure(
@@ -150,11 +150,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
     Regret of the reward received against the static benchmark, {{ what }}. Line: {{ lines }}
     {%- if replicates is defined %}; dotted: the fluid equilibrium (our derivation){% endif %}.
     """
-    if not datasets:
-        return _replayed(published, "regret", "regret")
-    drawing, axes, curves = _by_law(datasets[0], "regret", "regret")
-    axes[-1].legend()
-    return drawing, curves
+    return _by_law(datasets, published, "regret")
 
 
 @figure(
@@ -193,24 +189,15 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-#: Quantity -> its columns in a replay, and the figures of it with full information and bandits.
-REPLAYED = {
-    "rates": ("rate", "fig8", "fig11"),
-    "queues": ("queue", "fig9", "fig12"),
-    "regret": ("regret", "fig10", "fig13"),
-}
-
-
-def _replayed(replay: pd.DataFrame, quantity: str, label: str) -> panels.Drawing:
+def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
     """Draw a replay as lines, and the numbers read off the published figure as circles."""
-    kind, full, bandit = REPLAYED[quantity]
-    figure = full if replay.attrs["feedback"] == "full" else bandit
+    label, kind, figures = QUANTITIES[quantity]
+    figure = f"fig{figures[replay.attrs['feedback']]}"
     published = read_yaml(paper_file("banditq", "published"))["figures"]
     read_off = pd.DataFrame(published[figure]["values"])
     read_off = panels.of(read_off, quantity="value").set_index(["series", "round"])["value"]
-    columns = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
-    if kind == "regret":
-        columns = {kind: kind}
+    arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
+    columns = {kind: kind} if kind == "regret" else arms
     drawing, ((axis,),) = panels.grid(1, 1, figsize=(7.2, 3.7))
     parts = []
     for series, column in columns.items():

@@ -142,7 +142,7 @@ def _curve(
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     drawing, axes = panels.grid(rows, 2, 3.2 * rows + 0.4, **options)
     for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
-        axis.set_title(title, fontsize="medium")
+        axis.set_title(title)
     return drawing, axes
 
 

@@ -19,9 +19,6 @@ from fairbandits.replication.recorded import Dataset
 from fairbandits.settings.marks import mark, mark_of_replay
 from fairbandits.settings.models import expect_known
 
-#: Title characters per inch.
-CHARACTERS = 12
-
 
 def function_of(paper: str, figure: str) -> Callable:
     """Return the function that draws a figure; it says what it ``reads`` and of which ``rows``."""
@@ -49,11 +46,7 @@ def draw(
     png: Path,
     table: Path,
 ) -> None:
-    """Draw a figure and write its images, and its curves as a Parquet table.
-
-    The first dataset is the figure's own experiment; there is none if it shows a replay alone,
-    which is `published`.
-    """
+    """Draw a figure from datasets, its own first, or a replay alone; write images and curves."""
     function = function_of(paper, figure)
     if not data and not published:
         raise ValueError(f"{paper} {figure} needs datasets, or a published run that was replayed")
@@ -66,11 +59,9 @@ def draw(
         replayed.attrs = footer
     style.apply_style()
     drawing, curves, footers = drawn(function, data, replayed)
-    words = mark(footers)
-    if replayed is not None and not data:
-        words = mark_of_replay(int(replayed["round"].max()), replayed.attrs)
+    words = mark(footers) if data else mark_of_replay(int(replayed["round"].max()), replayed.attrs)
     if words:
-        width = round(CHARACTERS * drawing.get_figwidth())
+        width = round(12 * drawing.get_figwidth())  # characters
         drawing.suptitle(textwrap.fill(words, width), fontsize="medium", color="0.3")
     declared, origin = PAPERS[paper][figure], ("paper", "experiment", "seed", "code")
     record = {"kind": "figure", "paper": paper, "figure": figure}
@@ -89,9 +80,10 @@ def _check(paper: str, figure: str, data: Sequence[Path]) -> None:
     seen: dict[str, Path] = {}
     for file in data:
         footer = fresh(file, "dataset", paper=paper)
-        name, role = footer["experiment"], "companion_to" if seen else "figures"
+        name, role, what = footer["experiment"], "figures", "first"
+        if seen:
+            role, what = "companion_to", "beside another"
         if figure not in (shown := footer.get(role, [])):
-            what = "beside another" if seen else "first"
             raise StoreError(
                 f"{file} does not belong here: {paper} {figure} does not show {name} {what}, "
                 f"which is so shown in {', '.join(shown) or 'no figure'}"

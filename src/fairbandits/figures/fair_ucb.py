@@ -10,7 +10,7 @@ from fairbandits.figures import figure, panels
 from fairbandits.library.style import COLOURS, draw_curve, shades
 from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
-from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
+from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.
 LINEAR = 1.0
@@ -116,7 +116,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
         name = footer["experiment"]
         _over_rounds(axis, curves, name.startswith("r_regret_long"), panel=name)
-        axis.set_title(reading_of(footer), fontsize="medium")
+        axis.set_title(reading_of(footer))
     panels.label_rows(axes, "r-Regret (logarithmic above 1)")
     panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
@@ -156,9 +156,9 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
         linear = 1e-4 if series.endswith("per round") else LINEAR
         _over_rounds(axis, curves, name == long, linear, panel=name, series=series)
         axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
-    footer = datasets[1].footer  # LFG's queues settle at eta times the largest gap
-    for eta in (eta for spec in specs_of(footer).values() for eta in spec.sweep.get("eta", [])):
-        axes[1, 0].axhline(eta * gaps(footer["means"]).max(), **panels.LEVEL_LINE)
+    largest = gaps(datasets[1].footer["means"]).max()
+    for eta in panels.different(panels.of(curves, panel=long, policy="LFG"), "eta"):
+        axes[1, 0].axhline(eta * largest, **panels.LEVEL_LINE)  # where LFG's queues settle
     panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 

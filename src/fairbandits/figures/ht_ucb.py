@@ -57,8 +57,8 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
         kind, gap, lowest = "critical", "Δ²", 0.9 * _level(footer)
         if is_raised(footer):
             kind, gap, lowest = "non-critical", "(Δ − A)²", 0
-        axis.set_title(f"{kind} arms, case {footer['experiment'][-1]}", fontsize="medium")
-        axis.set(xlabel=f"1 / {gap}", xlim=(0, None), ylim=(lowest, None))
+        title = f"{kind} arms, case {footer['experiment'][-1]}"
+        axis.set(title=title, xlabel=f"1 / {gap}", xlim=(0, None), ylim=(lowest, None))
     panels.label_rows(axes, f"pulls in {datasets[0].footer['horizon']} rounds")
     panels.legend_below(drawing, axes[0, 0], 6)
     return drawing, curves
@@ -161,7 +161,7 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
                 look |= {"dash": "--"} if name == "LFG, η₀ = T" else {}
                 curve = curve.sort_values("round", kind="stable")
                 draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
-            axis.set_title(part["panel"].iloc[0], fontsize="medium")
+            axis.set_title(part["panel"].iloc[0])
     for axis in above.flat:
         axis.set(xlim=(0, None), ylim=(0, None))
         panels.thousands(axis.xaxis)
@@ -234,9 +234,8 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     for axis, part in panels.each(axes, curves, panel=settings, policy=policies):
         for arm, curve in part.groupby("series", sort=False):
             draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
-        setting, policy = part["panel"].iloc[0], part["policy"].iloc[0]
-        axis.set_title(f"{policy}, setting {setting[-1]}", fontsize="medium")
-        axis.set(xlim=(0, 1), ylim=(0, None))
+        setting, policy = part[["panel", "policy"]].iloc[0]
+        axis.set(title=f"{policy}, setting {setting[-1]}", xlim=(0, 1), ylim=(0, None))
     panels.label_rows(axes, "pulls that the arm lacks")
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
@@ -312,7 +311,7 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         look = {"color": "0.93", "lw": 0, "zorder": 0, "label": "range that all reach"}
         axis.axvspan(reached.min().max(), reached.max().min(), **look)
         panel, law = part[["panel", "law"]].iloc[0]
-        axis.set_title(f"{panel}, {LAW_NAMES[law]}", fontsize="medium")
+        axis.set_title(f"{panel}, {LAW_NAMES[law]}")
         panels.thousands(axis.yaxis)
     panels.label_rows(axes, "expected reward")
     for axis in axes[-1]:

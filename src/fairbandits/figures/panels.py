@@ -31,7 +31,7 @@ def law_panels(laws: list[str], rows: int = 1, **options: Any) -> tuple[Figure, 
     size = (5.2 * len(laws), 3.4 * rows + 0.3)
     figure, axes = grid(rows, len(laws), figsize=size, **options)
     for axis, law in zip(axes[0], laws, strict=True):
-        axis.set_title(LAW_TITLES.get(law, law), fontsize="medium")
+        axis.set_title(LAW_TITLES.get(law, law))
     thousands(*(axis.xaxis for axis in axes.flat))
     for axis in axes[-1]:
         axis.set_xlabel("number of rounds")

@@ -130,7 +130,7 @@ def banditq(page: Shown) -> Html:
     ]
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
-    best = next(choices(page.arena, page.of("standings", REWARDS))).rows["label"].iloc[0]
+    best = next(choices(page.arena, page.of("standings", REWARDS)))["rows"]["label"].iloc[0]
     rows = {}
     for other in dict.fromkeys([best, *others]):
         if other != BANDITQ and ORACLE not in set(kinds[[other]]):
