@@ -13,24 +13,18 @@ from fairbandits.data import store
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, content_of_run, read_footer, read_table
-from fairbandits.rationals import quota_numerators
 from fairbandits.replication.code import code_of
-from fairbandits.replication.recorded import KEYS, cell_sizes, cells_of, specs_of
+from fairbandits.replication.recorded import KEYS, cells_of, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
-from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
+from fairbandits.settings.spec import RunSpec, swept
 
 #: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
 #: means, deficits and the policies' probes.
 COMMON = (*KEYS, "plays", "reward")
 
-#: Columns of deficits -> which pulls are owed.
-DEFICITS = {"floor_deficit": "floor(quota * t)", "deficit": "quota * t"}
 #: Values of which a small run has fewer.
 SCALED = ("horizon", "horizons", "checkpoints")
-
-#: Chooses rows, given the footer.
-Rows = Callable[[dict[str, Any]], pc.Expression]
 
 
 def collect(
@@ -70,7 +64,6 @@ def _runs(
     chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path
 ) -> Iterator[pa.Table]:
     """Yield the checked rows of each run; only one run is in memory."""
-    drawn = None
     for name, spec in specs_of(experiment).items():
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
@@ -88,12 +81,6 @@ def _runs(
                 f"{out}: the chunks of {name} must hold replicates 0 to "
                 f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
             )
-        if spec.drawn_means:
-            means = np.concatenate([_drawn(part, spec) for part in parts])
-            drawn = means if drawn is None else drawn
-            if not np.array_equal(means, drawn):
-                first, others = next(iter(experiment["runs"])), "have other means than those of"
-                raise StoreError(f"{out}: the replicates of {name} {others} {first}")
         cells = zip(*(cells_of(part, spec) for part in parts), strict=True)
         yield pa.concat_tables(part for cell in cells for part in cell)
 
@@ -116,7 +103,9 @@ def fresh(file: Path, kind: str, **facts: Any) -> dict[str, Any]:
 
 
 def load_dataset(
-    file: Path, columns: list[str] | None = None, rows: Rows | None = None
+    file: Path,
+    columns: list[str] | None = None,
+    rows: Callable[[dict[str, Any]], pc.Expression] | None = None,
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Return existing columns and some rows of a dataset, and its footer; StoreError if stale."""
     footer = fresh(file, "dataset")
@@ -174,13 +163,6 @@ def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
         if (own := footer.get(key)) != value:
             words = f"its {key} is {own!r}, wanted {value!r}"
             raise StoreError(f"{file} does not belong here: {words}")
-
-
-def _drawn(table: pa.Table, spec: RunSpec) -> np.ndarray:
-    """Return the means that each replicate of a chunk drew, shape (n_replicates, n_arms)."""
-    first = cells_of(table, spec)[0]
-    means, replicate = (first[name].to_numpy() for name in ("mean", "replicate"))
-    return means.reshape(replicate[-1] - replicate[0] + 1, -1, spec.n_arms)[:, 0]
 
 
 def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
@@ -241,81 +223,20 @@ def expect_all_rows(file: Path) -> None:
         raise StoreError(f"{file}: {other} of its rows are of no run that its footer has")
 
 
-def guard_dataset(file: Path) -> None:
-    """Check all rows of a dataset as `collect` checked its chunks'; StoreError if one fails."""
-    footer = read_footer(file)
-    for name, spec in specs_of(footer).items():
-        table = read_table(file, rows=pc.equal(pc.field("run"), name))
-        complete = [name for name in table.column_names if not table[name].null_count]
-        numbers = [name for name in complete if pa.types.is_primitive(table[name].type)]
-        table = table.select(numbers)
-        expect_rows(table, spec, [0, footer["replicates"] - 1], file)
-        guard(table, spec, file)
-
-
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
-    """Check invariants of any policy and any rewards; StoreError names the first row that fails."""
-    n_arms = spec.n_arms
-    grid = {name: table[name].to_numpy().reshape(-1, n_arms) for name in table.column_names}
-    rounds = grid["round"][:, 0]
-
-    def check(holds: np.ndarray, what: str) -> None:
-        failed = np.flatnonzero(~holds.reshape(holds.shape[0], -1).all(axis=1))
-        if failed.size:
-            place = f"replicate {grid['replicate'][failed[0], 0]}, round {rounds[failed[0]]}"
-            raise StoreError(f"{file}: {what} fails first in {place}")
-
-    for name, values in grid.items():
-        check(np.isfinite(values), f"that {name} is finite")
-    total = grid["plays"].sum(axis=1)
-    check(np.abs(total - rounds) <= 1e-9 * rounds, "that plays sum to the round")
-    later = (grid["replicate"][1:, 0] == grid["replicate"][:-1, 0]) & (np.diff(rounds) > 0)
-    ends = np.cumsum(cell_sizes(table, spec)) // n_arms
-    later[ends[:-1] - 1] = False  # another cell
-    for name in grid:
-        if name in RECORDED and RECORDED[name].grows:
-            rises = (np.diff(grid[name], axis=0) >= 0).all(axis=1) | ~later
-            check(np.append(True, rises), f"that {name} never falls")
-    if "idleness" in grid and "queue" in grid:  # E3 of the fluid equilibrium, on every path
-        target = _targets(spec, grid)
-        owed = target * rounds[:, None] - np.where(target > 0, grid["reward"], 0.0)
-        gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
-        check(gap <= 1e-9 * (1.0 + rounds[:, None]), "that owed reward = queue - idleness")
-    if any(name in grid or f"{name}_sup" in grid for name in DEFICITS):
-        now = _deficits(spec, grid)
-        for name in (one for one in DEFICITS if one in grid):
-            check(grid[name] == now[name], f"that {name} = {DEFICITS[name]} - plays")
-        for name in (one for one in DEFICITS if f"{one}_sup" in grid):
-            check(grid[f"{name}_sup"] >= now[name], f"that {name}_sup is at least {name}")
-    if spec.drawn_means:
-        low, high = map(np.array, spec.ranges)
-        for arm, mean in spec.drawn_means.get("fixed", ()):
-            low[arm - 1] = high[arm - 1] = mean
-        if spec.law == "uniform02_clipped":  # its true means are below those drawn
-            low = -np.inf
-        check((grid["mean"] >= low) & (grid["mean"] <= high), "that means are in their range")
-        replicates, place = np.unique(grid["replicate"][:, 0], return_index=True)
-        own = grid["mean"][place[np.searchsorted(replicates, grid["replicate"][:, 0])]]
-        check(grid["mean"] == own, "that a replicate keeps its means")
-
-
-def _deficits(spec: RunSpec, grid: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return how many pulls each arm lacks of its quota: of whole ones, and exactly."""
-    if "quota" in grid:
-        numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
-    else:
-        numerators, denominator = quota_numerators(spec.quotas)
-    owed, plays = np.array(numerators) * grid["round"], grid["plays"]
-    exact = (owed - denominator * plays) / denominator
-    return {"floor_deficit": owed // denominator - plays, "deficit": exact}
-
-
-def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the targets of a run's policy, per arm or per row and arm."""
-    nested = spec.parameters.get("learner_parameters", {})
-    given = {**spec.parameters, **nested}["targets"]
-    if given != OF_INSTANCE:
-        return np.array(given, dtype=float)
-    if "mean" in grid:
-        return np.array(spec.targets_for(list(grid["mean"].T))).T
-    return np.array(spec.targets_for(spec.means), dtype=float)
+    """Raise StoreError, with the first place, for numbers that no policy and rewards can give."""
+    for cell in cells_of(table, spec):
+        replicates = cell["replicate"].to_numpy()
+        shape = (replicates[-1] - replicates[0] + 1, -1, spec.n_arms)
+        grid = {name: cell[name].to_numpy().reshape(shape) for name in cell.column_names}
+        rounds = grid["round"][0, :, :1]
+        checks = {f"{name} is finite": np.isfinite(values) for name, values in grid.items()}
+        total = grid["plays"].sum(axis=2, keepdims=True)
+        checks["plays sum to the round"] = np.abs(total - rounds) <= 1e-9 * rounds
+        for name in (one for one in grid if one in RECORDED and RECORDED[one].grows):
+            rises = checks[f"{name} never falls"] = np.ones_like(grid[name], bool)
+            rises[:, 1:] = grid[name][:, 1:] >= grid[name][:, :-1]
+        for what, holds in checks.items():
+            for replicate, number, _ in np.argwhere(~holds)[:1]:
+                place = f"replicate {replicates[0] + replicate}, round {rounds[number, 0]}"
+                raise StoreError(f"{file}: that {what} fails first in {place}")
