@@ -19,14 +19,7 @@ from bench import HERE, ROOT
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.data.store import replacing
 from fairbandits.library.style import apply_style, save
-from fairbandits.replication.bundles import (
-    SHOWN,
-    Bundle,
-    Chunk,
-    bundles_of,
-    collections,
-    simulations,
-)
+from fairbandits.replication.bundles import SHOWN, Bundle, Chunk, bundles_of, jobs_of
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.costs import STARTED, WRITTEN, seconds_of_replicate
 
@@ -113,14 +106,14 @@ def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
     ValueError
         If a job has no seconds.
     """
-    bundles = bundles_of(config)
+    simulating, collecting = jobs_of(config)
     tasks, datasets = [], {}
     makes = {}
-    for job in simulations(config, bundles):
+    for job in simulating:
         name = f"simulate/{job.name}"
         makes |= dict.fromkeys(job.outputs, name)
         tasks.append((name, (), job.priority, True))
-    for job in collections(config, bundles):
+    for job in collecting:
         name = f"collect/{job.name}"
         datasets |= dict.fromkeys(job.outputs, name)
         tasks.append((name, [makes[file] for file in job.inputs], job.priority, False))
@@ -250,7 +243,7 @@ def in_another_cut(
     for name, chunks in _parts(bundles_of(config)):
         found[name] = PROCESS + sum(factors[one.run.key] * _by_thumb(one) for one in chunks)
     usual = statistics.mean(own for name, own in seconds.items() if name.startswith("collect/"))
-    for job in collections(config, bundles_of(config)):
+    for job in jobs_of(config)[1]:
         found.setdefault(f"collect/{job.name}", usual)
     return found
 

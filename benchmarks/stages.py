@@ -19,7 +19,7 @@ from bench.measure import machine, machine_name, plain_c
 from bench.ways import compile_c
 
 from fairbandits.arena.settings import arena_config
-from fairbandits.replication.bundles import bundles_of, simulations
+from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import measured
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import read_yaml
@@ -68,7 +68,7 @@ def whole_run(folder: Path, calibration: float | None) -> str:
     seconds = rounds = 0.0
     settings = read_yaml(ROOT / "config" / "config.yaml")
     for config in (build_config(settings, "config.yaml"), arena_config(settings, "config.yaml")):
-        for job in simulations(config, bundles_of(config)):
+        for job in jobs_of(config)[0]:
             took = measured(folder / "simulate" / f"{job.name}.tsv")
             if took is None:
                 return ""

@@ -9,7 +9,7 @@ import pytest
 import own_policy
 from fairbandits import Instance, run
 from fairbandits.policies import make_policy
-from fairbandits.replication.bundles import bundles_of, simulations
+from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ConfigError
@@ -121,7 +121,7 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
     file.write_text(ROUND_ROBIN + "# edited\n")
     second = configured("turns:InTurn")
     assert spec_of(second).policy_source != spec_of(first).policy_source
-    plans = [simulations(one, bundles_of(one))[0].plan for one in (first, second)]
+    plans = [jobs_of(one)[0][0].plan for one in (first, second)]
     assert plans[0] != plans[1]
     with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
         simulate_chunk(spec_of(first), 1, [0])

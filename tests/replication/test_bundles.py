@@ -9,13 +9,7 @@ import pytest
 import real
 import shrunk
 from fairbandits.engine.vectors import LANES
-from fairbandits.replication.bundles import (
-    bundles_of,
-    collections,
-    read_plan,
-    simulations,
-    write_plans,
-)
+from fairbandits.replication.bundles import bundles_of, jobs_of, read_plan, write_plans
 from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.costs import BLOCK, MOST, fitting_chunk
 from fairbandits.settings.schemas import ROOT
@@ -45,11 +39,10 @@ def changed(config, key, **changes):
 
 
 def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
-    bundles = bundles_of(config)
-    files = Counter(file for job in simulations(config, bundles) for file in job.outputs)
+    simulating, jobs = jobs_of(config)
+    files = Counter(file for job in simulating for file in job.outputs)
     assert set(files.values()) == {1}
     assert set(files) == {run.chunk_file(chunk) for run in config.runs for chunk in run.chunks()}
-    jobs = collections(config, bundles)
     assert Counter(file for job in jobs for file in job.outputs) == Counter(
         one.dataset for one in config.experiments
     )
@@ -58,14 +51,13 @@ def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
 
 def test_jobs_take_about_a_minute():
     config = real.config()
-    bundles = bundles_of(config)
-    jobs = simulations(config, bundles)
+    jobs, _ = jobs_of(config)
     for job in jobs:
         assert job.seconds <= MOST or len(job.outputs) == 1, job.name
         assert job.seconds <= 1.5 * MOST, f"{job.name}: its chunk should have fewer replicates"
     # cut and packed well enough: not many more jobs than there are minutes
     assert len(jobs) < 2 * sum(job.seconds for job in jobs) / MOST
-    for bundle in bundles:
+    for bundle in bundles_of(config):
         if len(bundle.parts) > 1:
             total = sum(chunk.seconds for part in bundle.parts for chunk in part)
             assert total > MOST
@@ -92,9 +84,9 @@ def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits)
 def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
     key = "banditq/oracle_lfg/lfg-uniform02"
     other = changed(config, key, parameters={"eta": 3})
-    for made in (simulations, collections):
+    for kind in (0, 1):
         before, after = (
-            {job.name: job.plan for job in made(one, bundles_of(one))} for one in (config, other)
+            {job.name: job.plan for job in jobs_of(one)[kind]} for one in (config, other)
         )
         assert before.keys() == after.keys()
         differ = [name for name in before if before[name] != after[name]]
@@ -102,9 +94,7 @@ def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
 
 
 def test_what_figures_wait_for_comes_first(config):
-    bundles = bundles_of(config)
-    jobs = simulations(config, bundles)
-    collecting = collections(config, bundles)
+    jobs, collecting = jobs_of(config)
     shown = [job.priority for job in jobs if job.shown]
     others = [job.priority for job in jobs + collecting if not job.shown]
     assert min(shown) > max(others)
@@ -116,8 +106,7 @@ def test_what_figures_wait_for_comes_first(config):
 
 def test_plans_say_what_is_to_be_done(smoke, tmp_path):
     config = replace(smoke, folders=smoke.folders | {"results": str(tmp_path)})
-    bundles = bundles_of(config)
-    simulating, collecting = simulations(config, bundles), collections(config, bundles)
+    simulating, collecting = jobs_of(config)
     write_plans(config, [*simulating, *collecting])
     for job in simulating:
         chunks = read_plan(tmp_path / job.plan, "chunks")
@@ -148,9 +137,7 @@ def test_other_rules_plan_anew_what_their_claims_read():
         replace(each, origin="0" * 16) if each is one else each for each in config.experiments
     )
     other = replace(config, experiments=changed)
-    plans = [
-        {job.name: job.plan for job in simulations(one, bundles_of(one))} for one in (config, other)
-    ]
+    plans = [{job.name: job.plan for job in jobs_of(one)[0]} for one in (config, other)]
     changed = [name for name in plans[0] if plans[0][name] != plans[1][name]]
     assert len(changed) == 1
     assert changed[0].startswith(f"simulate_{one.paper}_evidence")

@@ -3,7 +3,7 @@
 import pytest
 
 import shrunk
-from fairbandits.replication.bundles import bundles_of, simulations
+from fairbandits.replication.bundles import jobs_of
 from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.marks import mark
@@ -35,7 +35,7 @@ def test_a_large_run_multiplies_rounds_and_replicates_and_keeps_the_published_ro
         assert set(small.spec.horizons) <= set(big.spec.horizons)
     assert large.scale_name == "large"
     assert large.scale != "paper"  # so that its verdicts do not take the place of the published
-    jobs = simulations(large, bundles_of(large))
+    jobs, _ = jobs_of(large)
     assert len(jobs) < 2000  # some minutes each
 
 
@@ -52,7 +52,7 @@ def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
     usual, finer = (build_config(BANDITQ | more, "test") for more in ({}, {"job_seconds": 5}))
     seconds = {}
     for config in (usual, finer):
-        jobs = simulations(config, bundles_of(config))
+        jobs, _ = jobs_of(config)
         seconds[config.job_seconds] = [job.seconds for job in jobs]
     assert len(seconds[5]) > 5 * len(seconds[60])
     for run in finer.runs:

@@ -200,17 +200,17 @@ def test_commands_from_simulation_to_figure_need_no_checkout(replicating):
     experiment = small_config(replicating.home).experiment("banditq", "full_information")
     chunks = [
         {
-            "name": run.key,
             "run": run.spec.to_json(),
+            "seed": SEED,
             "replicates": run.chunks()[0],
             "out": f"cache/{run.name}/{run.chunks()[0]}.parquet",
         }
         for run in experiment.runs
     ]
-    dataset = {"experiment": experiment.facts(), "ledger": "", "out": "data.parquet"}
+    dataset = {"experiment": experiment.facts(), "seed": SEED, "out": "data.parquet"}
     dataset["chunks"] = [chunk["out"] for chunk in chunks]
-    for command, plan in (("simulate", {"chunks": chunks}), ("collect", {"datasets": [dataset]})):
-        (replicating.home / "plan.json").write_text(json.dumps({"seed": SEED, **plan}))
+    for command, plan in (("simulate", chunks), ("collect", [dataset])):
+        (replicating.home / "plan.json").write_text(json.dumps(plan))
         replicating.run("fairbandits", command, "plan.json")
     images = ["--svg", "fig1.svg", "--png", "fig1.png", "--table", "fig1.parquet"]
     replicating.run("fairbandits", "figure", "banditq", "fig1", "data.parquet", *images)

@@ -18,8 +18,8 @@ rule banditq_replay:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=PLAN.memory_of_replay,
-        runtime=PLAN.minutes_of_replay,
+        mem_mb=1500,
+        runtime=25,
     params:
         rounds=PLAN.rounds_replayed,
         code=REPLAY_CODE,

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from itertools import groupby
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
@@ -16,16 +15,15 @@ from fairbandits.settings.schemas import read_yaml
 def simulate(plan):
     """Simulate the chunks of PLAN: some replicates of one run each.
 
-    The workflow writes the plan, a JSON file with a list of chunks: name and specification of a
-    run, its seed and replicates, e.g. 0-49, and the file to write.
+    The workflow writes the plan, a JSON list of chunks: specification and seed of a run, its
+    replicates, e.g. 0-49, and the file to write.
     """
     from fairbandits.replication.simulate import write_chunks
 
     start = time.monotonic()
-    for seed, some in groupby(read_plan(plan, "chunks"), lambda one: one["seed"]):
-        for out in write_chunks(list(some), seed):
-            echo(f"{out}: {time.monotonic() - start:.2f} s")
-            start = time.monotonic()
+    for out in write_chunks(read_plan(plan, "chunks")):
+        echo(f"{out}: {time.monotonic() - start:.2f} s")
+        start = time.monotonic()
 
 
 @command("collect results/cache/plans/PLAN.json")
@@ -33,14 +31,13 @@ def simulate(plan):
 def collect(plan):
     """Join chunks into the datasets of PLAN, one for each experiment.
 
-    The workflow writes the plan, a JSON file with a list of datasets: the experiment, its seed and
-    chunks, RUN/FIRST-LAST.parquet, and the file to write.
+    The workflow writes the plan, a JSON list of datasets: the experiment, its seed and chunks,
+    RUN/FIRST-LAST.parquet, and the file to write.
     """
     from fairbandits.replication import datasets
 
     for one in read_plan(plan, "datasets"):
-        keys = ("chunks", "experiment", "seed", "out", "ledger")
-        datasets.collect(*(one[key] for key in keys))
+        datasets.collect(**one)
 
 
 @command(

@@ -7,15 +7,16 @@ configuration is worked out here. Files are named as the rules name them, ``<res
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.totals import standing, totals
 from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
 from fairbandits.figures import PAPERS
-from fairbandits.replication.bundles import bundles_of, collections, simulations
-from fairbandits.replication.progress import EXPECTED, PROGRESS, START, measured, needs
+from fairbandits.replication.bundles import jobs_of
+from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
@@ -31,19 +32,6 @@ IMAGES = ("svg", "png")
 AUDITED = ("verdicts", "findings")
 #: Files of a paper that pages and claims show.
 SHOWN_OF_A_PAPER = ("experiments", "audit", "claims", "glossary", "published", "numbers")
-
-
-class Drawing(NamedTuple):
-    """What the rule of a figure says."""
-
-    paper: str
-    figure: str
-    place: str  # of its files, in the folders of figures and of results
-    category: str  # in a report
-    labels: dict[str, str]
-    inputs: dict[str, Any]
-    caption: str
-    code: str  # fingerprint of what draws it
 
 
 class Plan:
@@ -63,9 +51,9 @@ class Plan:
         audited = ["audit", "across"] if self.ledgers else []
         #: Pages of a notebook each, the first one first.
         self.pages = ["index", *audited, "arena", *library, *papers]
-        bundles = [(one, bundles_of(one)) for one in (self.config, arena) if one]
-        self.simulations = [job for one in bundles for job in simulations(*one)]
-        self.collections = [job for one in bundles for job in collections(*one)]
+        made = [jobs_of(one) for one in (self.config, arena) if one]
+        self.simulations = [job for simulating, _ in made for job in simulating]
+        self.collections = [job for _, collecting in made for job in collecting]
 
         self.datasets = _datasets(self.config.experiments)
         self.arena_datasets = _datasets(arena.experiments) if arena else []
@@ -107,14 +95,6 @@ class Plan:
         """Return what a job asks of a cluster, by an earlier run if there is its benchmark file."""
         return needs(self._benchmark(name), seconds)
 
-    def memory_of_replay(self, wildcards) -> int:
-        """Return the megabytes that a replay asks of a cluster."""
-        return self._needs_of_replay(wildcards)["mem_mb"]
-
-    def minutes_of_replay(self, wildcards) -> int:
-        """Return the minutes that a replay asks of a cluster."""
-        return self._needs_of_replay(wildcards)["runtime"]
-
     def rounds_replayed(self, wildcards) -> str:
         """Return the option that ends a replay early: a whole one of many arms takes minutes.
 
@@ -123,14 +103,10 @@ class Plan:
         most = self.limits.get("replay")
         return f"--rounds {most * 1000 // int(wildcards.arms)}" if most else ""
 
-    def _needs_of_replay(self, wildcards) -> dict[str, int]:
-        name = f"banditq/replay_{wildcards.arms}_{wildcards.feedback}"
-        return self.needs_of(name, EXPECTED["replay"])
-
     def _benchmark(self, name: str) -> Path:
         return Path(self.config.folders["benchmarks"], f"{name}.tsv")
 
-    def drawing(self, paper: str, figure: str) -> Drawing:
+    def drawing(self, paper: str, figure: str) -> SimpleNamespace:
         """Return what the rule of a figure says."""
         # no parameter may be a function of the rule's files: Snakemake reruns nothing for it
         known = PAPERS.get(paper, {})
@@ -149,11 +125,11 @@ class Plan:
         if alone:
             inputs["read_off"] = f"papers/{paper}/published.yaml"
         title = read_yaml(paper_file(paper, "experiments", self.root))["title"]
-        return Drawing(
+        return SimpleNamespace(
             paper=paper,
             figure=figure,
-            place=f"{paper}/{figure}",
-            category=title.partition(":")[0],
+            place=f"{paper}/{figure}",  # of its files, in the folders of figures and of results
+            category=title.partition(":")[0],  # in a report
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
             caption=declared.caption([*map(vars, alone), *(one.facts() for one in shown)]),
@@ -197,7 +173,7 @@ class Plan:
         drawn = [place for rule, place in places.items() if rule in there]
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
-        lines += self._verdict_lines() if "audit" in made or not made else []
+        lines += self._verdict_lines() if {"audit", "site"} & {*made} or not made else []
         index = results / "site" / "index.html"
         lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
@@ -211,14 +187,12 @@ class Plan:
         judged = self.config.results / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
-        with table.open(encoding="utf-8", newline="") as file:
-            heads: dict[str, dict[str, str]] = {}  # a claim's first row
-            for row in csv.DictReader(file):
-                heads.setdefault(row["id"], {name: row[name] for name in ("verdict", "grade")})
+        with table.open(encoding="utf-8", newline="") as file:  # a claim's first row counts
+            heads = {row["id"]: row for row in reversed([*csv.DictReader(file)])}
         none = {"verdict": "", "grade": ""}
         claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
-        rows = (standing(one) | heads.get(one.id, none) for one in claims)
-        return [f"Audit: {totals(rows)}; {table}"]
+        said = totals(heads.get(one.id, none) | standing(one) for one in claims)
+        return [f"Audit: {said}; {table}"]
 
 
 def _datasets(experiments) -> list[str]:

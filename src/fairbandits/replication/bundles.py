@@ -7,34 +7,26 @@ into several. The workflow plans on every start, so neither Numba nor pandas is 
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from fairbandits.policies import HOMES
-from fairbandits.policies.own import is_own
-from fairbandits.policies.parameters import a, whole
+from fairbandits.data.whole import replacing
 from fairbandits.replication.code import code_of_all
 from fairbandits.settings.config import Config, Experiment, Run
 from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.spec import RunSpec
 
 #: Priority of jobs that figures wait for.
 SHOWN = 1000
-#: What the entries of a plan say of chunks, and of datasets.
-KEYS = {
-    "chunks": ("seed", "name", "run", "replicates", "out"),
-    "datasets": ("seed", "experiment", "ledger", "chunks", "out"),
-}
 
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Some replicates of one run: a file."""
 
     run: Run
@@ -47,8 +39,7 @@ class Chunk:
         return self.run.chunk_file(self.replicates)
 
 
-@dataclass(frozen=True)
-class Bundle:
+class Bundle(NamedTuple):
     """Experiments whose datasets are collected in one process."""
 
     paper: str
@@ -65,23 +56,23 @@ def bundles_of(config: Config) -> list[Bundle]:
     run. So is each experiment of a variant, since few of them are run.
     """
     most = config.job_seconds
-    units: dict[tuple[str, bool], dict[str, list[Experiment]]] = {}
+    units: dict[tuple[str, bool, str], list[Experiment]] = {}
     for one in config.experiments:
-        kind = units.setdefault((one.paper, bool(one.figures or one.companion_to)), {})
-        kind.setdefault(one.suite or one.name, []).append(one)
+        shown = bool(one.figures or one.companion_to)
+        units.setdefault((one.paper, shown, one.suite or one.name), []).append(one)
     bundles = []
-    for (paper, shown), kind in units.items():
-        short = []
-        for name, unit in kind.items():
-            runs = _runs(unit)
-            if sum(map(_seconds, runs)) <= most and unit[0].scale != "variant":
-                short.append(unit)
-                continue
-            parts = []
-            for together in _packed(runs, _seconds, most):
-                parts += _packed(chain(*together), lambda chunk: chunk.seconds, most)
-            bundles.append(Bundle(paper, name, unit, shown, parts))
-        packed = _packed(short, lambda unit: sum(map(_seconds, _runs(unit))), most)
+    short: dict[tuple[str, bool], list[list[Experiment]]] = {}
+    for (paper, shown, name), unit in units.items():
+        runs = _runs(unit)
+        if sum(map(_seconds, runs)) <= most and unit[0].scale != "variant":
+            short.setdefault((paper, shown), []).append(unit)
+            continue
+        parts = []
+        for together in _packed(runs, _seconds, most):
+            parts += _packed(chain(*together), lambda chunk: chunk.seconds, most)
+        bundles.append(Bundle(paper, name, unit, shown, parts))
+    for (paper, shown), kind in short.items():
+        packed = _packed(kind, lambda unit: sum(map(_seconds, _runs(unit))), most)
         for number, together in enumerate(packed, 1):
             name = f"{'figures' if shown else 'evidence'}_{number}"
             unit = [*chain(*together)]
@@ -120,9 +111,6 @@ def _seconds(chunks: Iterable[Chunk]) -> float:
     return sum(chunk.seconds for chunk in chunks)
 
 
-# -------------------------------------------------------------------------------------- jobs
-
-
 @dataclass(frozen=True)
 class Job:
     """A process that simulates or collects, and its plan."""
@@ -148,64 +136,44 @@ class Job:
         return SHOWN * self.shown + rank
 
 
-def simulations(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
-    """Return the jobs that simulate."""
-    jobs = []
-    for bundle in bundles:
+def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
+    """Return the jobs that simulate, and those that collect."""
+    simulating, collecting = [], []
+    results = config.folders["results"]
+    for bundle in bundles_of(config):
+        name = f"{bundle.paper}_{bundle.name}"
+        seeds = {one.name: config.seed_of(one) for one in bundle.experiments}
         for number, chunks in enumerate(bundle.parts, 1):
             part = f"_{number}" if len(bundle.parts) > 1 else ""
-            name = f"simulate_{bundle.paper}_{bundle.name}{part}"
-            entries = [
+            tasks = [
                 {
-                    "seed": config.seed_of(config.experiment_of(chunk.run)),
-                    "name": chunk.run.key,
                     "run": chunk.run.spec.to_json(),
+                    "seed": seeds[chunk.run.experiment],
                     "replicates": chunk.replicates,
-                    "out": f"{config.folders['results']}/{chunk.file}",
+                    "out": f"{results}/{chunk.file}",
                 }
                 for chunk in chunks
             ]
-            outputs = [chunk.file for chunk in chunks]
-            content = json.dumps(_plan("chunks", entries), sort_keys=True)
+            made = f"simulate_{name}{part}", [], [chunk.file for chunk in chunks], bundle.shown
+            content = json.dumps(tasks, sort_keys=True)
             code = code_of_all(chunk.run.spec for chunk in chunks)
-            jobs.append(Job(name, [], outputs, bundle.shown, _seconds(chunks), content, code))
-    return jobs
-
-
-def collections(config: Config, bundles: Sequence[Bundle]) -> list[Job]:
-    """Return the jobs that collect."""
-    results = config.folders["results"]
-    jobs = []
-    for bundle in bundles:
-        files, entries = [], []
+            simulating.append(Job(*made, _seconds(chunks), content, code))
+        files, tasks = [], []
         for one in bundle.experiments:
             chunks = [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
             files += chunks
-            entry = {"experiment": one.facts(), "ledger": config.ledger_of(one)}
-            entry["chunks"] = [f"{results}/{file}" for file in chunks]
-            entry |= {"out": f"{results}/{one.dataset}", "seed": config.seed_of(one)}
-            entries.append(entry)
-        name = f"collect_{bundle.paper}_{bundle.name}"
-        outputs = [one.dataset for one in bundle.experiments]
-        content = json.dumps(_plan("datasets", entries))  # runs in the order of the configuration
+            task = {"chunks": [f"{results}/{file}" for file in chunks], "experiment": one.facts()}
+            task |= {"seed": seeds[one.name], "out": f"{results}/{one.dataset}"}
+            tasks.append(task | {"ledger": config.ledger_of(one)})
+        made = f"collect_{name}", files, [one.dataset for one in bundle.experiments], bundle.shown
+        content = json.dumps(tasks)  # runs in the order of the configuration
         code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
-        jobs.append(Job(name, files, outputs, bundle.shown, 0.05 * len(files), content, code))
-    return jobs
-
-
-def _plan(what: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a plan, whose entries have a seed each, or all the plan's."""
-    seeds = {entry["seed"] for entry in entries}
-    if len(seeds) > 1:
-        return {what: entries}
-    shared = [{key: entry[key] for key in entry if key != "seed"} for entry in entries]
-    return {"seed": seeds.pop(), what: shared}
+        collecting.append(Job(*made, 0.05 * len(files), content, code))
+    return simulating, collecting
 
 
 def write_plans(config: Config, jobs: Iterable[Job]) -> None:
     """Write the plans of jobs that are not there yet."""
-    from fairbandits.data.store import replacing  # with NumPy: a start without a run spares it
-
     for job in jobs:
         file = config.results / job.plan
         if not file.is_file():
@@ -214,42 +182,34 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
 
 
 def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
-    """Return a plan's ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
+    """Return a plan's tasks, of ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
     try:
-        plan = json.loads(file.read_text(encoding="utf-8"))
-        shared = {"seed": plan["seed"]} if "seed" in plan else {}
-        entries = [{key: (shared | one)[key] for key in KEYS[what]} for one in plan[what]]
+        tasks = json.loads(file.read_text(encoding="utf-8"))
+        return [one | {key: read(one[key]) for key, read in TASKS[what].items()} for one in tasks]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be read as a plan: {error}") from error
-    except (KeyError, TypeError):
-        needed = f"{what}, each with {', '.join(KEYS[what])}"
+    except (AttributeError, KeyError, TypeError):
+        needed = f"{what}, each with {', '.join(TASKS[what])}"
         raise ConfigError(f"{file} is no plan: it needs {needed}") from None
-    try:
-        return list(map(_task, entries))
-    except ValueError as error:
-        raise ConfigError(f"{file}: {error}") from None
-
-
-def _task(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with paths and its run; ValueError for what is of another kind."""
-    whole(at_least=0)("seed", entry["seed"], "")
-    file = a(str, "named by a text")
-    task = entry | {"out": Path(file("a file", entry["out"], ""))}
-    if "chunks" in entry:
-        chunks = a(list, "a list of files")("chunks", entry["chunks"], "")
-        return task | {"chunks": [Path(file("a file", chunk, "")) for chunk in chunks]}
-    a(str, "a text")("name", entry["name"], "")
-    run = RunSpec.from_json(a(dict, "a JSON object")("run", entry["run"], ""))
-    if not isinstance(run.policy, str) or not (is_own(run.policy) or run.policy in HOMES):
-        raise ValueError(f"no policy {run.policy!r}{meant(str(run.policy), list(HOMES))}")
-    return task | {"run": run, "replicates": range_of(entry["replicates"])}
 
 
 def range_of(text: str) -> range:
     """Return the replicates ``first-last``; ValueError for another text."""
-    first, _, last = str(text).partition("-")
+    first, _, last = text.partition("-")
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise ValueError(f"replicates must be a range such as 0-49, got {text!r}")
     return range(int(first), int(last) + 1)
+
+
+#: What the tasks of a plan say of chunks, and of datasets, and how that is read.
+TASKS: dict[str, dict[str, Callable]] = {
+    "chunks": {"run": RunSpec.from_json, "seed": int, "replicates": range_of, "out": Path},
+    "datasets": {
+        "chunks": lambda files: [*map(Path, files)],
+        "experiment": dict,
+        "seed": int,
+        "out": Path,
+    },
+}

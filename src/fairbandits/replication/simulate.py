@@ -149,8 +149,8 @@ def write_chunk(
     write_table(out, pa.table(columns), footer)
 
 
-def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
-    """Write several chunks in one process, each a ``run``, ``replicates`` and ``out``.
+def write_chunks(chunks: Sequence[dict[str, Any]]) -> Iterator[Path]:
+    """Write several chunks in one process, each a ``run``, ``seed``, ``replicates`` and ``out``.
 
     All rounds to come decide beforehand which kernels are worth compiling.
     """
@@ -160,7 +160,7 @@ def write_chunks(chunks: Sequence[dict[str, Any]], seed: int) -> Iterator[Path]:
         rounds[_kind(spec)] += work(spec.total_rounds * len(one["replicates"]), spec.n_arms)
     for one in chunks:
         compiled = True if rounds[_kind(one["run"])] > COMPILING else None
-        write_chunk(one["run"], seed, one["replicates"], one["out"], compiled)
+        write_chunk(one["run"], one["seed"], one["replicates"], one["out"], compiled)
         yield one["out"]
 
 
