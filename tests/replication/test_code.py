@@ -130,17 +130,16 @@ def test_the_learner_that_is_not_named_counts(copied):
     )
     named = replace(spec, parameters={"learner": "ucb1"})
     other = replace(spec, parameters={"learner": "thompson"})
-    swept = replace(spec, sweep={"learner": ["ucb1", "thompson"]})
     nested = {"learner": "resampled", "learner_parameters": {"learner": "thompson"}}
     inside = replace(spec, parameters=nested)
     forget()
-    before = [code_of(one) for one in (spec, named, other, swept, inside)]
+    before = [code_of(one) for one in (spec, named, other, inside)]
     assert before[0] == before[1]
-    assert len(set(before)) == 4
+    assert len(set(before)) == 3
     (copied / "policies" / "baselines.py").write_text("# nothing\n")
     forget()
-    after = [code_of(one) for one in (spec, named, other, swept, inside)]
-    assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False, False]
+    after = [code_of(one) for one in (spec, named, other, inside)]
+    assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False]
 
 
 def test_a_policy_of_ones_own_goes_by_all_policies(copied):
@@ -206,7 +205,7 @@ def test_a_run_goes_through_no_other_code():
             simulate_chunk(cut, 1, [0], compiled=False)
         finally:
             sys.setprofile(None)
-        policies = code._policies(spec.policy, {**spec.parameters, **spec.sweep})
+        policies = code._policies(spec.policy, spec.parameters)
         parts = [code._file(code.POLICIES, name) for name in policies]
         parts += [code._file(code.OBSERVERS, name) for name, _ in spec.observe]
         known = {*used_by(*RUNNING, *parts), "__init__.py"}

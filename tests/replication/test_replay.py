@@ -129,19 +129,9 @@ def test_rounds_are_recorded_besides_the_even_ones(also, rounds):
     same({name: values[kept] for name, values in found.items()}, even)
 
 
-@pytest.mark.parametrize(
-    ("arms", "feedback", "also", "text"),
-    [
-        (6, "full", (), "arms must be one of 5, 1000, got 6"),
-        ("5", "full", (), "arms must be one of 5, 1000, got '5'"),
-        (5, "half", (), "feedback must be one of bandit, full, got 'half'"),
-        (5, "full", (3, 0), "also must be rounds of at least 1, got 0"),
-    ],
-)
-def test_there_are_no_other_programs_and_rounds(arms, feedback, also, text):
-    with pytest.raises(ValueError, match="must be") as error:
-        replay(arms, feedback, rounds=10, also=also)
-    assert str(error.value) == text
+def test_rounds_begin_with_1():
+    with pytest.raises(ValueError, match="also must be rounds of at least 1, got 0"):
+        replay(5, "full", rounds=10, also=(3, 0))
 
 
 @pytest.mark.parametrize("feedback", ["full", "bandit"])

@@ -27,7 +27,6 @@ from fairbandits.data.store import (
 )
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import collect
-from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import (
     read_lock,
     replicate_hashes,
@@ -51,17 +50,15 @@ def config_in(folder, **changes):
     )
 
 
-def simulate_all(config):
-    """Write the chunks of all runs."""
-    for run in config.runs:
-        for chunk in run.chunks():
-            first, last = map(int, chunk.split("-"))
-            write_chunk(
-                run.spec,
-                config.seed_of(config.experiment_of(run)),
-                range(first, last + 1),
-                config.results / run.chunk_file(chunk),
-            )
+def collected(config, *names):
+    """Simulate and collect experiments of these names, or all."""
+    for one in config.experiments:
+        if not names or one.name in names:
+            seed, folder = config.seed_of(one), config.results / "cache"
+            chunks = shrunk.chunks_of(one, folder, seed)
+            out = config.results / one.dataset
+            collect(chunks, one.facts(), seed, out, config.ledger_of(one))
+            shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +66,7 @@ def made(tmp_path_factory):
     """Return a folder with all results of the small run and their lock."""
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
-    simulate_all(config)
+    collected(config)
     write_lock(config, folder / "results.lock")
     return folder
 
@@ -87,17 +84,35 @@ def lock(made):
 
 
 @pytest.fixture
-def chunk(config):
-    """Return the second chunk file of one run: its replicate 2."""
-    return config.results / shrunk.run_of(config, RUN).chunk_file("2-2")
+def data(config):
+    """Return the dataset of one experiment."""
+    return config.results / "banditq" / "bandit_feedback.parquet"
 
 
-def rewritten(file, change=None, **footer):
-    """Write a chunk again with changed columns and their hashes, or another footer."""
-    columns = shrunk.rewritten(file, change)
-    if change:
-        footer = {"hashes": list(replicate_hashes(columns).values())} | footer
-    shrunk.rewritten(file, **footer)
+def content_in(table):
+    """Return the hash of the last run in a table."""
+    rows = table.filter(pc.equal(table["run"], RUN.rpartition("/")[2])).drop(
+        ["run", "policy", "law"]
+    )
+    columns = {name: rows[name].to_numpy() for name in rows.column_names}
+    return content_of_run(replicate_hashes(columns).values())
+
+
+def rewritten(file, table, *, forged=False):
+    """Write a dataset again with another table; if forged, its footer agrees with that."""
+    footer = read_footer(file)
+    if forged:
+        footer["content"]["banditq-bernoulli"] = content_in(table)
+    write_table(file, table, footer)
+
+
+def with_another_end(file):
+    """Return the table of a dataset with another last value."""
+    table = read_table(file)
+    values = table["probability"].to_numpy().copy()
+    values[-1] = np.nextafter(values[-1], 1.0)
+    place = table.column_names.index("probability")
+    return table.set_column(place, "probability", pa.array(values))
 
 
 def of_run(lock, key=RUN):
@@ -108,52 +123,34 @@ def of_run(lock, key=RUN):
 # --------------------------------------------------------------------------------- what is found
 
 
-def test_every_damaged_file_is_named(config, lock, chunk):
-    data, _ = collected(config)
-    others = [chunk.with_name("0-1.parquet"), data]
-    for file in (chunk, *others):
+def test_every_damaged_file_is_named(config, lock, data):
+    other = data.with_name("full_information.parquet")
+    for file in (data, other):
         file.write_bytes(b"PAR1")
     problems = verify(config, lock, 0, 0)
-    assert [line.split()[0] for line in problems] == [str(others[0]), str(chunk), str(data)]
+    assert sorted(line.split()[0] for line in problems) == sorted([str(data), str(other)])
     assert all("is not a readable Parquet file" in line for line in problems)
-    assert problems[1].endswith(
-        f"; delete {chunk} and {data}, and `fairbandits replicate` makes both anew"
+
+
+def test_a_damaged_dataset_does_not_hide_what_else_is_wrong(config, lock, data):
+    data.write_bytes(b"PAR1")
+    missing, other = (
+        data.with_name(f"{name}.parquet") for name in ("full_information", "oracle_lfg")
     )
-
-
-def test_the_way_out_of_a_missing_chunk_is_one_that_the_workflow_takes(config, lock, chunk):
-    """With the dataset there, it has nothing to do."""
-    data, _ = collected(config)
-    chunk.unlink()
-    assert verify(config, lock, 0, 0) == [
-        f"{chunk} does not exist; delete {data}, and `fairbandits replicate` makes both anew"
-    ]
-
-
-def test_a_damaged_chunk_does_not_hide_what_else_is_wrong(config, lock, chunk):
-    collected(config)
-    chunk.with_name("0-1.parquet").write_bytes(b"PAR1")
-    chunk.unlink()
+    missing.unlink()
     lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
     problems = verify(config, lock, 0, 0)
     assert len(problems) == 3
-    assert problems[-1] == "banditq/oracle_lfg/lfg-uniform02 is not in results.lock"
+    assert problems[0] == f"{missing} does not exist; `fairbandits replicate` makes it"
+    assert problems[-1] == f"{other}, lfg-uniform02 is not in results.lock"
 
 
-@pytest.mark.parametrize("key", ["hashes", "replicates"])
-def test_a_footer_with_a_gap_is_named(config, lock, chunk, key):
-    footer = read_footer(chunk)
-    del footer[key]
-    write_table(chunk, read_table(chunk), footer)
+def test_a_footer_with_a_gap_is_named(config, lock, data):
+    footer = read_footer(data)
+    del footer["content"]
+    write_table(data, read_table(data), footer)
     assert verify(config, lock, 0, 0) == [
-        f"{chunk} is damaged (KeyError: '{key}'); delete it and run again"
-    ]
-
-
-def test_chunk_in_place_of_another_is_found(config, lock, chunk):
-    shutil.copy(chunk.with_name("0-1.parquet"), chunk)
-    assert verify(config, lock, 0, 0) == [
-        f"the chunks of {RUN} must hold replicates 0 to 2, got [0, 1]"
+        f"{data} is damaged (KeyError: 'content'); delete it and run again"
     ]
 
 
@@ -163,13 +160,14 @@ def simulated_again(config, lock):
     return [one for one in verify(few, lock, sample=10, seed=1) if "simulated again" in one]
 
 
-def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
+def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock, data):
     right = of_run(lock)
     wrong = ["0" * DIGITS] * REPLICATES
     lock["runs"][RUN] = " ".join(wrong)
     problems = verify(config, lock, sample=0, seed=0)
     assert problems == [
-        f"{RUN}: replicate 0 has content hash {right[0]}, results.lock has {wrong[0]}; "
+        f"{data}, banditq-bernoulli: replicate 0 has content hash {right[0]}, "
+        f"results.lock has {wrong[0]}; "
         "2 more of its 3 replicates differ"
     ]
     again = simulated_again(config, lock)
@@ -179,22 +177,8 @@ def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock):
         assert problem.endswith(f"results.lock has {wrong[0]}")
 
 
-def test_a_changed_value_is_found_by_the_footer(config, chunk, lock, tmp_path):
-    hashes = read_footer(chunk)["hashes"]
-
-    def change(columns):
-        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
-
-    rewritten(chunk, change, hashes=hashes)
-    (problem,) = verify(config, lock, 0, 0)
-    assert problem.startswith(f"{chunk}: replicate 2 has content hash ")
-    assert problem.endswith(f"the footer says {hashes[0]}")
-    with pytest.raises(StoreError, match="replicate 2 has content hash"):
-        write_lock(config, tmp_path / "none.lock")
-
-
-def test_a_dataset_with_another_hash_is_found(config, lock):
-    data, footer = collected(config)
+def test_a_dataset_with_another_hash_is_found(config, lock, data, tmp_path):
+    footer = read_footer(data)
     content = footer["content"] | {"banditq-bernoulli": "0" * 16}
     write_table(data, read_table(data), footer | {"content": content})
     (problem,) = verify(config, lock, 0, 0)
@@ -202,6 +186,8 @@ def test_a_dataset_with_another_hash_is_found(config, lock):
     assert problem == (
         f"{data}, banditq-bernoulli has content hash {right}, the footer says {'0' * 16}"
     )
+    with pytest.raises(StoreError, match="has content hash"):
+        write_lock(config, tmp_path / "none.lock")
 
 
 def without_a_replicate(table):
@@ -225,15 +211,9 @@ def without_a_column(table):
         (without_a_column, ", banditq-uniform02: replicate 0 has content hash "),
     ],
 )
-def test_a_dataset_of_another_form_is_found(config, lock, change, says):
+def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
     """Its footer agrees with what it holds."""
-    data, footer = collected(config)
-    table = change(read_table(data))
-    rows = table.filter(pc.equal(table["run"], "banditq-bernoulli"))
-    rows = rows.drop(["run", "policy", "law"])
-    columns = {name: rows[name].to_numpy() for name in rows.column_names}
-    content = {"banditq-bernoulli": content_of_run(replicate_hashes(columns).values())}
-    write_table(data, table, footer | {"content": footer["content"] | content})
+    rewritten(data, change(read_table(data)), forged=True)
     problem = verify(config, lock, 0, 0)[0]
     assert problem.startswith(f"{data}{says}")
 
@@ -265,7 +245,7 @@ def test_many_problems_of_one_kind_are_summarised():
     many = [f"{paper}/one/run-{k}: is not in results.lock" for paper in "ab" for k in range(9)]
     problems = [*many[:4], "other words", *many[4:]]
     assert list(summarised(problems)) == [*many[:5], "... and 13 more like the last", "other words"]
-    assert list(summarised(problems[:7], 5)) == [*many[:6], "other words"]  # one more has a line
+    assert list(summarised(problems[:7])) == [*many[:6], "other words"]  # one more has a line
 
 
 def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
@@ -291,8 +271,9 @@ def test_results_under_the_ledgers_seeds_agree_with_their_lock(tmp_path):
     one = config.experiment("banditq", "bandit_feedback")
     one = replace(one, origin="c" * 16)
     config = replace(config, experiments=(one,))
-    simulate_all(config)
-    data, footer = collected(config)
+    collected(config)
+    data = config.results / one.dataset
+    footer = read_footer(data)
     assert footer["ledger"] == "c" * 16
     assert footer["seed"] == config.seed_of(one)
     write_lock(config, tmp_path / "results.lock")
@@ -304,13 +285,9 @@ def test_results_under_the_ledgers_seeds_agree_with_their_lock(tmp_path):
     assert problem.startswith(f"{data} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
 
 
-def test_forged_results_are_found_by_simulating_again(config, chunk, tmp_path):
+def test_forged_results_are_found_by_simulating_again(config, data, tmp_path):
     """Files and lock agree with each other, but not with the program."""
-
-    def change(columns):
-        columns["probability"][-1] = np.nextafter(columns["probability"][-1], 1.0)
-
-    rewritten(chunk, change)
+    rewritten(data, with_another_end(data), forged=True)
     write_lock(config, tmp_path / "forged.lock")
     forged = read_lock(tmp_path / "forged.lock")
     assert verify(config, forged, sample=0, seed=0) == []
@@ -330,8 +307,8 @@ def test_a_lock_with_more_than_the_configuration_is_found(config, lock):
     ]
 
 
-def test_no_lock_is_written_of_bad_results(config, chunk, tmp_path):
-    chunk.unlink()
+def test_no_lock_is_written_of_bad_results(config, data, tmp_path):
+    data.unlink()
     before = (tmp_path / "results.lock").read_bytes()
     with pytest.raises(StoreError, match="does not exist"):
         write_lock(config, tmp_path / "results.lock")
@@ -393,28 +370,12 @@ def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
     result = command("verify", *lock, "--all")
     assert result.exit_code == 1
     assert str(file) in result.stderr
-    assert "arena/arms_fair_ucb_1/ucb1-bernoulli is not in arena.lock" in result.stderr
+    assert f"{config.results / config.experiments[1].dataset} does not exist" in result.stderr
     assert command("verify", "--lock", arena).exit_code == 0  # is that of the papers here
 
 
-def collected(config):
-    """Return a dataset made of its chunks, and its footer."""
-    experiment = config.experiment("banditq", "bandit_feedback")
-    chunks = [config.results / run.chunk_file(c) for run in experiment.runs for c in run.chunks()]
-    data = Path(config.folders["results"]) / experiment.dataset
-    own = config.seed_of(experiment), data, config.ledger_of(experiment)
-    collect(chunks, experiment.facts(), *own)
-    return data, read_footer(data)
-
-
-def test_an_edited_dataset_is_found(config, lock):
-    data, footer = collected(config)
+def test_an_edited_dataset_is_found(config, lock, data):
     assert verify(config, lock, 0, 0) == []
-
-    table = read_table(data)
-    reward = table["reward"].to_numpy().copy()
-    reward[-1] += 1
-    place = table.column_names.index("reward")
-    write_table(data, table.set_column(place, "reward", pa.array(reward)), footer)
+    rewritten(data, with_another_end(data))
     (problem,) = verify(config, lock, 0, 0)
     assert problem.startswith(f"{data}, banditq-bernoulli: replicate {REPLICATES - 1} has content")

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -59,10 +60,13 @@ def launch(
     handle = lock.open("a+")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        others = _snakemakes_in(root)
     except BlockingIOError:
-        return _busy(lock.read_text().strip())
-    if others := _snakemakes_in(root):
-        return _busy(others[0])
+        others = [lock.read_text().strip()]
+    if others:
+        who = f"Another run is at work in this folder ({others[0]})"
+        print(f"{who}; wait for it or stop it first.", file=sys.stderr)
+        return 1
     handle.truncate(0)
     handle.write(f"process {os.getpid()}")
     handle.flush()
@@ -103,26 +107,6 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
             raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
 
 
-def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
-    """Raise ConfigError for the first changed setting that no requested figure shows.
-
-    If a target is no figure, every change counts as used.
-    """
-    if not targets or not set(targets) <= set(named_figures(config)):
-        return
-    shown = [one for one in config.experiments if _figures_of(one) & {*targets}]
-    for name in changes:
-        if not any(
-            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
-            for one in shown
-        ):
-            drawn = list(dict.fromkeys(one.suite or one.name for one in shown))
-            ways = " or ".join(f"{one}.SETTING" for one in drawn)
-            shows = f"draw{'s' * (len(targets) == 1)} {', '.join(drawn) or 'no experiment'}"
-            way = f"; write {ways}" if ways else ""
-            raise ConfigError(f"--set {name}: {', '.join(targets)} {shows}{way}")
-
-
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return the targets of a variant: by default all figures that show the change."""
     changed = [one for one in config.experiments if one.changed]
@@ -137,12 +121,6 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
             shows = f"that is shown by {', '.join(showing) or 'no figure'}"
             raise ConfigError(f"{one} shows nothing that is changed; {shows}")
     return list(targets) or showing or datasets
-
-
-def _busy(who: str) -> int:
-    words = f"Another run is at work in this folder ({who}); wait for it or stop it first."
-    print(words, file=sys.stderr)
-    return 1
 
 
 def _processes_in(root: Path) -> Iterator[tuple[psutil.Process, list[str]]]:
@@ -162,35 +140,26 @@ def _snakemakes_in(root: Path) -> list[str]:
 
 
 def _end_jobs(root: Path) -> None:
-    """End the jobs of a run that was killed, when no snakemake is at work in the folder.
-
-    They would write the same files as the next run, perhaps with other code. Files that they have
-    not finished stay as they were.
-    """
+    """End the jobs of a killed run, which would write the same files as the next one."""
     jobs: list[psutil.Process] = []
     above = {one.pid for one in psutil.Process().parents()}
     for process, words in _processes_in(root):
         job = words[1:2] == ["-c"] and JOB.match(words[-1])
         if (job or SERVER in words) and process.pid not in above:
-            try:
+            with suppress(psutil.NoSuchProcess):  # it has come to its end meanwhile
                 jobs += [*process.children(recursive=True), process]
-            except psutil.NoSuchProcess:  # it has come to its end meanwhile
-                continue
     for end in (psutil.Process.terminate, psutil.Process.kill):
         for job in jobs:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 end(job)
-            except psutil.NoSuchProcess:
-                continue
         _, jobs = psutil.wait_procs(jobs, timeout=5)
 
 
 def remove_unfinished(folders: Iterable[Path]) -> None:
     """Remove what killed processes had begun to write below folders; nothing may be at work."""
     for folder in folders:
-        for place, inside, files in os.walk(folder):
-            for name in filter(UNFINISHED.fullmatch, files):
-                Path(place, name).unlink(missing_ok=True)
-            for name in filter(UNFINISHED.fullmatch, tuple(inside)):
-                shutil.rmtree(Path(place, name), ignore_errors=True)
-                inside.remove(name)
+        for path in [one for one in folder.rglob(".*") if UNFINISHED.fullmatch(one.name)]:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

@@ -80,29 +80,22 @@ def numbers(configs, results, check):
 def export(configs, results, form, out):
     """Write the verdicts for other programs."""
     from fairbandits.audit import run
-    from fairbandits.report.export import write
+    from fairbandits.report.export import put, write
 
-    if form in ("croissant", "codemeta"):
-        return echo(_catalogued(form, load_config(configs), results, out))
+    config, ledgers = run.load(configs)
+    if form in ("codemeta", "croissant"):
+        from fairbandits.report import catalogues
+
+        if form == "codemeta":
+            text = catalogues.codemeta(checkout())
+        else:
+            tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
+            tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
+            text = catalogues.croissant(results or config.results, tables, out)
+        return echo(*put({f"{form}.json": text}, out))
     said = json.loads(run.claims_words(configs, None, None, None, True, results))
-    _, ledgers = run.load(configs)
     files = write(form, said, ledgers, out)
     echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
-
-
-def _catalogued(form, config, results, out):
-    """Write what catalogues read of the tables or of the software; return the file."""
-    from fairbandits.report import catalogues
-    from fairbandits.report.export import put
-
-    if form == "codemeta":
-        text = catalogues.codemeta(checkout())
-    else:
-        tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
-        tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
-        text = catalogues.croissant(results or config.results, tables, out)
-    (file,) = put({f"{form}.json": text}, out)
-    return file
 
 
 @command("article --out build/report.pdf")

@@ -1,12 +1,9 @@
 """The entry point: a command in a process of its own or, in a run of the workflow, in a fork.
 
-Most steps of the workflow take less time than Python takes to import what they need. A run
-therefore has a server, which imports that once: a step connects to it, hands over its arguments and
-its standard streams, and waits for the fork that does the work. Where there is no server, or it
-could do other than a fresh process would, the step does the work itself.
-
-The server ends with its run, its forks end with the step that asked or with the run, and a run
-that is killed leaves what fresh processes would leave.
+A run has a server, which imports once what steps need: a step hands over its arguments and its
+standard streams, and waits for the fork that does the work. Where there is no server, or it could
+do other than a fresh process would, the step does the work itself. The server ends with its run,
+its forks with the step that asked or with the run (docs/decisions/0014-steps-are-forks.md).
 """
 
 import json

@@ -96,10 +96,7 @@ class Plan:
         return needs(self._benchmark(name), seconds)
 
     def rounds_replayed(self, wildcards) -> str:
-        """Return the option that ends a replay early: a whole one of many arms takes minutes.
-
-        The limit is of rounds with a thousand arms; those with fewer arms are cheaper.
-        """
+        """Return the option that ends a replay early; the limit is of rounds with 1000 arms."""
         most = self.limits.get("replay")
         return f"--rounds {most * 1000 // int(wildcards.arms)}" if most else ""
 
@@ -150,10 +147,7 @@ class Plan:
         return self._there(*(f"papers/{wildcards.paper}/{part}.yaml" for part in parts))
 
     def page_files(self, wildcards) -> list[str]:
-        """Return all that a page can show; those of the library are made before there are results.
-
-        A page that reads less is executed again for nothing, in a second or two.
-        """
+        """Return all that a page can show; pages of the library are made before any results."""
         if wildcards.page in LIBRARY_PAGES:
             return self.arena_datasets if wildcards.page == "your_own_policy" else []
         shown = _datasets(one for one in self.config.experiments if not one.audit)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairbandits.checks import one_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import content_hash, write_table
 from fairbandits.engine import kinds
@@ -68,8 +67,6 @@ def replay(
     stops it early, with V still that of the whole horizon; `also` are rounds to record besides 2000
     even ones. The regret is that of the reward received, against the static benchmark.
     """
-    one_of("arms", arms, tuple(HORIZONS))
-    one_of("feedback", feedback, tuple(LOOPS))
     also = set(also)
     if also and min(also) < 1:
         raise ValueError(f"also must be rounds of at least 1, got {min(also)}")

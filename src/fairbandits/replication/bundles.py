@@ -33,11 +33,6 @@ class Chunk(NamedTuple):
     replicates: str  # "first-last"
     seconds: float  # expected time of simulating them
 
-    @property
-    def file(self) -> str:
-        """Path in the folder of results."""
-        return self.run.chunk_file(self.replicates)
-
 
 class Bundle(NamedTuple):
     """Experiments whose datasets are collected in one process."""
@@ -82,7 +77,12 @@ def bundles_of(config: Config) -> list[Bundle]:
 
 def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
     """Return the chunks of each run of some experiments."""
-    return [_chunks(run) for experiment in unit for run in experiment.runs]
+    found = []
+    for run in (run for experiment in unit for run in experiment.runs):
+        one = seconds_of_replicate(run.spec, run.cost)
+        parts = {part: len(range_of(part)) * one + WRITTEN for part in run.chunks()}
+        found.append([Chunk(run, part, seconds) for part, seconds in parts.items()])
+    return found
 
 
 def _packed(
@@ -99,12 +99,6 @@ def _packed(
         packed[-1].append(item)
         taken += own
     return packed
-
-
-def _chunks(run: Run) -> list[Chunk]:
-    one = seconds_of_replicate(run.spec, run.cost)
-    lengths = {replicates: len(range_of(replicates)) for replicates in run.chunks()}
-    return [Chunk(run, replicates, n * one + WRITTEN) for replicates, n in lengths.items()]
 
 
 def _seconds(chunks: Iterable[Chunk]) -> float:
@@ -145,19 +139,19 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
         seeds = {one.name: config.seed_of(one) for one in bundle.experiments}
         for number, chunks in enumerate(bundle.parts, 1):
             part = f"_{number}" if len(bundle.parts) > 1 else ""
+            outputs = [chunk.run.chunk_file(chunk.replicates) for chunk in chunks]
             tasks = [
                 {
                     "run": chunk.run.spec.to_json(),
                     "seed": seeds[chunk.run.experiment],
                     "replicates": chunk.replicates,
-                    "out": f"{results}/{chunk.file}",
+                    "out": f"{results}/{file}",
                 }
-                for chunk in chunks
+                for chunk, file in zip(chunks, outputs, strict=True)
             ]
-            made = f"simulate_{name}{part}", [], [chunk.file for chunk in chunks], bundle.shown
-            content = json.dumps(tasks, sort_keys=True)
+            made = f"simulate_{name}{part}", [], outputs, bundle.shown, _seconds(chunks)
             code = code_of_all(chunk.run.spec for chunk in chunks)
-            simulating.append(Job(*made, _seconds(chunks), content, code))
+            simulating.append(Job(*made, json.dumps(tasks, sort_keys=True), code))
         files, tasks = [], []
         for one in bundle.experiments:
             chunks = [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
@@ -165,10 +159,11 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
             task = {"chunks": [f"{results}/{file}" for file in chunks], "experiment": one.facts()}
             task |= {"seed": seeds[one.name], "out": f"{results}/{one.dataset}"}
             tasks.append(task | {"ledger": config.ledger_of(one)})
-        made = f"collect_{name}", files, [one.dataset for one in bundle.experiments], bundle.shown
-        content = json.dumps(tasks)  # runs in the order of the configuration
+        outputs = [one.dataset for one in bundle.experiments]
+        made = f"collect_{name}", files, outputs, bundle.shown, 0.05 * len(files)
         code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
-        collecting.append(Job(*made, 0.05 * len(files), content, code))
+        # runs in the order of the configuration
+        collecting.append(Job(*made, json.dumps(tasks), code))
     return simulating, collecting
 
 

@@ -21,11 +21,10 @@ LEARNER = "policies/learner.py"
 def code_of(spec: RunSpec) -> str:
     """Return the fingerprint of the code that a run goes through, 16 hexadecimal digits.
 
-    It covers the code of every run, the files of its policy, learner and observers, and all that
-    these import; of the registries only the run's own lines. A user's policy can import anything,
-    so its runs count all policies and observers.
+    It covers the files of its policy, learner and observers and all that these import, and of the
+    registries only their lines. A user's policy can import anything, so all policies count.
     """
-    policies = sorted(set(_policies(spec.policy, {**spec.parameters, **spec.sweep})))
+    policies = sorted(set(_policies(spec.policy, spec.parameters)))
     observers = sorted(name for name, _ in spec.observe)
     return _code(tuple(policies), tuple(observers))
 
@@ -49,15 +48,11 @@ def _code(policies: tuple[str, ...], observers: tuple[str, ...]) -> str:
 
 
 def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of a policy and of all learners that it can have in a sweep."""
+    """Yield the names of a policy and of the learners inside it."""
     yield name
-    if is_own(name) or LEARNER not in used_by(_file(POLICIES, name)):
-        return
-    given = parameters.get("learner", _usual_learner(name))
-    inside = parameters.get("learner_parameters", {})
-    for learner in given if isinstance(given, list | tuple) else [given]:
-        for own in inside if isinstance(inside, list | tuple) else [inside]:
-            yield from _policies(learner, own)
+    if not is_own(name) and LEARNER in used_by(_file(POLICIES, name)):
+        learner = parameters.get("learner") or _usual_learner(name)
+        yield from _policies(learner, parameters.get("learner_parameters", {}))
 
 
 def _file(registry: str, name: str) -> str:

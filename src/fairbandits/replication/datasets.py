@@ -14,7 +14,7 @@ from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, content_of_run, read_footer, read_table
 from fairbandits.replication.code import code_of
-from fairbandits.replication.recorded import KEYS, cells_of, specs_of
+from fairbandits.replication.recorded import KEYS, blocks_of, cells_of, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
 from fairbandits.settings.spec import RunSpec, swept
@@ -189,18 +189,14 @@ def expect_rows(table: pa.Table, spec: RunSpec, replicates: Sequence[int], file:
 
 def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: np.ndarray) -> bool:
     """Return whether a cell's rows have each replicate, round and arm once, in order."""
-    if rows.num_rows == 0 or rows.num_rows % (len(replicates) * spec.n_arms):
-        return False
-    replicate, rounds, arm = (
-        rows[name].to_numpy().reshape(len(replicates), -1, spec.n_arms)
-        for name in ("replicate", "round", "arm")
-    )
+    rounds = rows["round"].to_numpy()[: rows.num_rows // replicates.size : spec.n_arms]
+    grid = np.meshgrid(replicates, rounds, np.arange(1, spec.n_arms + 1), indexing="ij")
+    keys = zip(("replicate", "round", "arm"), grid, strict=True)
     return bool(
-        (replicate == replicates[:, None, None]).all()
-        and (rounds == rounds[:1, :, :1]).all()
-        and (np.diff(rounds[0, :, 0], prepend=0) > 0).all()
-        and rounds[0, -1, 0] == spec.horizon_of(cell)
-        and (arm == np.arange(1, spec.n_arms + 1)).all()
+        rounds.size
+        and (np.diff(rounds, prepend=0) > 0).all()
+        and rounds[-1] == spec.horizon_of(cell)
+        and all(np.array_equal(rows[name].to_numpy(), values.ravel()) for name, values in keys)
         and all((rows[name].to_numpy() == swept(value)).all() for name, value in cell.items())
     )
 
@@ -211,15 +207,14 @@ def expect_all_rows(file: Path) -> None:
     specs = specs_of(footer)
     swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
     table = read_table(file, [*KEYS, *swept_names])
-    n_rows = 0
+    blocks = blocks_of(table)
     for name, spec in specs.items():
-        rows = table.filter(pc.equal(table["run"], name))
+        rows = blocks.pop(name, table.slice(0, 0))
         expect_rows(rows, spec, [0, footer["replicates"] - 1], file)
-        for column, wanted in (("policy", spec.policy), ("law", spec.law)):
+        for column, wanted in (("run", name), ("policy", spec.policy), ("law", spec.law)):
             if (found := rows[column].unique().to_pylist()) != [wanted]:
                 raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
-        n_rows += rows.num_rows
-    if other := table.num_rows - n_rows:
+    if other := sum(rows.num_rows for rows in blocks.values()):
         raise StoreError(f"{file}: {other} of its rows are of no run that its footer has")
 
 

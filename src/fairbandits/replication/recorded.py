@@ -41,25 +41,14 @@ def specs_of(footer: dict[str, Any]) -> dict[str, RunSpec]:
     return {name: RunSpec.from_json(content) for name, content in footer["runs"].items()}
 
 
-def cell_sizes(table: pa.Table, spec: RunSpec) -> list[int]:
-    """Return the number of rows of each cell in a run's table, in order.
-
-    Horizons apart have a number of rounds each; ValueError if the table does not tell them apart.
-    """
-    n_cells = len(spec.cells)
-    if not spec.apart:
-        return [table.num_rows // n_cells] * n_cells
-    if "horizon" not in table.column_names:
-        names = ", ".join(table.column_names) or "none"
-        raise ValueError(f"runs of horizons apart need the column horizon, got {names}")
-    horizon, cells_each = table["horizon"].to_numpy(), n_cells // len(spec.horizons)
-    sizes = [int((horizon == one).sum()) // cells_each for one in spec.horizons]
-    return [size for size in sizes for _ in range(cells_each)]
-
-
 def cells_of(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
-    """Return the rows of each cell in a run's table."""
-    sizes = cell_sizes(table, spec)
+    """Return the rows of each cell in a run's table; horizons apart have their own numbers."""
+    n_cells = len(spec.cells)
+    sizes = [table.num_rows // n_cells] * n_cells
+    if spec.apart:
+        horizon, cells_each = table["horizon"].to_numpy(), n_cells // len(spec.horizons)
+        rows = (int((horizon == one).sum()) // cells_each for one in spec.horizons)
+        sizes = [size for size in rows for _ in range(cells_each)]
     starts = itertools.accumulate(sizes, initial=0)
     return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
 
@@ -68,7 +57,7 @@ def runs_of(
     table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
 ) -> Iterator[RunData]:
     """Yield each cell of the dataset's runs for which `keep` holds, in configured order."""
-    blocks = _blocks(table)
+    blocks = blocks_of(table)
     for name, spec in specs_of(footer).items():
         if not keep(spec):
             continue
@@ -86,22 +75,17 @@ def runs_of(
             yield RunData(name, policy, spec.law, rounds[0, :, 0], values, cell, spec)
 
 
-def _blocks(table: pa.Table) -> dict[str, pa.Table]:
-    """Return the rows of each run, without a copy where they are contiguous (as written)."""
-    if not table.num_rows:
-        return {}
-    runs = table["run"].dictionary_encode().combine_chunks()
-    codes, names = runs.indices.to_numpy(), runs.dictionary.to_pylist()
-    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
-    found = [names[codes[start]] for start in starts]
-    if len(set(found)) < len(found):
-        return {name: table.filter(pc.equal(table["run"], name)) for name in set(found)}
-    places = zip(found, itertools.pairwise([*starts, table.num_rows]), strict=True)
-    return {name: table.slice(start, end - start) for name, (start, end) in places}
+def blocks_of(table: pa.Table) -> dict[str, pa.Table]:
+    """Return the rows of each run, without a copy: runs are written one after the other."""
+    blocks, start = {}, 0
+    for one in pc.value_counts(table.unify_dictionaries()["run"]).to_pylist():
+        blocks[one["values"]] = table.slice(start, one["counts"])
+        start += one["counts"]
+    return blocks
 
 
 def joined(runs: Iterable[RunData]) -> Iterator[RunData]:
-    """Yield runs, with those that differ only in their horizon joined: a round for each horizon."""
+    """Yield runs, those that differ only in their horizon as one, with a round for each."""
     groups: dict[tuple, list[RunData]] = {}
     for run in runs:
         rest = tuple((key, value) for key, value in run.cell.items() if key != "horizon")

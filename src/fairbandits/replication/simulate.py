@@ -27,8 +27,6 @@ from fairbandits.policies.own import ARE_QUOTAS
 from fairbandits.replication.code import code_of
 from fairbandits.settings.spec import RunSpec, depends_on_instance, filled, swept
 
-#: Parameters that are the means under other names.
-ARE_MEANS = ("means", "reference", "shadow_means")
 #: Columns that every run keeps.
 KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
 
@@ -60,11 +58,11 @@ def _columns(
     stream = spec.stream_of(cell)
     settled = [_settled(spec, cell, seed, one) for one in replicates]
     settings = []
-    for (policy, observe, numerators), some in groupby(settled):
+    for (policy, observe, quotas, _), some in groupby(settled):
         setting = Setting(
             make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
             [make_observer(*one, where=stream) for one in observe.items()],
-            _fractions(spec, numerators) if numerators else spec.quotas or None,
+            quotas,
         )
         settings += [setting] * len(list(some))
     rounds = recorded_rounds(spec, horizon)
@@ -72,39 +70,36 @@ def _columns(
     played = play(settings, instance_of(spec), horizon, replicates, **where, compiled=compiled)
     columns = columns_of(played)
     if spec.drawn_quotas:
-        quotas = [np.tile(numerators, rounds.size) for _, _, numerators in settled]
-        columns["quota"] = np.concatenate(quotas)
+        own = [np.tile(numerators, rounds.size) for *_, numerators in settled]
+        columns["quota"] = np.concatenate(own)
     return columns
 
 
 def _settled(
     spec: RunSpec, cell: dict[str, Any], seed: int, replicate: int
-) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
-    """Return parameters of policy and observers in one replicate, and its quotas if drawn."""
+) -> tuple[dict[str, Any], dict[str, Any], Sequence | None, list[int]]:
+    """Return parameters of policy and observers in one replicate, its quotas, and those drawn."""
     stream = spec.stream_of(cell)
     parameters, observe = spec.parameters_of(cell), dict(spec.observe)
-    numerators: list[int] = []
+    quotas, numerators = spec.quotas or None, []
     if spec.drawn_quotas:
         numerators = draw_quotas(
             spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
         )
-    if not depends_on_instance({"policy": parameters, **observe}):
-        return parameters, observe, numerators
-    instance = instance_of(spec)
-    if isinstance(instance, RandomInstance):
-        instance = instance.draw(seed, stream, replicate)
-    quotas = _fractions(spec, numerators) if numerators else spec.quotas or None
-    known = _from_instance(spec, instance.true_means, quotas)
-    return filled(parameters, known), filled(observe, known), numerators
-
-
-def _fractions(spec: RunSpec, numerators: Sequence[int]) -> list[str]:
-    return [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
+        quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
+    if depends_on_instance({"policy": parameters, **observe}):
+        instance = instance_of(spec)
+        if isinstance(instance, RandomInstance):
+            instance = instance.draw(seed, stream, replicate)
+        known = _from_instance(spec, instance.true_means, quotas)
+        parameters, observe = filled(parameters, known), filled(observe, known)
+    return parameters, observe, quotas, numerators
 
 
 def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) -> dict[str, Any]:
     """Return the parameters that an instance with these means gives to a policy."""
-    known: dict[str, Any] = dict.fromkeys(ARE_MEANS, tuple(means.tolist()))
+    names = ("means", "reference", "shadow_means")
+    known: dict[str, Any] = dict.fromkeys(names, tuple(means.tolist()))
     known |= dict.fromkeys(ARE_QUOTAS, quotas)
     known["groups"] = spec.groups
     if spec.penalties is not None:

@@ -13,46 +13,22 @@ import pyarrow.compute as pc
 
 from fairbandits.data import store
 from fairbandits.data.provenance import figure_code, replay_code
-from fairbandits.data.store import StoreError, read_footer, read_table, replicate_hashes
-from fairbandits.engine.streams import RULE
+from fairbandits.data.store import (
+    StoreError,
+    content_of_run,
+    read_footer,
+    read_table,
+    replicate_hashes,
+)
 from fairbandits.replication.code import code_of_all
-from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset, read_chunk
+from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset
+from fairbandits.replication.recorded import blocks_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import LEDGER, Config, Experiment, Run
 from fairbandits.settings.schemas import ConfigError
 
-#: Most listed problems of one kind, and most kinds.
-LISTED, KINDS = 5, 8
-
-
-def _check_run(config: Config, run: Run) -> tuple[dict[int, str], list[str]]:
-    """Return the hashes of a run's replicates, in order, and the problems of its chunk files."""
-    hashes: dict[int, str] = {}
-    problems, experiment = [], config.experiment_of(run)
-    data = config.results / experiment.dataset
-    for chunk in run.chunks():
-        file = config.results / run.chunk_file(chunk)
-        try:
-            with _named(file):
-                facts = {"seed": config.seed_of(experiment), "seed_rule": RULE}
-                footer, table = read_chunk(file, run.spec, **facts)
-                found = replicate_hashes(_columns(table))
-                said = dict(enumerate(footer["hashes"], footer["replicates"][0]))
-                if differing := _differing(str(file), found, said, "the footer says"):
-                    raise StoreError(differing[0])
-                hashes |= found
-        except StoreError as error:
-            problem = str(error)
-            if data.exists() and not (file.exists() and "is stale: " in problem):
-                # the workflow ignores chunks once their dataset exists
-                reason = problem.partition("; ")[0]
-                names = f"{file} and {data}" if file.exists() else data
-                problem = f"{reason}; delete {names}, and `fairbandits replicate` makes both anew"
-            problems.append(problem)
-    if not problems and sorted(hashes) != list(range(run.replicates)):
-        wanted = f"must hold replicates 0 to {run.replicates - 1}, got {sorted(hashes)}"
-        problems.append(f"the chunks of {run.key} {wanted}")
-    return dict(sorted(hashes.items())), problems
+#: Most listed problems of one kind.
+LISTED = 5
 
 
 @contextmanager
@@ -68,11 +44,11 @@ def _named(file: Path) -> Iterator[None]:
 def write_lock(config: Config, file: Path) -> None:
     """Write the lock: a run's content hashes in a line, and the digests behind seeds."""
     content: dict[str, Any] = {"seed": config.seed, "runs": {}}
-    for run in config.runs:
-        hashes, problems = _check_run(config, run)
-        if problems:
-            raise StoreError(problems[0])
-        content["runs"][run.key] = " ".join(hashes.values())
+    for experiment in config.experiments:
+        for run, hashes, wrong in _runs(config, experiment):
+            if wrong:
+                raise StoreError(wrong[0])
+            content["runs"][run.key] = " ".join(hashes.values())
     if not config.exploratory:
         content["ledgers"] = _digests(config)
     with store.replacing(file) as temporary:
@@ -96,16 +72,16 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     """Return the problems of the results on disk; a `sample` of replicates is simulated again."""
     if problems := _other_seed(config, lock):
         return problems
-    for run in config.runs:
-        hashes, wrong = _check_run(config, run)
-        problems += [*wrong, *_compare(run.key, hashes, lock, run.key)]
-        locked = len(lock["runs"].get(run.key, "").split())
-        if locked > run.replicates:
-            words = f"{locked} replicates, the configuration {run.replicates}"
-            problems.append(f"{run.key}: {lock['name']} has {words}")
-    known = {run.key for run in config.runs}
-    words = f"is in {lock['name']} but not in the configuration"
-    problems += [f"{key} {words}" for key in lock["runs"] if key not in known]
+    for one in config.experiments:
+        if not (file := config.results / one.dataset).exists():
+            problems.append(f"{file} does not exist; `fairbandits replicate` makes it")
+    known = {run.key: run.replicates for run in config.runs}
+    for key, line in lock["runs"].items():
+        if key not in known:
+            problems.append(f"{key} is in {lock['name']} but not in the configuration")
+        elif (locked := len(line.split())) > known[key]:
+            words = f"{locked} replicates, the configuration {known[key]}"
+            problems.append(f"{key}: {lock['name']} has {words}")
     problems += verify_tables(config, lock)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
@@ -118,10 +94,19 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
 
 
 def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
-    """Return the problems of datasets, drawn curves and replays on disk, with or without chunks."""
+    """Return the problems of those datasets, drawn curves and replays that are on disk."""
     if problems := _other_seed(config, lock):
         return problems
-    problems = [one for block in config.experiments for one in _check_dataset(config, block, lock)]
+    for experiment in config.experiments:
+        file = config.results / experiment.dataset
+        if not file.exists():
+            continue
+        try:
+            for run, hashes, wrong in _runs(config, experiment):
+                other = _compare(f"{file}, {run.name}", hashes, lock, run.key)
+                problems += other or wrong
+        except StoreError as error:
+            problems.append(str(error))
     return problems + _check_tables(config)
 
 
@@ -150,37 +135,32 @@ def _digests(config: Config) -> dict[str, str]:
     }
 
 
-def _check_dataset(config: Config, experiment: Experiment, lock: dict[str, Any]) -> list[str]:
+def _runs(
+    config: Config, experiment: Experiment
+) -> Iterator[tuple[Run, dict[int, str], list[str]]]:
+    """Yield the runs of a dataset, the hashes of their replicates, and where the footer differs."""
     file = config.results / experiment.dataset
-    if not file.exists():  # collecting the chunks makes it
-        return []
     own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
-    try:
-        with _named(file):
-            table, footer = load_dataset(file)
-            expect(footer, experiment.facts() | own, file)
-            expect_all_rows(file)
-    except StoreError as error:
-        return [str(error)]
-    problems = []
+    with _named(file):
+        table, footer = load_dataset(file)
+        expect(footer, experiment.facts() | own, file)
+        expect_all_rows(file)
+        blocks, content = blocks_of(table), footer["content"]
     for run in experiment.runs:
-        rows = table.filter(pc.equal(table["run"], run.name)).drop(["run", "policy", "law"])
+        rows = blocks[run.name].drop(["run", "policy", "law"])
         rows = rows.select([one for one in rows.column_names if rows[one].null_count < len(rows)])
+        said = content.get(run.name, "none")
         for schema in _possible(rows):
-            hashes = replicate_hashes(_columns(rows.cast(schema)))
-            other = _compare(f"{file}, {run.name}", hashes, lock, run.key)
-            if not other:
+            columns = rows.cast(schema)
+            hashes = replicate_hashes({one: columns[one].to_numpy() for one in schema.names})
+            if (found := content_of_run(hashes.values())) == said:
                 break
-        content = store.content_of_run(hashes.values())
-        said = footer["content"].get(run.name, "none")
-        if not other and content != said:
-            other = [f"{file}, {run.name} has content hash {content}, the footer says {said}"]
-        problems += other
-    return problems
+        words = f"{file}, {run.name} has content hash {found}, the footer says {said}"
+        yield run, hashes, [] if found == said else [words]
 
 
 def _possible(rows: pa.Table) -> Iterator[pa.Schema]:
-    """Yield the schemas that a run's chunks can have had: plays are pulls, or probabilities."""
+    """Yield the schemas that a run can have had: plays are pulls, or probabilities."""
     yield rows.schema
     plays = rows["plays"]
     if pa.types.is_floating(plays.type) and pc.all(pc.equal(plays, pc.floor(plays))).as_py():
@@ -222,41 +202,28 @@ def _expect_fresh(drawn: dict[str, Any], config: Config, file: Path) -> None:
             raise StoreError(f"{file} is stale: {words}")
 
 
-def summarised(problems: Sequence[str], listed: int = LISTED) -> Iterator[str]:
-    """Yield a line per problem, only the first of many of one kind or of many kinds."""
+def summarised(problems: Sequence[str]) -> Iterator[str]:
+    """Yield a line per problem, only the first of many of one kind."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for problem in problems:  # one kind differs only in files, names and numbers
         kind = tuple(word for word in problem.split() if not re.search(r"[\d/_-]", word))
         kinds.setdefault(kind, []).append(problem)
-    groups = list(kinds.values())
-    for some in groups[:KINDS]:
-        more = len(some) - listed
-        yield from some if more <= 1 else some[:listed]
+    for some in kinds.values():
+        more = len(some) - LISTED
+        yield from some if more <= 1 else some[:LISTED]
         if more > 1:
             yield f"... and {more} more like the last"
-    if more := sum(map(len, groups[KINDS:])):
-        yield f"... and {more} more of other kinds; --all lists them"
 
 
 def _compare(what: str, hashes: Mapping[int, str], lock: dict[str, Any], key: str) -> list[str]:
     """Return a line on the replicates of a run whose hashes are not those of the lock, if any."""
     if (line := lock["runs"].get(key)) is None:
         return [f"{what} is not in {lock['name']}"]
-    return _differing(what, hashes, dict(enumerate(line.split())), f"{lock['name']} has")
-
-
-def _differing(
-    what: str, hashes: Mapping[int, str], wanted: Mapping[int, str], says: str
-) -> list[str]:
-    """Return a line on the replicates whose hashes are not the wanted ones, if any."""
+    wanted = dict(enumerate(line.split()))
     other = [one for one, value in hashes.items() if wanted.get(one) != value]
     if not other:
         return []
     first, *rest = other
     more = f"; {len(rest)} more of its {len(hashes)} replicates differ" if rest else ""
-    found = f"has content hash {hashes[first]}, {says} {wanted.get(first, 'none')}{more}"
-    return [f"{what}: replicate {first} {found}"]
-
-
-def _columns(table: pa.Table) -> dict[str, np.ndarray]:
-    return {name: table[name].to_numpy() for name in table.column_names}
+    found = f"{hashes[first]}, {lock['name']} has {wanted.get(first, 'none')}{more}"
+    return [f"{what}: replicate {first} has content hash {found}"]
