@@ -11,6 +11,8 @@ import real
 import shrunk
 from fairbandits.data import provenance
 from fairbandits.data.provenance import RUNNING, used_by
+from fairbandits.policies import POLICIES
+from fairbandits.policies.learner import HasLearner
 from fairbandits.replication import code
 from fairbandits.replication.code import code_of
 from fairbandits.replication.simulate import simulate_chunk
@@ -27,7 +29,6 @@ def forget():
     for name in CACHED:
         getattr(provenance, name).cache_clear()
     code._code.cache_clear()
-    code._usual_learner.cache_clear()
 
 
 @pytest.fixture
@@ -125,6 +126,8 @@ def test_words_about_the_code_make_nothing_stale(copied):
 
 
 def test_the_learner_that_is_not_named_counts(copied):
+    wrapping = [made for made in POLICIES.values() if issubclass(made, HasLearner)]
+    assert {made.learner for made in wrapping} == {code.USUAL_LEARNER}
     spec = RunSpec(
         stream="s", policy="mixture", parameters={}, law="beta", horizon=9, checkpoints={}
     )

@@ -17,9 +17,6 @@ rule banditq_replay:
     conda:
         "../../environment.yml"
     threads: 1
-    resources:
-        mem_mb=1500,
-        runtime=25,
     params:
         rounds=PLAN.rounds_replayed,
         code=REPLAY_CODE,

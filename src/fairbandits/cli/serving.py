@@ -6,11 +6,15 @@ do other than a fresh process would, the step does the work itself. The server e
 its forks with the step that asked or with the run (docs/decisions/0014-steps-are-forks.md).
 """
 
+import importlib
 import json
 import os
+import select
+import signal
 import socket
 import sys
 from pathlib import Path
+from threading import Thread
 
 #: Names the socket to the jobs of a run; relative, since such a name must be short.
 PLACE = "FAIRBANDITS_SERVER"
@@ -85,76 +89,68 @@ def start() -> None:
 
 def serve(life: int) -> None:
     """Fork for each step that asks, until the descriptor `life` ends with the run."""
-    import importlib
-    import select
-    import signal
-    from socketserver import ForkingMixIn, UnixStreamServer
-    from threading import Thread
+    sources = _sources()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake says what is to end
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a fork ended
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(SOCKET)
+        Path(SOCKET).chmod(0o600)
+        server.listen()
+        while life not in select.select([server, life], [], [])[0]:
+            step, _ = server.accept()
+            streams, words = _wanted(step, sources)
+            if words and os.fork() == 0:
+                try:
+                    server.close()
+                    _become(step, life, streams, words)
+                finally:
+                    os._exit(0)
+            for stream in streams:
+                os.close(stream)
+            step.close()
 
+
+def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
+    """Return streams and words of a step whose imports are made; no words if it is to do its work.
+
+    That is where a fresh process would do something else, or say what is wrong.
+    """
     from fairbandits.cli.main import FILE_OF
 
-    sources = _sources()
-
-    class Server(ForkingMixIn, UnixStreamServer):
-        max_children = 1000
-
-        def service_actions(self):
-            super().service_actions()
-            if select.select([life], [], [], 0)[0]:
-                os._exit(0)
-
-        def verify_request(self, step, _):
-            """Import what a step needs, unless a fresh process would do something else."""
-            self.streams = []
-            try:
-                step.settimeout(10)
-                _, self.streams, _, _ = socket.recv_fds(step, 1, 3)
-                with step.makefile("rb") as lines:
-                    self.words = json.loads(lines.readline(MOST))
-                name = self.words["argv"][1]
-                for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
-                    importlib.import_module(module)
-                if sources != _sources():
-                    raise ValueError("the code is no longer what was imported")
-                step.sendall(b"y")
-            except Exception:  # the step does the work itself, and says what is wrong
-                self._close_streams()
-                return False
-            return True
-
-        def process_request(self, step, address):
-            super().process_request(step, address)
-            self._close_streams()
-
-        def _close_streams(self):
-            for stream in self.streams:
-                os.close(stream)
-
-        def finish_request(self, step, _):
-            """Become a step, and end as it does."""
-            self.socket.close()
-            os.setpgid(0, 0)  # what it starts ends with it
-            Thread(target=end_with, args=(step, os.dup(life)), daemon=True).start()
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            step.sendall(bytes([_worked(self.streams, self.words)]))
-
-    def end_with(step, life):
-        ready, _, _ = select.select([step, life], [], [])
-        os.killpg(0, signal.SIGTERM if life in ready else signal.SIGINT)
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake says what is to end
-    with Server(SOCKET, None) as server:
-        Path(SOCKET).chmod(0o600)
-        server.serve_forever()
+    streams: list[int] = []
+    try:
+        step.settimeout(10)
+        _, streams, _, _ = socket.recv_fds(step, 1, 3)
+        with step.makefile("rb") as lines:
+            words = json.loads(lines.readline(MOST))
+        name = words["argv"][1]
+        for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
+            importlib.import_module(module)
+        if sources != _sources():
+            raise ValueError("the code is no longer what was imported")
+        step.sendall(b"y")
+    except Exception:
+        words = {}
+    return streams, words
 
 
-def _worked(streams: list[int], words: dict) -> int:
-    """Do the work of a step in this process; return what a process of its own ends with."""
+def _become(step: socket.socket, life: int, streams: list[int], words: dict) -> None:
+    """Do the work of a step in this process, and end as it does."""
     import atexit
     import traceback
 
     from fairbandits.cli.main import main
 
+    life = os.dup(life)  # its number is a stream's
+    os.setpgid(0, 0)  # what it starts ends with it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+    def end_with():
+        ready, _, _ = select.select([step, life], [], [])
+        os.killpg(0, signal.SIGTERM if life in ready else signal.SIGINT)
+
+    Thread(target=end_with, daemon=True).start()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -162,21 +158,17 @@ def _worked(streams: list[int], words: dict) -> int:
     os.environ.clear()
     os.environ.update(words["environ"])
     sys.argv = words["argv"]
-    sys.path.insert(0, os.path.dirname(sys.argv[0]))  # as the interpreter does
     code = 1
     try:
         main(prog_name=os.path.basename(sys.argv[0]))
-    except SystemExit as end:
+    except SystemExit as end:  # click gives a number
         code = end.code or 0
-        if not isinstance(code, int):
-            print(code, file=sys.stderr)
-            code = 1
     except BaseException:  # as the interpreter itself does
         traceback.print_exc()
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    return code
+    step.sendall(bytes([code]))
 
 
 def _sources() -> dict[str, tuple[int, int]]:
@@ -188,3 +180,4 @@ def _sources() -> dict[str, tuple[int, int]]:
 
 if __name__ == "__main__":
     serve(sys.stdin.fileno())
+    os._exit(0)

@@ -3,7 +3,6 @@
 The workflow asks for it on every start, so neither Numba nor pandas is imported here.
 """
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -14,8 +13,8 @@ from fairbandits.policies.own import is_own
 from fairbandits.settings.spec import RunSpec
 
 POLICIES, OBSERVERS = provenance.REGISTRIES
-#: The function that makes the learner inside a policy; a policy that calls it has such a field.
-LEARNER = "policies/learner.py"
+#: What makes the learner inside a policy, and the one that all have by default.
+LEARNER, USUAL_LEARNER = "policies/learner.py", "ucb1"
 
 
 def code_of(spec: RunSpec) -> str:
@@ -51,8 +50,8 @@ def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of a policy and of the learners inside it."""
     yield name
     if not is_own(name) and LEARNER in used_by(_file(POLICIES, name)):
-        learner = parameters.get("learner") or _usual_learner(name)
-        yield from _policies(learner, parameters.get("learner_parameters", {}))
+        inside = parameters.get("learner", USUAL_LEARNER)
+        yield from _policies(inside, parameters.get("learner_parameters", {}))
 
 
 def _file(registry: str, name: str) -> str:
@@ -61,16 +60,3 @@ def _file(registry: str, name: str) -> str:
     if name not in known:
         raise ValueError(f"{registry} registers no {name!r}; it has {', '.join(known)}")
     return registry.replace("__init__", known[name].partition(":")[0])
-
-
-@cache
-def _usual_learner(name: str) -> str:
-    """Return a policy's default learner, read from its source."""
-    wanted = homes(POLICIES)[name].partition(":")[2]
-    tree = ast.parse((provenance.PACKAGE / _file(POLICIES, name)).read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name == wanted:
-            for line in node.body:
-                if isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "learner":
-                    return ast.literal_eval(line.value)
-    raise ValueError(f"policy {name} uses {LEARNER}, so it needs a field `learner` with a default")

@@ -42,9 +42,10 @@ def simulate_chunk(
             columns = {k: v for k, v in columns.items() if k in (*KEPT, *spec.record)}
         for name, value in cell.items():
             if name in columns:
-                words = "which is also what is swept; the probe needs another name"
-                reports = f"policy {spec.policy} reports a column {name!r}"
-                raise ValueError(f"{spec.stream}: {reports}, {words}")
+                raise ValueError(
+                    f"{spec.stream}: policy {spec.policy} reports a column {name!r}, which is also "
+                    "what is swept; the probe needs another name"
+                )
             columns[name] = np.full(columns["round"].size, swept(value))
         parts.append(columns)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
