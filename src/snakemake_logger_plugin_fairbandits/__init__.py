@@ -83,13 +83,9 @@ class LogHandler(LogHandlerBase):
         """Say what runs whenever nothing was said for a minute."""
         while True:
             time.sleep(max(1.0, SILENCE - (time.time() - self._said)))
-            self.unless_said(time.time())
-
-    def unless_said(self, now: float) -> None:
-        """Print what runs, if nothing was printed for long."""
-        if now - self._said >= SILENCE:
-            self._print(PROGRESS.waiting(now))
-            self._said = now  # also where nothing runs: it is asked again in a minute
+            if (now := time.time()) - self._said >= SILENCE:
+                self._print(PROGRESS.waiting(now))
+                self._said = now  # also where nothing runs: it is asked again in a minute
 
 
 def _last_lines(logs: list[str]) -> list[str]:

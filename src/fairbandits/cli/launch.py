@@ -43,10 +43,7 @@ def launch(
     dry_run: bool = False,
     stay: bool = False,
 ) -> int:
-    """Become snakemake in the project's folder; return 1 if another run is at work there.
-
-    A dry run may be beside another run. A process that is to `stay` waits for the run's exit code.
-    """
+    """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work."""
     os.chdir(root)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     snakemake = [sys.executable, "-m", "snakemake"]

@@ -111,10 +111,7 @@ def serve(life: int) -> None:
 
 
 def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
-    """Return streams and words of a step whose imports are made; no words if it is to do its work.
-
-    That is where a fresh process would do something else, or say what is wrong.
-    """
+    """Return a step's streams and words after its imports; no words if it is to work by itself."""
     from fairbandits.cli.main import FILE_OF
 
     streams: list[int] = []

@@ -140,10 +140,7 @@ def fetch(configs, results, lock, file):
 def _locked_arena(
     configs: tuple[Path, ...], lock: Path, results: Path | None
 ) -> Iterator[tuple[Config, Path]]:
-    """Yield the arena's configuration and lock, if it has a lock beside that of the papers.
-
-    Where no folder is given to fetch results into, it must have results too.
-    """
+    """Yield the arena's configuration and lock, if it has that and results or a folder."""
     own = lock.with_name("arena.lock")
     if own == lock or not own.is_file():
         return

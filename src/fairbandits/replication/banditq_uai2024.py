@@ -61,11 +61,9 @@ def replay(
     also: Iterable[int] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, np.ndarray]:
-    """Return regret, queues and rates of the released program, run again.
+    """Return regret of received reward, queues and rates of the released program, run again.
 
-    `arms` (5 or 1000) and `feedback` ("full" or "bandit") choose its instance and program. `rounds`
-    stops it early, with V still that of the whole horizon; `also` are rounds to record besides 2000
-    even ones. The regret is that of the reward received, against the static benchmark.
+    `rounds` ends it early, V stays; `also` are rounds recorded besides 2000 even ones.
     """
     also = set(also)
     if also and min(also) < 1:

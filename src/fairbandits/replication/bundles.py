@@ -47,8 +47,7 @@ class Bundle(NamedTuple):
 def bundles_of(config: Config) -> list[Bundle]:
     """Return the bundles of a configuration, those of figures apart from all others.
 
-    Experiments longer than `job_seconds` are bundles of several parts: whole runs, or chunks of one
-    run. So is each experiment of a variant, since few of them are run.
+    Those longer than `job_seconds`, or of a variant, have parts: whole runs, or chunks of one.
     """
     most = config.job_seconds
     units: dict[tuple[str, bool, str], list[Experiment]] = {}

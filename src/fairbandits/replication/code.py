@@ -20,8 +20,7 @@ LEARNER, USUAL_LEARNER = "policies/learner.py", "ucb1"
 def code_of(spec: RunSpec) -> str:
     """Return the fingerprint of the code that a run goes through, 16 hexadecimal digits.
 
-    It covers the files of its policy, learner and observers and all that these import, and of the
-    registries only their lines. A user's policy can import anything, so all policies count.
+    Of the registries only its own lines count. A user's policy can import anything, so all count.
     """
     policies = sorted(set(_policies(spec.policy, spec.parameters)))
     observers = sorted(name for name, _ in spec.observe)

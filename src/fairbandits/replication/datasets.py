@@ -36,8 +36,7 @@ def collect(
 ) -> None:
     """Write the dataset of an experiment's `facts` from chunk files in folders named like its runs.
 
-    `ledger` is the digest that `seed` was derived from. Raises StoreError if a chunk is damaged,
-    foreign, stale or out of place, or an invariant fails.
+    `ledger` is the digest behind `seed`. StoreError for a chunk that is damaged, foreign or stale.
     """
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     schemas = []

@@ -153,12 +153,9 @@ def measured(file: Path, column: str = "s") -> float | None:
 
 
 def needs(file: Path, seconds: float) -> dict[str, int]:
-    """Return a job's request to a cluster: ``mem_mb`` (megabytes) and ``runtime`` (minutes).
-
-    It is more than a benchmark `file` has, or 20 times the rule of thumb, which errs by up to 15.
-    """
+    """Return a job's request to a cluster, in megabytes and minutes: more than it took before."""
     memory, before = measured(file, "max_rss"), measured(file)
-    time = 20 * seconds if before is None else 3 * before
+    time = 20 * seconds if before is None else 3 * before  # the rule of thumb errs by up to 15
     return {
         "mem_mb": MEMORY if memory is None else max(LEAST_MEMORY, round(1.5 * memory)),
         "runtime": max(LEAST_MINUTES, math.ceil(time / 60)),

@@ -146,10 +146,7 @@ def write_chunk(
 
 
 def write_chunks(chunks: Sequence[dict[str, Any]]) -> Iterator[Path]:
-    """Write several chunks in one process, each a ``run``, ``seed``, ``replicates`` and ``out``.
-
-    All rounds to come decide beforehand which kernels are worth compiling.
-    """
+    """Write several chunks in one process; all their rounds decide which kernels are compiled."""
     rounds: Counter[tuple] = Counter()
     for one in chunks:
         spec = one["run"]
