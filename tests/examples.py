@@ -89,7 +89,7 @@ READINGS = {
         {},
         {**TOLD, "version": "released"},
         {**UNEVEN, "version": "released", "shadow_means": SHADOW},
-        {**RELEASED, "groups": (4, 1), "clock": "round", "draw": "released"},
+        {"groups": (4, 1), "version": "released", "counts": "own"},
         {"box": "uncut"},
         {**UNEVEN, "counts": "bf_ucb", "shadow_means": SHADOW, "box": "uncut"},
     ],

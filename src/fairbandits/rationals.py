@@ -170,9 +170,3 @@ def quota_numerators(values: Sequence, rounds: int = 1) -> tuple[list[int], int]
     quotas = Quotas(values)
     quotas.check(below=1)
     return quotas.over(rounds)
-
-
-def below_equal_share(quotas: Sequence) -> bool:
-    """Return whether every quota is below one over the number of arms."""
-    quotas = Quotas(quotas)
-    return max(quotas.numerators) * len(quotas) < quotas.denominator

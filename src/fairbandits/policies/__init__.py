@@ -2,7 +2,8 @@
 
 import dataclasses
 import importlib
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from typing import Any
 
 from fairbandits.lookup import found, nearest
@@ -51,25 +52,16 @@ HOMES = {
 CLASSES = {home.partition(":")[2]: home.partition(":")[0] for home in HOMES.values()}
 
 
-class Registry(Mapping[str, type]):
+class Registry(UserDict[str, type]):
     """Classes of a package by name, imported on first use; `homes` maps names to ``file:Class``."""
 
     def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        super().__init__(homes)
         self.package = package
-        self.homes = homes
 
     def __getitem__(self, name: str) -> type:
-        file, _, wanted = self.homes[name].partition(":")
+        file, _, wanted = self.data[name].partition(":")
         return getattr(importlib.import_module(f"{self.package}.{file}"), wanted)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.homes
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.homes)
-
-    def __len__(self) -> int:
-        return len(self.homes)
 
 
 #: Name in configuration files -> policy.

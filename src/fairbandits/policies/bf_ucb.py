@@ -21,10 +21,6 @@ from fairbandits.policies.parameters import (
     one_of,
 )
 
-PROBES = ("probability", "share")
-SWITCHES = ("initialisation", "width", "running_mean", "draw")
-WIDTHS = ("paper", "released", "horizon")
-
 
 @plays_in_lanes
 class BFUCBState(NamedTuple):
@@ -133,11 +129,6 @@ class BFUCB(initial.Grouped):
     learner : {"optimistic", "first", "random", "least_owed"}
         Which group is served if none is behind: as above, or by a rule without learning.
 
-    Notes
-    -----
-    Rewards are in [0, 1]. Ties go to the lowest group; N_g and N_i are those before the round.
-    A group that is served while the rounded draw pulls arm 1 counts the round, as in the program.
-
     Columns
     -------
     share
@@ -161,7 +152,7 @@ class BFUCB(initial.Grouped):
     delta: Confidence = 0.01
     version: Version = "paper"
     initialisation: Version | None = None
-    width: Annotated[str | None, one_of(*WIDTHS)] = None
+    width: Annotated[str | None, one_of(*VERSIONS, "horizon")] = None
     running_mean: Version | None = None
     draw: Version | None = None
     box: Annotated[str, one_of("upper", "exact", "uncut")] = "upper"
@@ -169,15 +160,10 @@ class BFUCB(initial.Grouped):
     merit: Annotated[str, one_of(*merits.MERITS)] = "power"
     merit_parameter: NonNegative = 1.0
     learner: Annotated[str, one_of(*layout.LEARNERS)] = "optimistic"
-    probes: ClassVar[tuple[str, ...]] = PROBES
-    switches: ClassVar = dict.fromkeys(SWITCHES, VERSIONS)
-
-    @property
-    def in_stated_range(self) -> bool:
-        """Whether every quota is above 0 and at most 1/m, and their sum below 1."""
-        numerators, denominator = self.quotas.numerators, self.quotas.denominator
-        fits = max(numerators) * len(numerators) <= denominator
-        return fits and min(numerators) > 0 and sum(numerators) < denominator
+    probes: ClassVar[tuple[str, ...]] = ("probability", "share")
+    switches: ClassVar = dict.fromkeys(
+        ("initialisation", "width", "running_mean", "draw"), VERSIONS
+    )
 
     @property
     def _plain(self) -> bool:
@@ -206,7 +192,12 @@ class BFUCB(initial.Grouped):
     def _common(self, n_arms: int, horizon: int) -> tuple[Any, ...]:
         """Return the fields that both kinds of state begin with."""
         return (
-            self._first(horizon, self.width == "released", self.draw == "released"),
+            self._first(
+                horizon,
+                self.width == "released",
+                self.draw == "released",
+                self.initialisation == "released",
+            ),
             layout.begin(self.groups, self.quotas, n_arms, horizon),
             *np.zeros((3, len(self.groups))),
             float(horizon),

@@ -12,7 +12,7 @@ from fairbandits.engine.width import Own, anywhere, no, where
 from fairbandits.policies.learner import HasLearner
 from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameters, exact, one_of
 from fairbandits.policies.ties import better
-from fairbandits.rationals import Quotas, below_equal_share, rational
+from fairbandits.rationals import Quotas, rational
 
 
 class FairLearnState(NamedTuple):
@@ -57,7 +57,7 @@ class FairLearn(HasLearner):
     ----------
     quotas : sequence of number or str, length n_arms
         Quota r_i >= 0 of each arm, a fraction of the pulls, exact: 0.05, "1/3". They sum to less
-        than 1. The paper's model has r_i < 1/k (see `in_stated_range`).
+        than 1. The paper's model has r_i < 1/k.
     tolerance : number or str
         Allowed deficit alpha >= 0, exact.
     learner, learner_parameters : str, mapping of str
@@ -69,11 +69,6 @@ class FairLearn(HasLearner):
     ----------
     V. Patil, G. Ghalme, V. Nair and Y. Narahari, "Achieving fairness in the stochastic multi-armed
     bandit problem", Algorithm 1.
-
-    Examples
-    --------
-    >>> FairLearn((0.2, 0.3, 0.25), tolerance="1/2").in_stated_range
-    True
     """
 
     quotas: ArmQuotas
@@ -82,28 +77,18 @@ class FairLearn(HasLearner):
     learner_parameters: LearnerParameters = ()
     first_rounds: Annotated[str, one_of("learner", "round_robin")] = "learner"
 
-    @property
-    def in_stated_range(self) -> bool:
-        """Whether every quota is below 1/k, as the paper's model has it."""
-        return below_equal_share(self.quotas)
-
-    def _numerators(self, horizon: int) -> tuple[list[int], int, int]:
-        """Return quotas and tolerance over one common denominator."""
-        # a large tolerance must not look like a fine one
+    def start(self, n_arms: int, horizon: int) -> FairLearnState:
+        checks.length("quotas", self.quotas, n_arms)
+        # only its part below 1: a large tolerance must not look like a fine one
         whole, part = divmod(rational("tolerance", self.tolerance), 1)
         both = "quotas and tolerance"
         (*quotas, rest), denominator = Quotas([*self.quotas, part], both).over(horizon, both)
-        return quotas, int(whole) * denominator + rest, denominator
-
-    def start(self, n_arms: int, horizon: int) -> FairLearnState:
-        checks.length("quotas", self.quotas, n_arms)
-        quotas, tolerance, denominator = self._numerators(horizon)
         return FairLearnState(
             self.make_learner().start(n_arms, horizon),
             np.array(quotas, np.int64),
             np.zeros(n_arms, np.int64),
             denominator,
-            min(tolerance, 2**62),
+            min(int(whole) * denominator + rest, 2**62),
             n_arms if self.first_rounds == "round_robin" else 0,
         )
 

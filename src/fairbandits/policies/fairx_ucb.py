@@ -1,6 +1,5 @@
 """FairX-UCB: merit over all arms, groups or not; BF-UCB's baseline MF."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -15,7 +14,6 @@ from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
-    VERSIONS,
     Confidence,
     GroupQuotas,
     GroupSizes,
@@ -24,7 +22,6 @@ from fairbandits.policies.parameters import (
     one_of,
 )
 
-PROBES = ("probability", "share")
 CLOCKS, COUNTS = ("horizon", "round"), ("own", "bf_ucb")
 
 
@@ -92,20 +89,19 @@ class FairXUCBState(NamedTuple):
 class FairXUCB(initial.Grouped):
     """Draw an arm with probability u_i / sum u_j, where u_i = mean_i + w / sqrt(N_i), cut or not.
 
-    The width w is sqrt(2 log(4 T n / delta)). The first rounds are BF-UCB's, pull for pull.
+    The width w is sqrt(2 log(4 T n / delta)), or sqrt(2 log(4 T n) / delta) in the released
+    version. The first rounds are BF-UCB's, pull for pull.
 
     Parameters
     ----------
     groups : sequence of int
         Sizes k_g >= 1 of the groups, in the order of the arms; only the initial rounds need them.
-    delta, version, initialisation, running_mean, draw
-        As in `BFUCB`.
-    width : {"paper", "released"}, optional
-        As above; or with delta outside the logarithm, sqrt(2 log(4 T n) / delta).
+    delta, version
+        As in `BFUCB`, with its initial rounds, running means and draws.
     clock : {"horizon", "round"}, optional
         Whether T in the width is the horizon, as in the paper's version, or the round.
     counts : {"own", "bf_ucb"}, optional
-        The N_i in the widths: the pulls of this policy, or of a BF-UCB with the same switches. As
+        The N_i in the widths: the pulls of this policy, or of a BF-UCB of the same version. As
         in the released version, that BF-UCB plays at the same time, with its own Bernoulli rewards.
     box : {"upper", "uncut"}
         Whether u_i is cut off at 1, or uncut, as in the paper; in the initial rounds too.
@@ -121,21 +117,13 @@ class FairXUCB(initial.Grouped):
     groups: GroupSizes
     delta: Confidence = 0.01
     version: Version = "paper"
-    width: Version | None = None
     clock: Annotated[str | None, one_of(*CLOCKS)] = None
     counts: Annotated[str | None, one_of(*COUNTS)] = None
-    initialisation: Version | None = None
-    running_mean: Version | None = None
-    draw: Version | None = None
     box: Annotated[str, one_of(*initial.BOXES)] = "upper"
     quotas: GroupQuotas | None = None
     shadow_means: Means | None = None
-    probes: ClassVar[tuple[str, ...]] = PROBES
-    switches: ClassVar = {
-        **dict.fromkeys(bf_ucb.SWITCHES, VERSIONS),
-        "clock": CLOCKS,
-        "counts": COUNTS,
-    }
+    probes: ClassVar[tuple[str, ...]] = ("probability", "share")
+    switches: ClassVar = {"clock": CLOCKS, "counts": COUNTS}
 
     def __post_init__(self):
         super().__post_init__()
@@ -149,13 +137,13 @@ class FairXUCB(initial.Grouped):
         shadow = self.counts == "bf_ucb"
         if shadow:
             checks.length("shadow_means", self.shadow_means, n_arms)
-        rounded = self.draw == "released"
-        arms = merits.begin((n_arms,), self.box == "uncut", rounded, merits.numbering(self.groups))
-        other = (
-            self._shadow().start_weighing(n_arms, horizon)
-            if shadow
-            else self._first(horizon, self.version == "released", rounded)
-        )
+        released = self.version == "released"
+        arms = merits.begin((n_arms,), self.box == "uncut", released, merits.numbering(self.groups))
+        if shadow:
+            given = self.groups, self.quotas, self.delta, self.version
+            other = bf_ucb.BFUCB(*given, box=self.box).start_weighing(n_arms, horizon)
+        else:
+            other = self._first(horizon, released, released, released)
         return FairXUCBState(
             other=other,
             first=other.first if shadow else other,
@@ -166,19 +154,10 @@ class FairXUCB(initial.Grouped):
             width=np.zeros(1),
             horizon=horizon,
             inverse_delta=1.0 / self._delta(horizon),
-            outside=self.width == "released",
+            outside=released,
             by_round=self.clock == "round",
             shadow=shadow,
-            released_mean=self.running_mean == "released",
-        )
-
-    def _shadow(self) -> bf_ucb.BFUCB:
-        """Return the BF-UCB whose counts are used."""
-        return bf_ucb.BFUCB(
-            *(self.groups, self.quotas, self.delta, self.version, self.initialisation),
-            running_mean=self.running_mean,
-            draw=self.draw,
-            box=self.box,
+            released_mean=released,
         )
 
 
@@ -186,13 +165,11 @@ class FairXUCB(initial.Grouped):
 def _weigh(state, t):
     """Compute the width and all optimistic means of round t."""
     arms = state.arms
-    count = 4.0 * (t if state.by_round else state.horizon) * arms.start[1]
-    if state.outside:
-        state.width[0] = math.sqrt(2.0 * math.log(count) * state.inverse_delta)
-    else:
-        state.width[0] = math.sqrt(2.0 * math.log(count * state.inverse_delta))
+    clock = t if state.by_round else state.horizon
+    width = initial.width_of(clock, arms.start[1], state.inverse_delta, state.outside)
+    state.width[0] = width
     for row in range(arms.columns):
-        arms.weight[row] = merits.bound_of(arms, row, state.width[0])
+        arms.weight[row] = merits.bound_of(arms, row, width)
     for b in range(arms.most_blocks):
         state.blocks[b] = merits.block_sum(arms.weight, merits.BLOCK * b)
 

@@ -13,7 +13,6 @@ from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
 from fairbandits.policies.parameters import (
-    VERSIONS,
     Confidence,
     GroupQuotas,
     GroupSizes,
@@ -24,12 +23,11 @@ from fairbandits.policies.parameters import (
     one_of,
 )
 from fairbandits.policies.simplex import sample
-from fairbandits.policies.ties import any_of_best, better
+from fairbandits.policies.ties import RULES, any_of_best, better
 from fairbandits.rationals import Quotas
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
 INDICES = {"ucb1": UCB1_INDEX, "paper": INSIDE, "released": OUTSIDE}
-TIES = ("lowest", "random", "released")
 
 
 @plays_in_lanes
@@ -97,12 +95,12 @@ class GroupUCB(initial.Grouped):
 
     Parameters
     ----------
-    groups, initialisation, running_mean, delta
+    groups, delta
         As in `BFUCB`.
     quotas : sequence of number or str, one per group, optional
         Quota beta_g >= 0, a fraction of the rounds, exact, with a sum of at most 1; default none.
     version : {"paper", "released"}
-        Default of the switches below.
+        That of the initial rounds and the running means, and the default of index, cap and ties.
     index : {"ucb1", "paper", "released"}, optional
         mean_i + sqrt(a / N_i) with a = 2 log t; 2 log(4 t n / delta); or 2 log(4 t n) / delta,
         where n is the number of arms to choose from. Default ucb1 in the paper's version.
@@ -126,13 +124,10 @@ class GroupUCB(initial.Grouped):
     version: Version = "paper"
     index: Annotated[str | None, one_of(*INDICES)] = None
     cap: bool | None = None
-    ties: Annotated[str | None, one_of(*TIES)] = None
-    initialisation: Version | None = None
-    running_mean: Version | None = None
+    ties: Annotated[str | None, one_of(*RULES, "released")] = None
     box: Annotated[str, one_of(*initial.BOXES)] = "upper"
     delta: Confidence = 0.01
     switches: ClassVar = {
-        **dict.fromkeys(("initialisation", "running_mean"), VERSIONS),
         "index": ("ucb1", "released"),
         "cap": (False, True),
         "ties": ("lowest", "released"),
@@ -143,7 +138,7 @@ class GroupUCB(initial.Grouped):
         groups = layout.begin(self.groups, quotas, n_arms, horizon)
         released = self.version == "released"
         return GroupUCBState(
-            first=self._first(horizon, released, released),
+            first=self._first(horizon, released, released, released),
             groups=groups,
             tied=merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
             of_arm=groups.of_arm.copy(),
@@ -155,7 +150,7 @@ class GroupUCB(initial.Grouped):
             cap=1.0 if self.cap else math.inf,
             grouped=bool(groups.quotas.any()),
             random_ties=self.ties == "random",
-            released_mean=self.running_mean == "released",
+            released_mean=released,
         )
 
 
@@ -164,9 +159,7 @@ def bonus_of(state, count, t):
     """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
     if state.kind == UCB1_INDEX:
         return math.sqrt(2.0 * math.log(t))
-    if state.kind == INSIDE:
-        return math.sqrt(2.0 * math.log(4.0 * t * count * state.inverse_delta))
-    return math.sqrt(2.0 * math.log(4.0 * t * count) * state.inverse_delta)
+    return initial.width_of(t, count, state.inverse_delta, state.kind == OUTSIDE)
 
 
 class GroupOracleState(NamedTuple):

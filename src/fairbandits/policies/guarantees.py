@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -23,13 +22,6 @@ MEAN, UPPER, LOWER = range(3)
 ESTIMATES = {"mean": MEAN, "upper": UPPER, "lower": LOWER}
 EXCESS = ("upper", "normalise")
 OWED, ESTIMATED, FREE = range(3)
-
-
-def known(horizon: int) -> int:
-    """Return the horizon, or raise ValueError if there is none."""
-    if isinstance(horizon, bool) or not isinstance(horizon, Integral) or horizon < 1:
-        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
-    return int(horizon)
 
 
 class Guaranteed(Policy):

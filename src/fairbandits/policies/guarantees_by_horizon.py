@@ -9,7 +9,7 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, known
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
 from fairbandits.policies.kl import Limits
 from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
@@ -85,7 +85,7 @@ class GuaranteeETC(Guaranteed):
     constant: Positive = PUBLISHED
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
-        rounds = float(known(horizon))
+        rounds = float(checks.whole("horizon", horizon))
         limits, targets, protected = self._begin(n_arms)
         quotas = np.zeros((2, n_arms))
         quotas[0] = targets / 4 * rounds
@@ -236,7 +236,7 @@ class GuaranteeKnapsack(Policy):
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKnapsackState:
         checks.length("targets", self.targets, n_arms)
-        n, rounds = n_arms, known(horizon)
+        n, rounds = n_arms, checks.whole("horizon", horizon)
         targets = np.array(self.targets)
         protected = np.flatnonzero(targets > 0)
         wanted = targets[protected].tolist()
@@ -340,7 +340,7 @@ class RewardFairUCB(Policy):
     targets: Guarantees | None = None
 
     def start(self, n_arms: int, horizon: int) -> RewardFairUCBState:
-        rounds = known(horizon)
+        rounds = checks.whole("horizon", horizon)
         targets = (0.0,) * n_arms if self.targets is None else self.targets
         checks.length("targets", targets, n_arms)
         agents = 1 if self.targets is None else n_arms

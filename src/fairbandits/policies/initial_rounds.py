@@ -69,7 +69,7 @@ class Grouped(Policy):
         """Return delta, at most 1/2; None stands for 1 / sqrt(T)."""
         return min(0.5, 1.0 / math.sqrt(horizon)) if self.delta is None else float(self.delta)
 
-    def _first(self, horizon: int, outside: bool, rounded: bool) -> InitialState:
+    def _first(self, horizon: int, outside: bool, rounded: bool, sequential: bool) -> InitialState:
         """Return the first state; delta can be `outside` the logarithm, draws `rounded`."""
         delta = self._delta(horizon)
         return InitialState(
@@ -78,7 +78,7 @@ class Grouped(Policy):
             self.initial_rounds,
             max(self.groups),
             *((4.0, 2.0 / delta) if outside else (4.0 / delta, 2.0)),
-            self.initialisation == "released",
+            sequential,
         )
 
 
@@ -119,6 +119,14 @@ def fixed_arm(first, t, coin):
 def group_width(first, count, size):
     """Return the numerator of the widths of a group of this size with this count."""
     return sqrt(first.factor * log(first.log_factor * count * size))
+
+
+@inlined
+def width_of(clock, n_arms, inverse_delta, outside):
+    """Return sqrt(2 log(4 t n / delta)); or delta is `outside` the logarithm."""
+    if outside:
+        return math.sqrt(2.0 * math.log(4.0 * clock * n_arms) * inverse_delta)
+    return math.sqrt(2.0 * math.log(4.0 * clock * n_arms * inverse_delta))
 
 
 # These rounds are few: if inlined, they would slow down all others.

@@ -14,17 +14,16 @@ class HasLearner(Policy):
         self.make_learner()
 
     def make_learner(self) -> Any:
-        return make_learner(self.learner, self.learner_parameters)
+        """Return the learner; ValueError unless it is registered and takes bandit feedback."""
+        from fairbandits.policies import POLICIES, make_policy  # it registers what imports this
 
-
-def make_learner(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
-    """Return the registered policy `name`, or raise ValueError unless it takes bandit feedback."""
-    from fairbandits.policies import POLICIES, make_policy  # it registers what imports this module
-
-    if name not in POLICIES:
-        hint = nearest(name, POLICIES)
-        raise ValueError(f"learner must be one of {', '.join(POLICIES)}, got {name!r}{hint}")
-    learner = make_policy(name, dict(parameters), where="learner")
-    if learner.feedback != "bandit":
-        raise ValueError(f"learner must learn from bandit feedback, {name} needs full information")
-    return learner
+        name = self.learner
+        if name not in POLICIES:
+            hint = nearest(name, POLICIES)
+            raise ValueError(f"learner must be one of {', '.join(POLICIES)}, got {name!r}{hint}")
+        learner = make_policy(name, dict(self.learner_parameters), where="learner")
+        if learner.feedback != "bandit":
+            raise ValueError(
+                f"learner must learn from bandit feedback, {name} needs full information"
+            )
+        return learner

@@ -272,12 +272,7 @@ def draw(arms, group, last, total, coin):
     """Return the place in its group, up to `last`, of the arm drawn by weight, or -1."""
     if arms.rounded:
         return draw_rounded(arms, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
-    return draw_by_weight(arms, group, last, unit(coin) * total)
-
-
-@inlined
-def draw_by_weight(arms, group, last, target):
-    """Return the first place whose cumulative weight exceeds `target`, else the last place."""
+    target = unit(coin) * total
     # cumulative weights do not decrease: counting those not above it needs no branch
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
