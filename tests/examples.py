@@ -77,12 +77,11 @@ READINGS = {
     ],
     "constant": [{}, {"arm": -1}],
     "epsilon_greedy": [{}, {"epsilon": 0}, {"epsilon": 1}],
-    "exp3": [{"scale": 2.0}, {"scale": 2.0, "gamma": 1}],
+    "exp3": [{"scale": 2.0}],
     "fair_learn": [
         {},
         {"tolerance": "5/2", "first_rounds": "round_robin"},
         {"learner_parameters": {"scale": 3, "clock": "previous", **RANDOM}},
-        {"tolerance": 1, "learner_parameters": {"clock": "own", **RANDOM}},
         {"tolerance": 1, "learner": "fair_learn", "learner_parameters": INSIDE},
     ],
     "fairx_ucb": [
@@ -116,14 +115,14 @@ READINGS = {
     "guarantee_knapsack": [{}, {"targets": (0,) * 5}],
     "ht_ucb": [
         {},
-        {"penalties": (0.3, 0, 2.5, 1, 0.1), "clock": "previous", "threshold": "soft", **RANDOM},
+        {"penalties": (0.3, 0, 2.5, 1, 0.1), "clock": "previous", "threshold": "soft"},
         {"penalties": 50},
     ],
     "kl_ucb": [{}, {"constant": 3.03}],
     "lfg": [
         {},
-        {"fractions": QUOTAS, "arrivals": "before", "eta_exponent": 0.5, **RANDOM},
-        {"eta": 1, "constant": 2, "cap": None, "weights": (1, 2, 0, 1, 0.5)},
+        {"fractions": QUOTAS, "arrivals": "before", "eta_exponent": 0.5},
+        {"eta": 1, "constant": 2, "cap": None},
         {"eta": 0},
     ],
     "mixture": [THOMPSON, {**THOMPSON, "quotas": (0,) * 5}],
@@ -134,16 +133,11 @@ READINGS = {
     ],
     "plug_in": [THOMPSON, {**THOMPSON, "targets": (0,) * 5}],
     "queue_ucb": [{}, {"index": "max_weight", "scale": 1.6}, {"index": "max_weight", "V": 0}],
-    "resampled": [
-        THOMPSON,
-        {"learner": "fair_learn", "learner_parameters": {**INSIDE, "tolerance": 1}},
-    ],
     "prophet": [{"means": MEANS}],
     "reward_fair_ucb": [{}, {"targets": TARGETS}, {"targets": TOO_MUCH}],
     "static": [{"distribution": (0.2, "1/3", 0, "1/3", "2/15")}],
     "t_fair_learn": [{}, {"order": "sequential"}],
-    "thompson": [{}, {"prior": (0.3, 2.5)}],
-    "ucb1": [{}, {"scale": 1.6, "clock": "previous", **RANDOM}, {"clock": "own"}],
+    "ucb1": [{}, {"scale": 1.6, "clock": "previous", **RANDOM}],
 }
 
 

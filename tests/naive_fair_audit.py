@@ -100,18 +100,3 @@ class Mixture:
 
     def advance(self, arm, reward):
         self.learner.advance(arm, reward)
-
-
-class Resampled:
-    """The learner sees a coin that comes up with the reward as its probability."""
-
-    def __init__(self, learner):
-        self.learner = learner
-
-    def choose(self, coin):
-        """Ask the learner, and keep the word for the coin."""
-        self.u = naive.unit(naive.inner(coin, 2**33))
-        return self.learner.choose(coin)
-
-    def advance(self, arm, reward):
-        self.learner.advance(arm, 1.0 if self.u < reward else 0.0)

@@ -59,14 +59,13 @@ class Sampled:
 
 
 class UCB1(Sampled):
-    """UCB1 (B1.3). The clock is the round, the round before, or the number of own choices."""
+    """UCB1 (B1.3). The clock is the round, or the round before."""
 
     def __init__(self, arms, scale=1.0, clock="round", ties="lowest"):
         super().__init__(arms)
         self.scale = scale
         self.clock = clock
         self.ties = ties
-        self.asked = 0
 
     def learnt(self, reward):
         """Return the reward as a share of the scale."""
@@ -74,22 +73,17 @@ class UCB1(Sampled):
 
     def choose(self, coin):
         """Return the first arm never pulled, else an arm of largest index."""
-        self.asked += 1
         if 0 in self.pulls:
             return self.pulls.index(0)
         t = sum(self.pulls) + 1
-        clock = {"round": t, "previous": t - 1, "own": self.asked}[self.clock]
+        clock = {"round": t, "previous": t - 1}[self.clock]
         bonuses = [math.sqrt(2 * math.log(clock) / n) for n in self.pulls]
         indices = [mean + bonus for mean, bonus in zip(self.means(), bonuses, strict=True)]
         return pick_largest(indices, self.ties, coin)
 
 
 class Thompson(Sampled):
-    """Thompson sampling with a Beta prior; rewards are cut to [0, 1] (B1.3)."""
-
-    def __init__(self, arms, prior=(1.0, 1.0)):
-        super().__init__(arms)
-        self.prior = prior
+    """Thompson sampling with uniform priors; rewards are cut to [0, 1] (B1.3)."""
 
     def learnt(self, reward):
         """Return the nearest number in [0, 1]."""
@@ -97,11 +91,10 @@ class Thompson(Sampled):
 
     def choose(self, coin):
         samples = []
-        a, b = self.prior
         for arm, (n, total) in enumerate(zip(self.pulls, self.sums, strict=True)):
             w = naive.inner(coin, arm + 1)
-            x, position = naive.standard_gamma(a + total, w, 0)
-            y, _ = naive.standard_gamma(b + n - total, w, position)
+            x, position = naive.standard_gamma(1.0 + total, w, 0)
+            y, _ = naive.standard_gamma(1.0 + n - total, w, position)
             samples.append(x / (x + y))
         return naive.first_argmax(samples)
 
@@ -198,17 +191,13 @@ class LFG(Quotas):
         eta=100,
         constant=1.5,
         cap=1.0,
-        weights=None,
         arrivals="after",
-        ties="lowest",
     ):
         super().__init__(fractions)
         self.eta = eta
         self.constant = constant
         self.cap = cap
-        self.weights = [1] * self.arms if weights is None else weights
         self.arrivals = arrivals
-        self.ties = ties
         self.sample = Sampled(self.arms)
 
     def queue(self, arm):
@@ -229,12 +218,10 @@ class LFG(Quotas):
         return u if self.cap is None else min(self.cap, u)
 
     def choose(self, coin):
-        """Return an arm of largest queue plus eta times weighted estimate."""
-        indices = [
-            float(self.queue(arm)) + self.eta * self.weights[arm] * self.estimate(arm)
-            for arm in range(self.arms)
-        ]
-        return pick_largest(indices, self.ties, coin)
+        """Return an arm of largest queue plus eta times estimate."""
+        return naive.first_argmax(
+            [float(self.queue(arm)) + self.eta * self.estimate(arm) for arm in range(self.arms)]
+        )
 
     def advance(self, arm, reward):
         super().advance(arm, reward)

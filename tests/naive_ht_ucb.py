@@ -9,7 +9,8 @@ import itertools
 import math
 from fractions import Fraction
 
-from naive_fair_ucb import exact, exactly, pick_largest
+import naive
+from naive_fair_ucb import exact, exactly
 
 # ------------------------------------------------------------------------------- policies
 
@@ -38,13 +39,12 @@ class History:
 class HTUCB(History):
     """Hard-threshold UCB and its soft variant (1.2, 1.3)."""
 
-    def __init__(self, quotas, penalties, clock="round", threshold="hard", ties="lowest"):
+    def __init__(self, quotas, penalties, clock="round", threshold="hard"):
         super().__init__(len(quotas))
         self.tau = exactly(quotas)
         self.A = penalties if isinstance(penalties, list | tuple) else [penalties] * len(quotas)
         self.clock = clock
         self.threshold = threshold
-        self.ties = ties
 
     def raised(self, k):
         """Return what is added to the index of an arm for its missing pulls."""
@@ -65,7 +65,7 @@ class HTUCB(History):
         for k in self.arms:
             bonus = math.sqrt(2 * math.log(ell) / self.N[k])
             index.append(self.R[k] / self.N[k] + self.raised(k) + bonus)
-        return pick_largest(index, self.ties, coin)
+        return naive.first_argmax(index)
 
 
 def gaps(means):

@@ -57,7 +57,6 @@ WITHOUT = {
     "fine-bf": fb.BFUCB((1, 1, 1), FINE),
     "fine-bf-uncut": fb.BFUCB((1, 1, 1), FINE, box="uncut"),
     "fine-gef": fb.GroupUCB((1, 1, 1), FINE),
-    "own-clock": fb.FairLearn((0.3, 0, 0.3), learner_parameters={"clock": "own"}),
     "thompson": fb.FairLearn((0.3, 0, 0.3), learner="thompson"),
 }
 

@@ -8,7 +8,7 @@ import pytest
 import drawn
 import naive_fair_audit as audit
 import naive_fair_ucb as twins
-from fairbandits import UCB1, FairLearn, FairLearnDeficits, Instance, Mixture, Resampled
+from fairbandits import UCB1, FairLearn, FairLearnDeficits, Instance, Mixture
 
 DEFICITS = (FairLearnDeficits(),)
 
@@ -106,31 +106,3 @@ def test_mixture(setting, rng):
     policy = Mixture(quotas, name, parameters)
     twin = audit.Mixture(quotas, twin)
     drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")
-
-
-@drawn.settings
-def test_resampled(setting, rng):
-    learner = drawn.one_of(rng, "ucb1", "thompson", "epsilon_greedy")
-    instance = drawn.instance_of(setting, rng)
-    quotas = (0,) * instance.n_arms
-    name, parameters, twin = twins.theorem_learners(quotas, drawn.ROUNDS)[learner]
-    policy, twin = Resampled(name, parameters), audit.Resampled(twin)
-    drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")
-
-
-def test_resampled_around_fair_learn(rng):
-    """So that also what a forced pull earns is shown as a coin."""
-    quotas = ("1/5", "1/6", "1/4")
-    instance = Instance(rng.uniform(0.2, 0.8, 3), "beta")
-    parameters = {"quotas": quotas, "learner": "ucb1", "learner_parameters": {"clock": "own"}}
-    twin = audit.Resampled(twins.FairLearn(quotas, 0, twins.UCB1(3, clock="own")))
-    drawn.assert_same_run(Resampled("fair_learn", parameters), twin, instance, compiled=False)
-
-
-def test_rewards_that_are_no_probabilities(rng):
-    """Are shown as the nearer of 0 and 1; recorded are the real ones."""
-    instance = Instance((-3.0, 5.0, 0.0), "deterministic")
-    result = drawn.recorded(Resampled("ucb1"), instance, compiled=False)
-    same = drawn.recorded(UCB1(), Instance((0.0, 1.0, 0.0), "deterministic"))
-    assert np.array_equal(result.plays, same.plays)
-    assert np.array_equal(result.rewards, result.plays * np.array(instance.means))

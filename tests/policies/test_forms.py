@@ -106,12 +106,9 @@ def test_one_form(name):
 
 def plays_in_lanes(policy):
     """Return whether a policy of a kind that plays in blocks does: not with every learner."""
-    inside = dict(getattr(policy, "learner_parameters", ()))
-    return (
-        getattr(policy, "subroutine", None) not in ("exp3p", "adahedge", "squint")
-        and getattr(policy, "learner", None) not in ("thompson", "fair_learn")
-        and inside.get("clock") != "own"
-    )
+    return getattr(policy, "subroutine", None) not in ("exp3p", "adahedge", "squint") and getattr(
+        policy, "learner", None
+    ) not in ("thompson", "fair_learn")
 
 
 @pytest.mark.parametrize("name", WATCHED)

@@ -143,7 +143,6 @@ CONFIGURED = [
     ("own_reward", {}),
     ("fair_learn", {"quotas": [0.1, 0, 0.2]}),
     ("t_fair_learn", {"quotas": [0.1, 0, 0.2]}),
-    ("resampled", {"learner": "fair_learn", "learner_parameters": {"quotas": [0.1, 0, 0.2]}}),
     ("bf_ucb", {"groups": [1, 2], "quotas": ["1/3", 0.1]}),
     ("fairx_ucb", {"groups": [1, 2]}),
     ("group_oracle", {"groups": [1, 2], "quotas": ["1/3", 0.1], "means": [0.5, 0.25, 1]}),

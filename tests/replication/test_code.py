@@ -92,7 +92,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
     [
         (
             "policies/wrapping.py",
-            ["mixture", "own_reward", "plug_in", "resampled", "surrogate_gains"],
+            ["mixture", "own_reward", "plug_in", "surrogate_gains"],
         ),
         ("policies/fair_learn.py", ["fair_learn", "t_fair_learn"]),
         ("policies/bf_ucb_sums.py", ["bf_ucb", "fairx_ucb", "merit_regret"]),
@@ -133,7 +133,7 @@ def test_the_learner_that_is_not_named_counts(copied):
     )
     named = replace(spec, parameters={"learner": "ucb1"})
     other = replace(spec, parameters={"learner": "thompson"})
-    nested = {"learner": "resampled", "learner_parameters": {"learner": "thompson"}}
+    nested = {"learner": "own_reward", "learner_parameters": {"learner": "thompson"}}
     inside = replace(spec, parameters=nested)
     forget()
     before = [code_of(one) for one in (spec, named, other, inside)]

@@ -27,8 +27,8 @@ CASES = [
         "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
     ),
     (
-        *(HT, {"policies.lfg.parameters.weights": "instance"}),
-        "weights: only means, penalties, reference, shadow_means, groups, targets, quotas and "
+        *(HT, {"policies.lfg.parameters.cap": "instance"}),
+        "cap: only means, penalties, reference, shadow_means, groups, targets, quotas and "
         "fractions can be those of the instance",
     ),
     (

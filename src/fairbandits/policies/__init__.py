@@ -38,7 +38,6 @@ HOMES = {
     "plug_in": "wrapping:PlugIn",
     "prophet": "simple:Prophet",
     "queue_ucb": "banditq:QueueUCB",
-    "resampled": "wrapping:Resampled",
     "reward_fair_ucb": "guarantees_by_horizon:RewardFairUCB",
     "smallest_deficit": "simple:SmallestDeficit",
     "static": "simple:Static",

@@ -32,7 +32,7 @@ PROBES = ("queue", "idleness", "queue_max", "probability")
 SUBROUTINES = {
     "bandit": {
         "ftrl": lambda one, n, _: learners.ftrl(n, one.gamma_rule == 2, float(one.tolerance)),
-        "exp3p": lambda one, n, horizon: learners.exp3p(n, horizon, float(one.confidence)),
+        "exp3p": lambda _, n, horizon: learners.exp3p(n, horizon),
     },
     "full": {
         "oga": lambda one, n, _: learners.oga(n, float(one.step_c)),
@@ -163,8 +163,6 @@ class BanditQ(Policy):
     tolerance : float
         How near to 1 the sum of the probabilities is before the optimiser's last step; the released
         program has 1e-5.
-    confidence : float
-        delta of EXP3.P, in (0, 1).
     gain : float
         Nonzero factor of the gains that the learner sees; if it is negative, they are losses.
 
@@ -207,7 +205,6 @@ class BanditQ(Policy):
     step_c: Positive = math.sqrt(0.5)
     gamma_rule: Annotated[int, one_of(1, 2)] = 1
     tolerance: Positive = 1e-10
-    confidence: Annotated[float, number(above=0, below=1)] = 0.01
     gain: Annotated[float, not_zero(number())] = 1.0
     probes: ClassVar[tuple[str, ...]] = PROBES
 
@@ -225,7 +222,7 @@ class BanditQ(Policy):
         queues = Queues(targets, np.flatnonzero(targets > 0), *np.zeros((3, n_arms)), penalty)
         learner = SUBROUTINES[self.feedback][self.subroutine](self, n_arms, horizon)
         if self.gain != 1:
-            learner = learners.scaled(learner, float(self.gain))
+            learner = learners.Scaled(learner.x, learner, float(self.gain), np.zeros(n_arms))
         state_class = FullState if self.feedback == "full" else BanditState
         return state_class(learner, queues, np.zeros(n_arms), self.surrogate_index == "post")
 

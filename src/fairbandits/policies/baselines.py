@@ -9,7 +9,7 @@ import numpy as np
 from fairbandits.engine.laws import beta_of
 from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import inner, unit
-from fairbandits.policies.parameters import Policy, Positive, number, several
+from fairbandits.policies.parameters import Policy, Positive, number
 from fairbandits.policies.simplex import choose_from_x
 from fairbandits.policies.ties import better
 from fairbandits.policies.ucb1 import Means, learn_means, never_pulled_first, no_pulls, take
@@ -145,12 +145,12 @@ class EpsilonGreedy(Policy):
 class EXP3(Policy):
     """Exponential weights on importance-weighted rewards, mixed with uniform exploration.
 
+    Of N arms in T rounds the exploration rate is min(1, sqrt(N log N / ((e - 1) T))).
+
     Parameters
     ----------
     scale : float
         Rewards are divided by this, so that they lie in [0, 1].
-    gamma : float, optional
-        Exploration rate in (0, 1]; default min(1, sqrt(N log N / ((e - 1) T))).
 
     References
     ----------
@@ -159,14 +159,11 @@ class EXP3(Policy):
     """
 
     scale: Positive = 1.0
-    gamma: Annotated[float | None, number(above=0, at_most=1)] = None
 
     def start(self, n_arms: int, horizon: int) -> EXP3State:
-        gamma = self.gamma
-        if gamma is None:
-            gamma = min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * horizon)))
+        gamma = min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * horizon)))
         uniform = np.full(n_arms, 1.0 / n_arms)
-        return EXP3State(uniform, np.ones(n_arms), float(gamma), float(self.scale))
+        return EXP3State(uniform, np.ones(n_arms), gamma, float(self.scale))
 
 
 @dataclass(frozen=True)
@@ -265,15 +262,10 @@ class ThompsonState(NamedTuple):
 
 @dataclass(frozen=True)
 class Thompson(Policy):
-    """Draw a mean from each arm's posterior and pull the arm of the largest.
+    """Draw a mean from each arm's beta posterior and pull the arm of the largest.
 
-    A reward r in [0, 1] adds r to the first parameter and 1 - r to the second. A reward outside is
-    moved to the nearer end.
-
-    Parameters
-    ----------
-    prior : (float, float)
-        Parameters of the beta prior of every arm, at least 0.05.
+    The priors are uniform. A reward r in [0, 1] adds r to the first parameter and 1 - r to the
+    second. A reward outside is moved to the nearer end.
 
     References
     ----------
@@ -281,10 +273,5 @@ class Thompson(Policy):
     COLT 2012; their Algorithm 2 draws a coin where this adds the fraction.
     """
 
-    prior: Annotated[tuple[float, float], several(number(at_least=0.05, below=1e9), n=2)] = (
-        1.0,
-        1.0,
-    )
-
     def start(self, n_arms: int, horizon: int) -> ThompsonState:
-        return ThompsonState(*(np.full(n_arms, value) for value in self.prior))
+        return ThompsonState(*np.ones((2, n_arms)))

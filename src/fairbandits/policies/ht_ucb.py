@@ -10,11 +10,8 @@ from fairbandits import checks
 from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, where
 from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
-from fairbandits.policies.ties import RULES, any_of_best, better
-from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
-
-CLOCKS = ("round", "previous")
-THRESHOLDS = ("hard", "soft")
+from fairbandits.policies.ties import better
+from fairbandits.policies.ucb1 import CLOCKS, Means, bonus_of, never_pulled_first, no_pulls, take
 
 
 @plays_in_lanes
@@ -23,14 +20,12 @@ class HTUCBState(NamedTuple):
     """The means; quotas tau_k and pulls N_k as exact numerators over `denominator`."""
 
     means: Means
-    index: np.ndarray
     penalties: np.ndarray
     quotas: np.ndarray
     scaled_pulls: np.ndarray
     denominator: Own
     previous: bool
     soft: bool
-    random_ties: bool
 
     def choose(state, t, coin):
         means = state.means
@@ -45,10 +40,6 @@ class HTUCBState(NamedTuple):
                 raised = where(missing > 0, state.penalties[k], 0.0)
             index = means.mean[k] + raised + bonus * means.inverse_root[k]
             arm, best = better(k, index, arm, best)
-            if state.random_ties:
-                state.index[k] = index
-        if state.random_ties:
-            arm = any_of_best(state.index, best, coin)
         return never_pulled_first(means, arm)
 
     def learn(state, t, arm, reward):
@@ -60,8 +51,8 @@ class HTUCBState(NamedTuple):
 class HTUCB(Policy):
     """Pull the arm with the largest mean + A_k [N_k < tau_k n] + sqrt(2 log n / N_k).
 
-    Arms never pulled go first, the lowest first. N_k counts the rounds before n, and the threshold
-    is strict, decided in integers.
+    Arms never pulled go first; ties go to the lowest arm. N_k counts the rounds before n, and the
+    threshold is strict, decided in integers.
 
     Parameters
     ----------
@@ -76,8 +67,6 @@ class HTUCB(Policy):
     threshold : {"hard", "soft"}
         The whole penalty rate as soon as the arm is behind its quota; or the missing share of the
         quota, A_k (tau_k n - N_k)+ / (tau_k n).
-    ties : {"lowest", "random"}
-        Which of several arms with the same index is pulled.
 
     References
     ----------
@@ -96,20 +85,17 @@ class HTUCB(Policy):
     quotas: ArmQuotas
     penalties: Rates
     clock: Annotated[str, one_of(*CLOCKS)] = "round"
-    threshold: Annotated[str, one_of(*THRESHOLDS)] = "hard"
-    ties: Annotated[str, one_of(*RULES)] = "lowest"
+    threshold: Annotated[str, one_of("hard", "soft")] = "hard"
 
     def start(self, n_arms: int, horizon: int) -> HTUCBState:
         checks.length("quotas", self.quotas, n_arms)
         numerators, denominator = self.quotas.over(horizon)
         return HTUCBState(
             no_pulls(n_arms),
-            np.zeros(n_arms),
             checks.per_arm("penalties", self.penalties, n_arms),
             np.array(numerators, np.int64),
             np.zeros(n_arms, np.int64),
             denominator,
             self.clock == "previous",
             self.threshold == "soft",
-            self.ties == "random",
         )

@@ -257,22 +257,17 @@ def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
     return FTRL(x, p, inverse, *sums, memory, adaptive, tolerance)
 
 
-def exp3p(n_arms: int, horizon: int, confidence: float) -> EXP3P:
-    """Return the start of EXP3.P (Bubeck and Cesa-Bianchi 2012, Theorem 3.3)."""
+def exp3p(n_arms: int, horizon: int) -> EXP3P:
+    """Return the start of EXP3.P (Bubeck and Cesa-Bianchi 2012, Theorem 3.3) for delta = 0.01."""
     rate = math.log(n_arms) / (n_arms * horizon)
     return EXP3P(
         _uniform(n_arms),
         np.zeros(n_arms),
         np.zeros(1),
         0.95 * math.sqrt(rate),
-        min(1.0, math.sqrt(math.log(n_arms / confidence) / (n_arms * horizon))),
+        min(1.0, math.sqrt(math.log(n_arms / 0.01) / (n_arms * horizon))),
         min(1.0, 1.05 * n_arms * math.sqrt(rate)),
     )
-
-
-def scaled(learner: NamedTuple, factor: float) -> Scaled:
-    """Return the start of a learner that sees all gains times the factor."""
-    return Scaled(learner.x, learner, factor, np.zeros(learner.x.size))
 
 
 def _uniform(n_arms: int) -> np.ndarray:

@@ -15,12 +15,10 @@ from fairbandits.policies.parameters import (
     NonNegative,
     Policy,
     Positive,
-    number,
     one_of,
-    per_arm,
     power,
 )
-from fairbandits.policies.ties import RULES, any_of_best, better
+from fairbandits.policies.ties import better
 from fairbandits.policies.ucb1 import Means, no_pulls, take
 
 
@@ -33,12 +31,10 @@ class LFGState(NamedTuple):
     queue: np.ndarray
     fractions: np.ndarray
     denominator: Own
-    weights: np.ndarray
     top: np.ndarray
-    index: np.ndarray
+    eta: float
     constant: float
     cap: float
-    random_ties: bool
 
     def choose(state, t, coin):
         means = state.means
@@ -46,11 +42,9 @@ class LFGState(NamedTuple):
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])
-            index = state.queue[k] / state.denominator + state.weights[k] * bound
+            index = state.queue[k] / state.denominator + state.eta * bound
             arm, best = better(k, index, arm, best)
-            if state.random_ties:
-                state.index[k] = index
-        return any_of_best(state.index, best, coin) if state.random_ties else arm
+        return arm
 
     def learn(state, t, arm, reward):
         take(state.means, arm, reward)
@@ -66,11 +60,11 @@ class LFGState(NamedTuple):
 
 @dataclass(frozen=True)
 class LFG(Policy):
-    """Pull the arm with the largest queue + eta w_i u_i, where u_i is an upper confidence bound.
+    """Pull the arm with the largest queue + eta u_i, where u_i is an upper confidence bound.
 
     Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly, where d_i is 1 in a round with a
     pull of the arm. Q_i(1) is 0, or f_i with arrivals before the choice. An arm never pulled has
-    u_i = 1.
+    u_i = 1. Ties go to the lowest arm.
 
     Parameters
     ----------
@@ -82,12 +76,8 @@ class LFG(Policy):
         c in the bound mean + sqrt(c log t / pulls); its authors have 3/2, later papers 2.
     cap : float, optional
         Value at which the bound is cut off (its authors have 1); ``None`` for no cut.
-    weights : sequence of float, optional
-        w_i >= 0; default all 1.
     arrivals : {"after", "before"}
         Whether the quota is added to the queue after a round's choice, or before it.
-    ties : {"lowest", "random"}
-        Which of several arms with the same index is pulled.
 
     References
     ----------
@@ -100,9 +90,7 @@ class LFG(Policy):
     eta_exponent: Exponent | None = None
     constant: Positive = 1.5
     cap: Positive | None = 1.0
-    weights: Annotated[tuple[float, ...] | None, per_arm(number(at_least=0))] = None
     arrivals: Annotated[str, one_of("after", "before")] = "after"
-    ties: Annotated[str, one_of(*RULES)] = "lowest"
     probes: ClassVar[tuple[str, ...]] = ("queue",)
 
     def __post_init__(self):
@@ -117,8 +105,6 @@ class LFG(Policy):
 
     def start(self, n_arms: int, horizon: int) -> LFGState:
         checks.length("fractions", self.fractions, n_arms)
-        weights = (1.0,) * n_arms if self.weights is None else self.weights
-        checks.length("weights", weights, n_arms)
         numerators, denominator = self.fractions.over(horizon, "fractions")
         fractions = np.array(numerators, np.int64)
         eta = self.eta if self.eta_exponent is None else power(horizon, self.eta_exponent)
@@ -127,10 +113,8 @@ class LFG(Policy):
             fractions.copy() if self.arrivals == "before" else np.zeros(n_arms, np.int64),
             fractions,
             denominator,
-            eta * np.array(weights),
             np.ones(n_arms),
-            np.zeros(n_arms),
+            float(eta),
             float(self.constant),
             math.inf if self.cap is None else float(self.cap),
-            self.ties == "random",
         )

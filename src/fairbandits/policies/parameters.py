@@ -167,10 +167,8 @@ def a(kind: type, words: str) -> Check:
     return _that(lambda value: isinstance(value, kind), f"be {words}")
 
 
-def several(
-    entry: Check, per: str = "entry", kept: type | None = float, n: int | None = None
-) -> Check:
-    """Return the check of a sequence, with one entry per arm or group, or of `n` entries."""
+def several(entry: Check, per: str, kept: type | None = float) -> Check:
+    """Return the check of a sequence, with one entry per arm or group."""
 
     def check(name: str, values: Any, of: str) -> tuple:
         found = _listed(name, values, per)
@@ -181,8 +179,6 @@ def several(
             )
         if not found:
             raise ValueError(f"{name} must have at least 1 entry, got none")
-        if n is not None and len(found) != n:
-            raise ValueError(f"{name} must have {n} entries, got {values!r}")
         entries = (entry(name, one, f" for {per} {k}") for k, one in enumerate(found, 1))
         return tuple(map(kept, entries) if kept else entries)
 

@@ -11,8 +11,7 @@ from fairbandits.engine.width import anywhere, log, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, better
 
-ROUND, PREVIOUS, OWN = range(3)
-CLOCKS = {"round": ROUND, "previous": PREVIOUS, "own": OWN}
+CLOCKS = ("round", "previous")
 
 
 @plays_in_lanes
@@ -27,23 +26,19 @@ class Means(NamedTuple):
 
 
 @plays_in_lanes
+@unchanged_when_asked
 class UCB1State(NamedTuple):
-    """The means, and how often the policy was asked; with random ties also the indices."""
+    """The means, and with random ties the indices."""
 
     means: Means
-    calls: np.ndarray
     index: np.ndarray
     scale: float
-    clock: int
+    previous: bool
     random_ties: bool
 
     def choose(state, t, coin):
         means = state.means
-        if state.clock == OWN:  # it differs between lanes
-            state.calls[0] += 1
-            bonus = bonus_of(state.calls[0])
-        else:
-            bonus = bonus_of(max(t - 1, 1) if state.clock == PREVIOUS else t)
+        bonus = bonus_of(max(t - 1, 1) if state.previous else t)
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             index = means.mean[k] + bonus * means.inverse_root[k]
@@ -66,9 +61,8 @@ class UCB1(Policy):
     ----------
     scale : float
         Rewards are divided by this, so that they lie in [0, 1].
-    clock : {"round", "previous", "own"}
-        The t in the index: the round being played; the rounds played so far; or the rounds in which
-        this policy was asked for an arm, which differ inside `FairLearn`.
+    clock : {"round", "previous"}
+        The t in the index: the round being played, or the rounds played so far.
     ties : {"lowest", "random"}
         Which of several arms with the same index is pulled.
 
@@ -85,10 +79,9 @@ class UCB1(Policy):
     def start(self, n_arms: int, horizon: int) -> UCB1State:
         return UCB1State(
             no_pulls(n_arms),
-            np.zeros(1, np.int64),
             np.zeros(n_arms),
             float(self.scale),
-            CLOCKS[self.clock],
+            self.clock == "previous",
             self.ties == "random",
         )
 
@@ -128,6 +121,3 @@ def never_pulled_first(means, arm):
 def bonus_of(clock):
     """Return sqrt(2 log t); before the first round ends no arm has an index yet."""
     return sqrt(2.0 * log(clock))
-
-
-unchanged_when_asked(UCB1State, lambda state: state.clock != OWN)

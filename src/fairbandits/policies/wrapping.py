@@ -16,9 +16,9 @@ from fairbandits.policies.parameters import ArmQuotas, Learner, LearnerParameter
 from fairbandits.policies.ties import better
 from fairbandits.policies.ucb1 import Means, no_pulls, take
 
-#: Numbers of the further words of the round's coin that decide in `Mixture` and `Resampled`; the
-#: learner may use all before.
-MIXING, RESAMPLING = 2**32, 2**33
+#: Number of the further word of the round's coin that decides in `Mixture`; the learner may use all
+#: before.
+MIXING = 2**32
 
 
 @plays_in_lanes
@@ -64,21 +64,6 @@ class PlugInState(NamedTuple):
     def learn(state, t, arm, reward):
         take(state.means, arm, reward)
         learn(state.learner, t, arm, reward)
-
-
-class ResampledState(NamedTuple):
-    """The learner, and the coin of the round being played."""
-
-    learner: NamedTuple
-    coin: np.ndarray
-
-    def choose(state, t, coin):
-        state.coin[0] = coin
-        return choose(state.learner, t, coin)
-
-    def learn(state, t, arm, reward):
-        shown = 1.0 if unit(inner(state.coin[0], RESAMPLING)) < reward else 0.0
-        learn(state.learner, t, arm, shown)
 
 
 @dataclass(frozen=True)
@@ -139,27 +124,6 @@ class PlugIn(HasLearner):
         checks.length("targets", self.targets, n_arms)
         learner = self.make_learner().start(n_arms, horizon)
         return PlugInState(learner, np.array(self.targets), np.zeros(n_arms), no_pulls(n_arms))
-
-
-@dataclass(frozen=True)
-class Resampled(HasLearner):
-    """Replace each reward that the learner sees by a coin that is 1 with the reward as probability.
-
-    These coins are Bernoulli with the mean of the rewards (Algorithm 2 of the paper on `Thompson`,
-    section 2.1 of that on `FairLearn`). The recorded rewards are the real ones. The coin is 1 where
-    the 2**33-th further word of the round's coin is below the reward.
-
-    Parameters
-    ----------
-    learner, learner_parameters
-        As in `FairLearn`.
-    """
-
-    learner: Learner = "ucb1"
-    learner_parameters: LearnerParameters = ()
-
-    def start(self, n_arms: int, horizon: int) -> ResampledState:
-        return ResampledState(self.make_learner().start(n_arms, horizon), np.zeros(1, np.uint64))
 
 
 @inlined
