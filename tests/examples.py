@@ -95,7 +95,7 @@ READINGS = {
     "group_oracle": [
         {},
         {"within": "uniform", "schedule": "floor"},
-        {"within": "best", "merit": "exponential"},
+        {"within": "best"},
     ],
     "group_ucb": [
         {},

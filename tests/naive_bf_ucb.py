@@ -415,14 +415,13 @@ class FairXUCB(Grouped):
 class GroupOracle(Grouped):
     """The controls that know the means (6.4)."""
 
-    def __init__(self, sizes, quotas, means, within="merit", schedule="deficit", f=None):
+    def __init__(self, sizes, quotas, means, within="merit", schedule="deficit"):
         super().__init__(sizes, quotas, False)
         self.means = means
         self.within = within
         self.schedule = schedule
-        self.f = power(1) if f is None else f
         self.last_policy = [0.0] * self.arms
-        values = [phi([means[arm] for arm in arms], self.f) for arms in self.groups]
+        values = [phi([means[arm] for arm in arms], power(1)) for arms in self.groups]
         self.favourite = naive.first_argmax(values)
 
     def due(self):
@@ -446,7 +445,7 @@ class GroupOracle(Grouped):
             return arm
         self.group = self.favourite if due is NOBODY else due
         arms = self.groups[self.group]
-        merit = [1.0 if self.within == "uniform" else self.f(self.means[arm]) for arm in arms]
+        merit = [1.0 if self.within == "uniform" else self.means[arm] for arm in arms]
         for arm, m in zip(arms, merit, strict=True):
             self.pi[arm] = self.last_policy[arm] = m / sum(merit)
         return arms[naive.sample([self.pi[arm] for arm in arms], naive.unit(coin))]

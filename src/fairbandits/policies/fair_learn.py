@@ -163,8 +163,7 @@ class TFairLearn(HasLearner):
 
     def start(self, n_arms: int, horizon: int) -> TFairLearnState:
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = self.quotas.numerators, self.quotas.denominator
-        owed = [-(-numerator * horizon // denominator) for numerator in numerators]
+        owed = [math.ceil(quota * horizon) for quota in self.quotas.fractions]
         return TFairLearnState(
             self.make_learner().start(n_arms, horizon),
             np.zeros(n_arms, np.int64),

@@ -12,12 +12,12 @@ from fairbandits.engine.width import Shared, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
+from fairbandits.policies import ucb1
 from fairbandits.policies.parameters import (
     Confidence,
     GroupQuotas,
     GroupSizes,
     Means,
-    NonNegative,
     Policy,
     Version,
     one_of,
@@ -39,10 +39,7 @@ class GroupUCBState(NamedTuple):
     tied: Shared  # arms in the order of preference where indices are equal
     of_arm: Shared
     inside: np.ndarray  # 1 for each group whose arms can be chosen in the round
-    pulls: np.ndarray
-    sums: np.ndarray
-    mean: np.ndarray
-    inverse_root: np.ndarray
+    means: ucb1.Means
     index: np.ndarray
     inverse_delta: float
     kind: int
@@ -54,7 +51,7 @@ class GroupUCBState(NamedTuple):
     def choose(state, t, coin):
         if t <= state.first.rounds:
             return initial.choose_early(state.first, t, coin)
-        groups = state.groups
+        groups, means = state.groups, state.means
         bonus = bonus_of(state, state.tied.size, t)
         if state.grouped:
             scope = layout.most_owed(groups, t)
@@ -65,7 +62,7 @@ class GroupUCBState(NamedTuple):
         arm, best = 0, -math.inf
         for j in range(state.tied.size):
             k = state.tied[j]
-            index = least(state.cap, state.mean[k] + bonus * state.inverse_root[k])
+            index = least(state.cap, means.mean[k] + bonus * means.inverse_root[k])
             if state.grouped:
                 index = where(state.inside[state.of_arm[k]] > 0.0, index, -math.inf)
             if state.random_ties:
@@ -82,7 +79,7 @@ class GroupUCBState(NamedTuple):
         groups.now[0] = group
         for g in range(len(groups.served)):
             groups.served[g] += where(group == g, 1, 0)
-        merits.learn_arm(state, arm, reward, state.released_mean and not early)
+        merits.learn_arm(state.means, arm, reward, state.released_mean and not early)
 
 
 @dataclass(frozen=True)
@@ -143,8 +140,8 @@ class GroupUCB(initial.Grouped):
             tied=merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
             of_arm=groups.of_arm.copy(),
             inside=np.ones(len(self.groups)),
-            pulls=np.zeros(n_arms, np.int64),
-            **{name: np.zeros(n_arms) for name in ("sums", "mean", "inverse_root", "index")},
+            means=ucb1.no_pulls(n_arms),
+            index=np.zeros(n_arms),
             inverse_delta=1.0 / self._delta(horizon),
             kind=INDICES[self.index],
             cap=1.0 if self.cap else math.inf,
@@ -207,18 +204,18 @@ class GroupOracleState(NamedTuple):
 class GroupOracle(Policy):
     """Serve the group furthest behind its quota, else the best one; draw from a fixed distribution.
 
-    The best group has the largest R*_g = sum f(mu_i) mu_i / sum f(mu_i), for any draws within
-    groups (Observation 1 and Eq. 1 of BF-UCB's paper). Ties go to the lowest group; there are no
+    The best group has the largest R*_g = sum mu_i^2 / sum mu_i, for any draws within groups
+    (Observation 1 and Eq. 1 of BF-UCB's paper). Ties go to the lowest group; there are no
     initial rounds.
 
     Parameters
     ----------
-    groups, quotas, merit, merit_parameter
+    groups, quotas
         As in `BFUCB`.
     means : sequence of float, length n_arms
         True means, in [0, 1].
     within : {"merit", "uniform", "best"}
-        The arm of a group: by its fair policy f(mu_i) / sum f(mu_j); uniform; or its best arm, and
+        The arm of a group: by its fair policy mu_i / sum mu_j; uniform; or its best arm, and
         the best of all arms if no group is behind (GEF's optimum).
     schedule : {"deficit", "floor"}
         A group is behind if beta_g (t-1) - N_g > 0, as for the policies that learn; or only if
@@ -235,8 +232,6 @@ class GroupOracle(Policy):
     means: Means
     within: Annotated[str, one_of("merit", "uniform", "best")] = "merit"
     schedule: Annotated[str, one_of("deficit", "floor")] = "deficit"
-    merit: Annotated[str, one_of(*merits.MERITS)] = "power"
-    merit_parameter: NonNegative = 1.0
     probes: ClassVar[tuple[str, ...]] = ("probability", "share")
 
     def __post_init__(self):
@@ -247,14 +242,11 @@ class GroupOracle(Policy):
         groups = layout.begin(self.groups, self.quotas, n_arms, horizon)
         checks.length("means", self.means, n_arms)
         means = np.array(self.means)
-        kind, c = merits.MERITS[self.merit], float(self.merit_parameter)
         shares = np.zeros((len(self.groups), max(self.groups)))
         values, best_in = [], []
         for g, size in enumerate(self.groups):
             own = means[groups.start[g] : groups.start[g + 1]]
-            masses = np.array([merits.merit_of(mu, kind, c) for mu in own.tolist()])
-            if masses.sum() == 0.0:  # no merit at all: all arms alike
-                masses = np.ones(size)
+            masses = own if own.any() else np.ones(size)  # no merit at all: all arms alike
             fair = masses / masses.sum()
             values.append(float((fair * own).sum()))
             best_in.append(int(groups.start[g] + own.argmax()))

@@ -42,12 +42,12 @@ class GuaranteeETCState(NamedTuple):
             arm = _short(state, FIRST)
             if arm >= 0:
                 return arm
-            _end_first(state)
+            _begin_second(state)
         if phase[0] == SECOND:
             arm = _short(state, SECOND)
             if arm >= 0:
                 return arm
-            _end_second(state)
+            _begin_third(state)
         if phase[0] == THIRD:
             arm = _third(state, t - 1)
             if arm >= 0:
@@ -118,8 +118,7 @@ def _cut(state, k, mean):
 
 
 @inlined
-def _end_first(state):
-    """Set the quotas of the second phase."""
+def _begin_second(state):
     for k in state.protected:
         target = state.targets[k]
         mean = _cut(state, k, state.limits.mean[k])
@@ -128,8 +127,7 @@ def _end_first(state):
 
 
 @inlined
-def _end_second(state):
-    """Set the estimates of the third phase."""
+def _begin_third(state):
     for k in state.protected:
         mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
         state.estimate[k] = mean

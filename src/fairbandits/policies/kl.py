@@ -69,7 +69,6 @@ def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = Non
 
 @inlined
 def negentropy(p):
-    """Return p log p + (1 - p) log(1 - p)."""
     if not 0.0 < p < 1.0:
         return 0.0
     return p * math.log(p) + (1.0 - p) * math.log(1.0 - p)
@@ -77,10 +76,7 @@ def negentropy(p):
 
 @not_inlined
 def log_gap(p, entropy, divergence, guess):
-    """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0, where 0 <= p < 1.
-
-    `entropy` is the `negentropy` of p. Newton's method starts at `guess`, or `UNKNOWN`.
-    """
+    """Return log(1 - q) for the q >= p with kl(p, q) = `divergence` > 0; p < 1 has this entropy."""
     rest = 1.0 - p
     x = guess
     if x > 0.0:

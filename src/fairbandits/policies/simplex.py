@@ -55,12 +55,10 @@ def project_step(x, rate, g, threshold, moves, y):
 
 @inlined
 def log_barrier_shift(gaps, shift, tolerance):
-    """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, by Newton's method.
+    """Return d >= 1 with sum_i 1 / (gaps_i + d) = 1, from any shift > 0 by Newton's method.
 
     The maximiser of sum log q + <q, z> over the simplex is q_i = 1 / (gaps_i + d) with gaps_i = max
-    z - z_i (BanditQ, App. 7.9, with the sign corrected). The start `shift` can be any positive
-    number, since the function is concave and increasing: a step from the right lands on the left,
-    and from there the steps climb to the root. The last one started with |1 - sum| below
+    z - z_i (BanditQ, App. 7.9, with the sign corrected). The last step started with |1 - sum| below
     `tolerance`.
     """
     going = shift > 0.0  # true in every lane

@@ -1,7 +1,6 @@
 """A registered policy with bandit feedback as the learner of another one."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
 from typing import ClassVar, NamedTuple
 
@@ -181,8 +180,5 @@ class Mixture(HasLearner):
 
     def start(self, n_arms: int, horizon: int) -> MixtureState:
         checks.length("quotas", self.quotas, n_arms)
-        numerators, denominator = self.quotas.numerators, self.quotas.denominator
-        return MixtureState(
-            self.make_learner().start(n_arms, horizon),
-            np.array([float(Fraction(total, denominator)) for total in accumulate(numerators)]),
-        )
+        bounds = np.array([float(bound) for bound in accumulate(self.quotas.fractions)])
+        return MixtureState(self.make_learner().start(n_arms, horizon), bounds)
