@@ -1,8 +1,7 @@
 """Compile a policy that is written in plain Python, outside this package: `fairbandits.compiled`.
 
-The round loops are compiled for the type of a policy's state. For policies of this package they are
-kept on disk, in a folder named by a hash of their code. Policies from elsewhere are compiled again
-in each process, with other options: they may allocate, and their array indices are checked.
+Its loop is compiled again in each process, and not as for policies of this package: the methods may
+allocate, and their array indices are checked.
 """
 
 import dis
@@ -10,7 +9,7 @@ import linecache
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -23,6 +22,7 @@ from numba.extending import overload, register_jitable
 
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import PASSING, VERBS
+from fairbandits.engine.watching import unwatched
 from fairbandits.library.own_code import codes, refuse_other_chance
 from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
@@ -35,21 +35,18 @@ WAY_OUT = (
     "compiled code knows numbers, NumPy arrays, loops, and functions of NumPy and math; other "
     "functions need @numba.njit"
 )
-#: State class -> policy, of everything compiled here.
-_POLICIES: dict[type, "Compiled"] = {}
 
 
 class Compiled:
     """A policy in plain Python whose methods run in the compiled loops; made by `compiled`."""
-
-    #: Short runs are compiled too, or errors of compiling would only show in long ones.
-    always_compiled = True
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
         self._fresh: Any = None
         self._state_class: Any = None
         self.feedback = feedback_of(policy)
+        # short runs go through it too, or errors of compiling would only show in long ones
+        self.own_loop_ = _loop_of(self)
 
     def __getattr__(self, name: str) -> Any:
         # methods belong to the states alone
@@ -79,7 +76,6 @@ class Compiled:
             for verb, function in _guarded(methods, self.feedback, self._name).items():
                 setattr(self._state_class, verb, function)
             PASSING.add(self._state_class)
-            _POLICIES[self._state_class] = self
         return self._state_class(**fields)
 
     def compile(self, instance: Any, **settings: Any) -> None:
@@ -96,7 +92,7 @@ class Compiled:
     def of(self, policy: Any) -> "Compiled":
         """Return another policy of the same class, which needs no new compilation."""
         other = type(self)(policy)
-        other._state_class = self._state_class
+        other._state_class, other.own_loop_ = self._state_class, self.own_loop_
         return other
 
     @property
@@ -115,14 +111,15 @@ class Compiled:
                 )
         return found
 
-    def _reason(self, state: types.Type, feedback: str, reason: NumbaError) -> str:
+    def _reason(self, state: Any, reason: NumbaError) -> str:
         """Return the method that cannot be compiled, and why."""
-        action = types.int64 if feedback == "bandit" else types.float64[::1]
-        reward = types.float64 if feedback == "bandit" else types.float64[::1]
+        of_state, is_bandit = numba.typeof(state), self.feedback == "bandit"
+        each = types.float64[::1]
+        seen = (types.int64, types.float64) if is_bandit else (each, each)
         given = {
-            "choose": (state, types.int64, types.uint64),
-            "learn": (state, types.int64, action, reward),
-            "probe": (state, types.float64[:, ::1]),
+            "choose": (of_state, types.int64, types.uint64),
+            "learn": (of_state, types.int64, *seen),
+            "probe": (of_state, types.float64[:, ::1]),
         }
         for verb, method in self._methods(self._fresh).items():
             try:
@@ -131,7 +128,7 @@ class Compiled:
                 where = _place_of(error, method.__code__)
                 return f"{self._name}.{verb} cannot be compiled{where}: {_short(error)}; {WAY_OUT}"
         kind = "an array of probabilities"
-        if feedback == "bandit":
+        if is_bandit:
             kind = (
                 "the number of an arm (signed in one line and unsigned, as what is made of a coin, "
                 "in another is a float for Numba: write np.int64(...))"
@@ -185,48 +182,26 @@ def compiled(policy: Any) -> Compiled:
         return policy
     if isinstance(policy, type):
         raise TypeError(f"a policy is an object, and {policy.__name__} is its class")
-    for loop in LOOPS.values():
-        # where Numba is switched off, a loop is a plain function
-        if hasattr(loop, "py_func") and not isinstance(loop._cache, _Cache):
-            loop._cache = _Cache(loop, loop._cache)
     # results, messages and figures name a policy by its class
     return type(type(policy).__name__, (Compiled,), {})(policy)
 
 
-class _Cache:
-    """Compiled loops, on disk except those of outside policies, which have their own options."""
+def _loop_of(policy: Compiled) -> Callable:
+    """Return the loop of a policy's feedback, compiled with the options for users' policies."""
+    loop = LOOPS[policy.feedback]
+    if not hasattr(loop, "py_func"):  # Numba is switched off
+        return loop
+    fast = numba.njit(**OPTIONS)(loop.py_func)
 
-    def __init__(self, loop: Any, disk: Any) -> None:
-        self._loop = loop
-        self._disk = disk
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._disk, name)
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the loop compiled for these argument types, or None."""
-        policies = list(_policies_in(signature))
-        if not policies:
-            return self._disk.load_overload(signature, context)
-        own = numba.njit(**OPTIONS)(self._loop.py_func)
+    @wraps(loop.py_func)
+    def play(state, *arguments):
         try:
-            own.compile(signature)
+            fast(state, *arguments)
         except NumbaError as error:
-            ((policy, state), *_) = policies
-            feedback = next(name for name, loop in LOOPS.items() if loop is self._loop)
-            raise TypeError(policy._reason(state, feedback, error)) from None
-        (made,) = own.overloads.values()
-        made.metadata.pop("timers", None)  # the loop has those of its own call
-        return made
+            raise TypeError(policy._reason(unwatched(state), error)) from None
 
-
-def _policies_in(given: Any) -> Iterator[tuple[Compiled, types.Type]]:
-    """Yield the outside policies whose states are among these types, also nested, and the state."""
-    for one in given:
-        if isinstance(one, types.BaseNamedTuple) and one.instance_class in _POLICIES:
-            yield _POLICIES[one.instance_class], one
-        elif isinstance(one, types.BaseTuple):
-            yield from _policies_in(one)
+    play.py_func = loop.py_func
+    return play
 
 
 def _unfit(

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,16 +160,9 @@ def draw_quotas(
     `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
     from 1/(k - 1) on ("beyond").
     """
+    key = stream_key(seed, stream, replicate, "quotas", 0)
+    words = (int(word(*key, n)) for n in itertools.count(1))
     ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}
-    if span not in ends:
-        raise ValueError(f"span must be one of {', '.join(ends)}, got {span!r}")
-    if n_arms < 2 + (span != "kth"):
-        raise ValueError(f"n_arms must be at least {2 + (span != 'kth')}, got {n_arms}")
-    if denominator < 2 * n_arms**2:
-        raise ValueError(
-            f"denominator must be at least {2 * n_arms**2} with {n_arms} arms, got {denominator}"
-        )
-    words = _whole_numbers(*stream_key(seed, stream, replicate, "quotas", 0))
     least, most = ends[span]
     above = -(-denominator // most)  # quotas are below this
     if span == "kth":
@@ -183,7 +176,3 @@ def draw_quotas(
         quotas.insert(next(words) % n_arms, largest)
         if sum(quotas) < denominator:
             return quotas
-
-
-def _whole_numbers(base: int, gamma: int) -> Iterator[int]:
-    return (int(word(base, gamma, k)) for k in itertools.count(1))

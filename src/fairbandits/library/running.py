@@ -1,7 +1,4 @@
-"""Run one policy on one instance: `fairbandits.run`.
-
-It adds checks, several processes and a progress line to `fairbandits.library.simulation`.
-"""
+"""Run one policy on one instance, checked and in several processes: `fairbandits.run`."""
 
 import multiprocessing
 import sys
@@ -21,7 +18,7 @@ from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import Result, joined
 from fairbandits.library.simulation import Played, Setting, play
 from fairbandits.library.worlds import World
-from fairbandits.rationals import exact
+from fairbandits.rationals import LONGEST, exact
 
 #: Least number of pieces of the replicates: in all, so that progress shows, and per process, so
 #: that none waits long for another.
@@ -100,7 +97,11 @@ def run(
     check(policy, instance)
     simulation.feedback_of(policy)
     numbers, n_arms = numbers_of(replicates), instance.n_arms
-    horizon = simulation.checked_horizon(horizon, n_arms)
+    horizon = checks.whole("horizon", horizon)
+    if horizon > LONGEST:
+        raise ValueError(f"horizon must be at most 2**53, got {horizon}")
+    if horizon < n_arms:
+        raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
     checks.whole("seed", seed, at_least=0)
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:

@@ -1,7 +1,4 @@
-"""Play a policy on an instance: the round loops and their records.
-
-Recorded runs call `play`, users `fairbandits.run`, which checks its arguments.
-"""
+"""Play a policy on an instance; users call `fairbandits.run`, which checks the arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from fairbandits.engine.watching import unwatched, watched
 from fairbandits.library import own_code
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
-from fairbandits.rationals import LONGEST, quota_numerators
+from fairbandits.rationals import quota_numerators
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
 #: Column names of results and datasets, which no probe can have.
@@ -32,8 +29,6 @@ TAKEN = (
     *("replicate", "round", "arm", "plays", "reward", *DEFICITS, "mean"),
     *("quota", "horizon", "run", "policy", "law"),
 )
-#: Methods of a policy's state -> their arguments.
-METHODS = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
 
 
 class Setting(NamedTuple):
@@ -60,9 +55,6 @@ def columns_of(played: Any) -> dict[str, np.ndarray]:
     """Return the tidy columns: a row per replicate, round and arm, from 1."""
     n_replicates, n_rounds, n_arms = played.plays.shape
     arms = np.arange(1, n_arms + 1, dtype=np.int32)
-    drawn = {}
-    if played.means is not None:
-        drawn["mean"] = np.repeat(played.means[:, None, :], n_rounds, axis=1)
     columns = {
         "replicate": np.repeat(played.replicates.astype(np.int32), n_rounds * n_arms),
         "round": np.tile(np.repeat(played.rounds, n_arms), n_replicates),
@@ -70,18 +62,10 @@ def columns_of(played: Any) -> dict[str, np.ndarray]:
         "plays": played.plays,
         "reward": played.rewards,
     }
-    columns |= drawn | played.deficits | played.probes
+    if played.means is not None:
+        columns["mean"] = np.repeat(played.means[:, None, :], n_rounds, axis=1)
+    columns |= played.deficits | played.probes
     return {name: values.reshape(-1) for name, values in columns.items()}
-
-
-def checked_horizon(horizon: int, n_arms: int) -> int:
-    """Return a horizon; ValueError unless it is whole, not too long, and pulls each arm once."""
-    horizon = checks.whole("horizon", horizon)
-    if horizon > LONGEST:
-        raise ValueError(f"horizon must be at most 2**53, got {horizon}")
-    if horizon < n_arms:
-        raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
-    return horizon
 
 
 def checkpoint_grid(horizon: int, linear: int = 2000, log: int = 200) -> np.ndarray:
@@ -112,7 +96,7 @@ def play(
     same class. An error has the attribute ``place``: the replicate and, if known, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
-    in_world = isinstance(instance, World)
+    in_world, random = isinstance(instance, World), isinstance(instance, RandomInstance)
     if in_world:
         instance.check_run(horizon, compiled)
         compiled = False
@@ -121,18 +105,19 @@ def play(
         settings = [settings] * chosen.size
     policy, n_arms = settings[0].policy, instance.n_arms
     feedback = feedback_of(policy)
-    if compiled is None and getattr(policy, "always_compiled", False):
+    own_loop = getattr(policy, "own_loop_", None)
+    if compiled is None and own_loop:
         compiled = True
-    random = isinstance(instance, RandomInstance)
-    means, sources = [], []
-    for replicate in chosen.tolist():
-        address = (seed, stream, replicate)
-        if in_world:
-            sources.append(instance.source(*address))
-            continue
-        drawn = instance.draw(*address) if random else instance
-        means.append(drawn.true_means)
-        sources.append(stream_source(drawn.law, np.array(drawn.means), drawn.spread, *address))
+    any_loop = own_loop or LOOPS[feedback]
+    addresses = [(seed, stream, replicate) for replicate in chosen.tolist()]
+    drawn = [instance.draw(*one) if random else instance for one in addresses]
+    means = [] if in_world else [one.true_means for one in drawn]
+    sources = [
+        one.source(*address)
+        if in_world
+        else stream_source(one.law, np.array(one.means), one.spread, *address)
+        for one, address in zip(drawn, addresses, strict=True)
+    ]
     required = [_quotas(one.quotas, feedback, n_arms, horizon) for one in settings]
     probes = probes_of(*settings[0][:2])
 
@@ -164,13 +149,13 @@ def play(
                     same = other is setting
                     pairs.append(pairs[0] if same else (begun(other, [])[1], empty(place)))
                 own = sources[some]
-                lanes = _in_block(LOOPS[feedback], pairs, own, horizon, to_come, force)
+                lanes = _in_block(any_loop, pairs, own, horizon, to_come, force)
                 if lanes:
                     records += lanes
                     continue
                 force = force if lanes is None else False
             if loop is None:
-                loop = chosen_loop(LOOPS[feedback], state, sources[first], record, to_come, force)
+                loop = chosen_loop(any_loop, state, sources[first], record, to_come, force)
             before = () if ours and not in_world else own_code.position()
             loop(state, sources[first], record, 0, horizon)
             if before:
@@ -293,8 +278,10 @@ class _Guarded:
     """A user's policy whose actions are checked before the loop acts on them."""
 
     def __init__(self, state: Any, policy: Any, n_arms: int):
-        probed = {"probe": ("out",)} if getattr(policy, "probes", ()) else {}
-        for method, given in (METHODS | probed).items():
+        methods = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
+        if getattr(policy, "probes", ()):
+            methods["probe"] = ("out",)
+        for method, given in methods.items():
             if not callable(getattr(state, method, None)):
                 raise TypeError(
                     f"{type(policy).__name__}.start must return an object with a method "
@@ -305,16 +292,12 @@ class _Guarded:
         self._name = type(policy).__name__
         self._n_arms = n_arms
         self.round = 0
-        self.choose = self._arm
-        self.distribute = self._probabilities
-        self.learn = self._learn
-        self.probe = getattr(state, "probe", None)
 
     def __getattr__(self, name: str) -> Any:
         # observers look at the state itself
         return getattr(self.__dict__["_state"], name)
 
-    def _arm(self, t: int, coin: int) -> int:
+    def choose(self, t: int, coin: int) -> int:
         self.round = t
         arm = self._state.choose(t, coin)
         if not isinstance(arm, int | np.integer) or not 0 <= arm < self._n_arms:
@@ -324,12 +307,12 @@ class _Guarded:
             )
         return int(arm)
 
-    def _learn(self, t: int, action: Any, reward: Any) -> None:
+    def learn(self, t: int, action: Any, reward: Any) -> None:
         if isinstance(reward, np.ndarray):  # the loop fills these arrays anew in every round
             action, reward = action.copy(), reward.copy()
         self._state.learn(t, action, reward)
 
-    def _probabilities(self, t: int, coin: int, out: np.ndarray) -> None:
+    def distribute(self, t: int, coin: int, out: np.ndarray) -> None:
         self.round = t
         x = np.asarray(self._state.choose(t, coin), dtype=float)
         if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):

@@ -13,13 +13,7 @@ from fairbandits.data.store import replicate_hashes, write_table
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.engine.streams import RULE
 from fairbandits.library.instance import Instance, RandomInstance, draw_quotas
-from fairbandits.library.simulation import (
-    Setting,
-    checked_horizon,
-    checkpoint_grid,
-    columns_of,
-    play,
-)
+from fairbandits.library.simulation import Setting, checkpoint_grid, columns_of, play
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
@@ -55,7 +49,7 @@ def _columns(
     spec: RunSpec, cell: dict[str, Any], seed: int, replicates: Sequence[int], compiled: bool | None
 ) -> dict[str, np.ndarray]:
     """Return one cell's columns, with policies of their own for replicates that need them."""
-    horizon = checked_horizon(spec.horizon_of(cell), spec.n_arms)
+    horizon = spec.horizon_of(cell)
     stream = spec.stream_of(cell)
     settled = [_settled(spec, cell, seed, one) for one in replicates]
     settings = []
