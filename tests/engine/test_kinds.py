@@ -9,12 +9,11 @@ import numba
 import numpy as np
 import pytest
 
-from fairbandits import EXP3, UCB1, FairLearn, Instance, run
+from fairbandits import UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
 
 TWO = Instance((0.9, 0.1))
-POLICIES = [UCB1(), FairLearn(["1/4", "1/4"], 0, "ucb1"), EXP3()]
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -26,7 +25,6 @@ def limits(monkeypatch, tmp_path):
     monkeypatch.setattr(kinds, "LOADING", 12 * 100)
     monkeypatch.setattr(kinds, "FIRST", 0)
     monkeypatch.setattr(kinds, "_done", {})
-    monkeypatch.setattr(kinds, "_spent", {})
     monkeypatch.setattr(kinds, "_compiled", set())
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     return monkeypatch
@@ -78,22 +76,6 @@ def test_what_the_disk_has_is_compiled_earlier(ways, limits):
     run(UCB1(), TWO, 150, checkpoints=[150])
     run(UCB1(), TWO, 50, checkpoints=[50])
     assert ways[3:] == ["interpreted", "compiled"]
-
-
-@compiled_only
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
-def test_what_takes_too_long_is_compiled_in_the_middle_of_a_run(policy, ways, limits):
-    options = {"replicates": 2, "checkpoints": [1, 50, 51, 300], "seed": 4, "quotas": ["1/3", 0]}
-    apart = run(policy, TWO, 300, compiled=False, **options)
-    run(policy, TWO, 300, **options)
-    assert not kinds._compiled
-    limits.setattr(kinds, "PATIENCE", 0.0)
-    limits.setattr(kinds, "_done", {})
-    together = run(policy, TWO, 300, **options)
-    assert set(ways) == {"interpreted"}
-    assert len(kinds._compiled) == 1  # after the first piece of the first replicate
-    for name, values in apart.columns().items():
-        assert together.columns()[name].tobytes() == values.tobytes(), name
 
 
 @compiled_only

@@ -1,14 +1,12 @@
 """Choose which loops are compiled or interpreted; only one process compiles each.
 
 A loop is compiled for each kind of policy state, which takes seconds. Interpreted it gives the same
-bits, some hundred times more slowly. So a kind is interpreted until compiling it would have been
-cheaper.
+bits a hundred times more slowly. So a kind is interpreted until compiling would have been cheaper.
 """
 
 import fcntl
 import hashlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,14 +19,9 @@ import numba
 COMPILING = 3_000_000
 LOADING = 10_000
 FIRST = 200_000
-#: Some observers take far longer. So a kind is compiled in the middle of a run after this many
-#: seconds of interpretation; the second number is the rounds between checks of the clock.
-PATIENCE, PIECE = 5.0, 50
 
-#: Work that this process has interpreted of each kind, in units and in seconds, and the kinds that
-#: it has compiled.
+#: Work that this process has interpreted of each kind, and the kinds that it has compiled.
 _done: dict[tuple, int] = {}
-_spent: dict[tuple, float] = {}
 _compiled: set[tuple] = set()
 
 
@@ -51,33 +44,11 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
         limit = (LOADING if _is_written(mark) else COMPILING) + (0 if _compiled else FIRST)
         if force is None and done < limit:
             _done[kind] = done
-            return _patiently(loop, kind, mark)
-        _compile(loop, kind, mark, state, source, record)
+            return interpreted
+        with _alone(mark):
+            loop(state, source, record, 0, 0)  # no round: compiles, or loads
+        _compiled.add(kind)
     return loop
-
-
-def _compile(loop: Any, kind: tuple, mark: Path, *arguments: Any) -> None:
-    with _alone(mark):
-        loop(*arguments, 0, 0)  # no round: compiles, or loads
-    _compiled.add(kind)
-
-
-def _patiently(loop: Any, kind: tuple, mark: Path) -> Callable:
-    """Return the interpreted loop, which switches to the compiled one after `PATIENCE`."""
-
-    def play(state: Any, source: Any, record: Any, start: int, stop: int) -> None:
-        while start < stop and kind not in _compiled:
-            last = min(stop, start + PIECE)
-            began = time.process_time()
-            loop.py_func(state, source, record, start, last)
-            _spent[kind] = _spent.get(kind, 0.0) + time.process_time() - began
-            start = last
-            if start < stop and _spent[kind] > PATIENCE:
-                _compile(loop, kind, mark, state, source, record)
-        if start < stop:
-            loop(state, source, record, start, stop)
-
-    return play
 
 
 def _mark(kind: tuple) -> Path:

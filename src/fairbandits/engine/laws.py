@@ -67,9 +67,7 @@ def _beta_of_lanes(a, b, w):
 
 @compiled_as(lambda a, b, w: _beta(a, b, w), _beta_of_lanes, NOT_INLINED)
 def beta_of(a, b, w):
-    if not isinstance(w, Vector):
-        return _beta(a, b, w)
-    return np.array([_beta(*one) for one in zip(a, b, w, strict=True)]).view(Vector)
+    return _beta_of_lanes(a, b, w) if isinstance(w, Vector) else _beta(a, b, w)
 
 
 @inlined

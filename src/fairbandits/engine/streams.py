@@ -123,9 +123,7 @@ def _normal_of_lanes(p):  # most lanes need the central branch alone
 @compiled_as(lambda p: normal.quantile(p), _normal_of_lanes)
 def normal_of(p):
     """Return the standard normal quantile of p in (0, 1)."""
-    if not isinstance(p, Vector):
-        return normal.quantile(p)
-    return np.array([normal.quantile(one) for one in p]).view(Vector)
+    return _normal_of_lanes(p) if isinstance(p, Vector) else normal.quantile(p)
 
 
 @not_inlined
