@@ -1,7 +1,6 @@
 """The round loops, one per feedback model, for one replicate or a block of them.
 
-A loop can stop after any round and continue with the same arrays. Memory does not grow with the
-horizon, since only sums at checkpoints are recorded.
+A loop can stop after any round and continue with the same arrays.
 """
 
 from collections.abc import Sequence

@@ -88,10 +88,6 @@ IN_LANES: dict[type, Callable[[Any], bool]] = {}
 _UNCHANGED: dict[type, Callable[[Any], bool]] = {}
 
 
-def _fits(state: Any) -> bool:
-    return getattr(state, "denominator", 0) <= FINEST
-
-
 def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> type:
     """Declare that states of a class, or those for which `when` holds, can be played in lanes.
 
@@ -99,7 +95,7 @@ def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state
     between them. Other numbers, and arrays of the type `Shared`, must be the same in all lanes. A
     `denominator` of quotas must be one with which they are exact in a block.
     """
-    IN_LANES[state_class] = lambda state: _fits(state) and when(state)
+    IN_LANES[state_class] = lambda one: getattr(one, "denominator", 0) <= FINEST and when(one)
     return state_class
 
 

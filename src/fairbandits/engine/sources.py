@@ -11,7 +11,7 @@ import numpy as np
 
 from fairbandits.engine import laws
 from fairbandits.engine.protocol import inlined, plays_in_lanes, verb
-from fairbandits.engine.streams import mixed, position, stream_key, stream_keys, unit, word
+from fairbandits.engine.streams import mixed, position, stream_keys, unit, word
 
 rewind, coin_at, pull, observe = map(verb, ("rewind", "coin_at", "pull", "observe"))
 
@@ -81,10 +81,8 @@ def stream_source(
 ) -> StreamSource:
     """Return the source of one replicate; see `fairbandits.engine.streams` for the address."""
     base, gamma = stream_keys(seed, stream, replicate, "reward", means.size)
-    coin_base, coin_gamma = stream_key(seed, stream, replicate, "coin", 0)
-    code, first, second = laws.law_parameters(law, means, spread)
-    coins = (np.array([one], np.uint64) for one in (coin_base, coin_gamma))
-    return StreamSource(base, gamma, code, first, second, *coins, base.copy())
+    coins = stream_keys(seed, stream, replicate, "coin", 1)
+    return StreamSource(base, gamma, *laws.law_parameters(law, means, spread), *coins, base.copy())
 
 
 @inlined

@@ -48,10 +48,7 @@ def stream_keys(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of `count` streams as two uint64 arrays, base and gamma."""
     keys = [stream_key(seed, stream, replicate, kind, index) for index in range(count)]
-    return (
-        np.array([base for base, _ in keys], dtype=np.uint64),
-        np.array([gamma for _, gamma in keys], dtype=np.uint64),
-    )
+    return tuple(np.array(keys, np.uint64).T.copy())
 
 
 @inlined

@@ -190,22 +190,17 @@ def entry(rows, row, i):
     return rows.array[row, i] if isinstance(rows, Rows) else rows[row]
 
 
+def _put_in_row(rows, row, i, value):
+    rows[row] = value
+
+
+def _put_in_lane(rows, row, i, value):
+    entries(rows)[row, i] = value
+
+
+@compiled_as(_put_in_row, _put_in_lane)
 def put_entry(rows, row, i, value):
-    if isinstance(rows, Rows):
-        rows.array[row, i] = value
-    else:
-        rows[row] = value
-
-
-@overload(put_entry, jit_options=INLINE)
-def _put_entry(rows, row, i, value):
-    def of_one(rows, row, i, value):
-        rows[row] = value
-
-    def of_lane(rows, row, i, value):
-        entries(rows)[row, i] = value
-
-    return of_lane if isinstance(rows, RowsType) else of_one
+    (_put_in_lane if isinstance(rows, Rows) else _put_in_row)(rows, row, i, value)
 
 
 # What is made of these.

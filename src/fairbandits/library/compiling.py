@@ -41,7 +41,7 @@ class Compiled:
     """A policy in plain Python whose methods run in the compiled loops; made by `compiled`."""
 
     def __init__(self, policy: Any) -> None:
-        self._policy = policy
+        self._policy, self._name = policy, type(policy).__name__
         self._fresh: Any = None
         self._state_class: Any = None
         self.feedback = feedback_of(policy)
@@ -94,10 +94,6 @@ class Compiled:
         other = type(self)(policy)
         other._state_class, other.own_loop_ = self._state_class, self.own_loop_
         return other
-
-    @property
-    def _name(self) -> str:
-        return type(self._policy).__name__
 
     def _methods(self, fresh: Any) -> dict[str, Callable]:
         """Return a state's methods as functions."""

@@ -4,7 +4,7 @@ import dis
 import random
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -66,12 +66,13 @@ def _drawing(kind: type) -> str:
     left = [one for name in _METHODS if (one := getattr(kind, name, None))]
     seen = set()
     while left:
-        function = getattr(left[0], "py_func", left[0])  # of what is compiled, the Python
-        left.pop(0)
+        function = left.pop(0)
+        function = getattr(function, "py_func", function)  # of what is compiled, the Python
         if not isinstance(function, FunctionType) or function in seen:
             continue
         seen.add(function)
-        left += [one for one in (getattr(kind, name, None) for name in _names(function)) if one]
+        named = [name for code in codes(function.__code__) for name in code.co_names]
+        left += [one for name in named if (one := getattr(kind, name, None))]
         for words, value, line, is_empty in _named(function):
             if any(getattr(value, "__self__", None) is one for one in _SHARED) or (
                 is_empty and any(value is one for one in _MAKERS)
@@ -80,18 +81,10 @@ def _drawing(kind: type) -> str:
                 return f"{words} in {function.__qualname__} ({file}, line {line})"
             if isinstance(value, type):
                 value = vars(value).get("__init__")
-            if _home(value) == kind.__module__.partition(".")[0]:
+            home = str(getattr(value, "__module__", ""))
+            if home.partition(".")[0] == kind.__module__.partition(".")[0]:
                 left.append(value)
     return ""
-
-
-def _home(value: Any) -> str:
-    return str(getattr(value, "__module__", "")).partition(".")[0]
-
-
-def _names(function: Callable) -> Iterator[str]:
-    for code in codes(function.__code__):
-        yield from code.co_names
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.simulation import DEFICITS, columns_of
+from fairbandits.library.simulation import DEFICITS, Played, columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, pulls, rates
 from fairbandits.measures.penalties import penalty_rates
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: Fields with one entry per replicate on their first axis.
-OF_REPLICATES = ("replicates", "plays", "rewards", "probes", "deficits", "means")
 #: Fields that must agree when results are joined, besides policy, checkpoints and probes.
 OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
 
@@ -227,9 +225,9 @@ def join(results: Iterable[Result]) -> Result:
 
 
 def joined(parts: Sequence[Any]) -> dict[str, Any]:
-    """Return the rounds and `OF_REPLICATES` of parts that differ in their replicates, as one."""
+    """Return the records of parts that differ in their replicates, as one."""
     found = {"rounds": parts[0].rounds}
-    for name in OF_REPLICATES:
+    for name in (one for one in Played._fields if one != "rounds"):
         each = [getattr(part, name) for part in parts]
         if isinstance(each[0], dict):
             found[name] = {key: np.concatenate([one[key] for one in each]) for key in each[0]}

@@ -162,7 +162,9 @@ def play(
                 own_code.refuse_if_moved(setting.policy, before)
             records.append(record)
     except Exception as error:
-        error.place = f"replicate {chosen[len(records)]}{_round_of(state)}"
+        own = unwatched(state)
+        asked = f", round {own.round}" if isinstance(own, _Guarded) and own.round else ""
+        error.place = f"replicate {chosen[len(records)]}{asked}"
         raise
     probed = np.array([record.probes_at for record in records])
     names = [name for part in probes for name in part]
@@ -210,12 +212,6 @@ def _deficits(record: Record, required: tuple[list[int], int] | None) -> dict[st
         for values, name in exact
         for prefix, value in (("", values / denominator), ("floor_", values // denominator))
     }
-
-
-def _round_of(state: Any) -> str:
-    """Return the round that a policy in plain Python was asked for last, for an error."""
-    state = unwatched(state)
-    return f", round {state.round}" if isinstance(state, _Guarded) and state.round else ""
 
 
 def started(

@@ -12,6 +12,7 @@ from fairbandits.engine.width import assign, fill, largest
 from fairbandits.observers.common import Observer, refuse, report_columns, reports_columns
 from fairbandits.policies import banditq, learners
 from fairbandits.policies.parameters import Means
+from fairbandits.theory.static import static_benchmark
 
 #: Places in `totals`.
 EARNED, SQUARES, QUEUES, REGRET, REALISED, WEIGHTED = range(6)
@@ -165,27 +166,11 @@ class BanditQInequalities(Observer):
         return InequalitiesState(
             np.full((7, n_arms), -np.inf),
             means,
-            _benchmark(means, state.queues.targets),
+            static_benchmark(means, state.queues.targets).distribution,
             1.0 / step + step,
             *np.zeros((4, n_arms)),
             np.zeros(6),
         )
-
-
-def _benchmark(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return x*: lambda_i / mu_i for each arm, and the rest for the best one (Eqs 1 to 3)."""
-    x = np.zeros(means.size)
-    wanted = targets > 0
-    if (means[wanted] <= 0).any() or (targets[wanted] / means[wanted]).sum() > 1 + 1e-9:
-        raise ValueError(
-            "targets cannot be met: target / mean must sum to at most 1, got targets "
-            f"{targets.tolist()} for means {means.tolist()}"
-        )
-    x[wanted] = targets[wanted] / means[wanted]
-    best = int(np.argmax(means))
-    x[best] = 0.0
-    x[best] = max(0.0, 1.0 - x.sum())
-    return x
 
 
 @inlined
