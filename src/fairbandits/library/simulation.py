@@ -90,10 +90,9 @@ def play(
     stream: str = "run",
     compiled: bool | None = None,
 ) -> Played:
-    """Play replicates, in blocks where possible; only policies and observers are checked.
+    """Play replicates, in blocks where possible, with one setting for all or one for each.
 
-    There is one setting for all replicates, or one for each, with policies and observers of the
-    same class. An error has the attribute ``place``: the replicate and, if known, the round.
+    An error has the attribute ``place``: the replicate and, if known, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
     in_world, random = isinstance(instance, World), isinstance(instance, RandomInstance)

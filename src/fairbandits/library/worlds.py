@@ -87,17 +87,10 @@ class World:
                 f"rewards must be finite, got {values[row, arm]} in row {row + 1}, column {arm + 1}"
             )
         count = len(values)
-
-        def drawn(arm: int, number: int, coin: int) -> float:
-            return values[int(unit(coin) * count), arm]
-
-        def in_turn(arm: int, number: int, coin: int) -> float:
-            return values[number - 1, arm]
-
-        in_rounds = by == "round"
-        means = values.mean(axis=0)
-        pay, rows = (in_turn, count) if in_rounds else (drawn, None)
-        return cls(pay, means, by, f"rewards of a table with {count} rows", rows)
+        means, law = values.mean(axis=0), f"rewards of a table with {count} rows"
+        if by == "round":
+            return cls(lambda arm, number, coin: values[number - 1, arm], means, by, law, count)
+        return cls(lambda arm, number, coin: values[int(unit(coin) * count), arm], means, by, law)
 
     @classmethod
     def moving(

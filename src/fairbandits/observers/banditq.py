@@ -22,8 +22,6 @@ EQ6, EQ8, EQ11, EQ12, EQ13, QUEUE, FLOOR = range(7)
 
 @reports_columns
 class SquaresState(NamedTuple):
-    """Sum of each queue's squares."""
-
     columns: np.ndarray
 
     def watch(observer, state, t, action, reward):

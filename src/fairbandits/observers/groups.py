@@ -42,8 +42,6 @@ class DeficitsState(NamedTuple):
 
 @reports_columns
 class PhaseState(NamedTuple):
-    """The pulls and rewards of each arm in the initial rounds so far."""
-
     columns: np.ndarray
     rounds: int
 
@@ -55,8 +53,6 @@ class PhaseState(NamedTuple):
 
 @reports_columns
 class OptionalState(NamedTuple):
-    """The optional pulls of each arm so far."""
-
     columns: np.ndarray
     rounds: int  # of the initial phase
 

@@ -14,10 +14,8 @@ RARE = 0.01
 
 @reports_columns
 class PlaysState(NamedTuple):
-    """The column, and the pulls of each arm so far, or summed probabilities."""
-
     columns: np.ndarray
-    plays: np.ndarray
+    plays: np.ndarray  # pulls of each arm so far, or summed probabilities
 
     def watch(observer, state, t, action, reward):
         for k in range(len(observer.plays)):
@@ -27,10 +25,8 @@ class PlaysState(NamedTuple):
 
 @reports_columns
 class StarvationState(NamedTuple):
-    """The column, and the rounds since each arm was last played."""
-
     columns: np.ndarray
-    run: np.ndarray
+    run: np.ndarray  # rounds since each arm was last played
 
     def watch(observer, state, t, action, reward):
         for k in range(len(observer.run)):

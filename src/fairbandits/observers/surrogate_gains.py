@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine import protocol
 from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.common import Observer, refuse
@@ -33,34 +34,23 @@ class Gains(NamedTuple):
     scalars: np.ndarray
     rounds: Shared
 
+    def watch(gains, state, t, x, reward):
+        assign(gains.last, state.surrogate)
+        _take(gains, t, x)
 
-def _report(observer, state, out):
-    gains = observer.gains
-    fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
-    assign(out[1], gains.sums)
-    assign(out[2], gains.squares)
-    assign(out[3], gains.peak)
-    fill(out[4], gains.scalars[NORM])
-    for k in range(len(gains.sums)):
-        _correlations(gains, k, out[5:])
-
-
-@plays_in_lanes
-class SeenState(NamedTuple):
-    """The statistics for BanditQ that sees all rewards."""
-
-    gains: Gains
-
-    def watch(observer, state, t, x, reward):
-        assign(observer.gains.last, state.surrogate)
-        _take(observer.gains, t, x)
-
-    report = _report
+    def report(gains, state, out):
+        fill(out[0], largest(gains.sums) - gains.scalars[EARNED])
+        assign(out[1], gains.sums)
+        assign(out[2], gains.squares)
+        assign(out[3], gains.peak)
+        fill(out[4], gains.scalars[NORM])
+        for k in range(len(gains.sums)):
+            _correlations(gains, k, out[5:])
 
 
 @plays_in_lanes
-class UnseenState(NamedTuple):
-    """The statistics for BanditQ that sees its own arm's reward; the queues before the round."""
+class UnseenGains(NamedTuple):
+    """The same for BanditQ that sees its own arm's reward, with the queues before the round."""
 
     before: np.ndarray
     gains: Gains
@@ -74,7 +64,8 @@ class UnseenState(NamedTuple):
         assign(before, queues.length)
         _take(observer.gains, t, x)
 
-    report = _report
+    def report(observer, state, out):
+        protocol.report(observer.gains, state, out)
 
 
 @dataclass(frozen=True)
@@ -117,7 +108,7 @@ class SurrogateGains(Observer):
         *("correlation_10", "correlation_100", "correlation_1000"),
     )
 
-    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> SeenState | UnseenState:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Gains | UnseenGains:
         unseen = isinstance(state, OwnRewardState) and isinstance(
             state.learner, banditq.BanditState
         )
@@ -130,7 +121,7 @@ class SurrogateGains(Observer):
             np.zeros(2),
             np.zeros(1, np.int64),
         )
-        return UnseenState(np.zeros(n_arms), gains) if unseen else SeenState(gains)
+        return UnseenGains(np.zeros(n_arms), gains) if unseen else gains
 
 
 @inlined
