@@ -68,7 +68,7 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     assert lines[0] == ",".join(rejudge.COLUMNS)
     assert [line.rpartition(",")[2] for line in lines[1:]] == ["no", "yes"]
     assert lines[1].startswith(f"{CLAIM},a,")
-    assert came_again(claim, ledger).startswith("The verdict came again under 1 of 2 salts")
+    assert came_again(claim, ledger).startswith("The verdict is the same under 1 of 2 other seeds")
     # of other rules than now
     table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
     rejudge._agreement.cache_clear()

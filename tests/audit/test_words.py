@@ -22,7 +22,6 @@ from fairbandits.audit.words import (
     endless,
     interval,
     limits,
-    number,
     qualifying,
     readings_in_words,
     record,
@@ -35,8 +34,8 @@ CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.
 @pytest.mark.parametrize(
     ("low", "high", "said", "short"),
     [
-        (0.5, 2.0, "0.5 to 2", "[0.5, 2]"),
-        (0.5, math.inf, "from 0.5, no upper bound", "[from 0.5, no upper bound]"),
+        (0.5, 2.0, "0.5000 to 2", "[0.5000, 2]"),
+        (0.5, math.inf, "from 0.5000, no upper bound", "[from 0.5000, no upper bound]"),
         (-math.inf, 2.0, "up to 2, no lower bound", "[up to 2, no lower bound]"),
         (-math.inf, math.inf, "no bounds", "[no bounds]"),
         (1.0, 1.0, "", ""),
@@ -46,7 +45,7 @@ CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.
 )
 def test_limits(low, high, said, short):
     row = {"low": low, "high": high}
-    assert limits(row, number) == said
+    assert limits(row) == said
     assert interval(row) == short
 
 
@@ -104,22 +103,22 @@ def test_several_cases_are_one_sentence_with_the_weakest():
         found(test, 0.25, each="arm 2"),
         found(test, 0.75, REPRODUCED, each="arm 3", reading="a_reading"),
     ]
-    (said,) = qualifying(claim, rows, number)
+    (said,) = qualifying(claim, rows)
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.25 "
-        "(0.15 to 0.35), n = 100."
+        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.2500 "
+        "(0.1500 to 0.3500), n = 100."
     )
-    (said,) = qualifying(claim, [rows[0], rows[2]], number)
+    (said,) = qualifying(claim, [rows[0], rows[2]])
     assert said.partition(": ")[2] == (
-        "reproduced in all 2 cases. The weakest is a reading, arm 3: share 0.75 (0.65 to 0.85), "
-        "n = 100."
+        "reproduced in all 2 cases. The weakest is a reading, arm 3: share 0.7500 "
+        "(0.6500 to 0.8500), n = 100."
     )
 
 
 def test_what_failed_says_why():
     claim, test = qualified()
     none = found(test, 0.0, FAILED, message="too few") | {"statistic": None, "p": None}
-    (said,) = qualifying(claim, [none], number)
+    (said,) = qualifying(claim, [none])
     assert said.endswith(": failed (too few).")
 
 

@@ -105,13 +105,13 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
 
 
 def came_again(tested: Claim, ledger: Ledger) -> str:
-    """Return under how many salts a claim's verdict came again, in words; empty if under none."""
+    """Return under how many salts a claim's verdict is the same, in words; empty if under none."""
     now = tested.id, deciding_under(ledger).claims.get(tested.id)
     own = [row["again"] for row in _agreement(TABLE) if (row["claim"], row["deciding"]) == now]
     if not own:
         return ""
     agree = f"{own.count('yes')} of {len(own)}"
-    return f"The verdict came again under {agree} salts, each with data of its own."
+    return f"The verdict is the same under {agree} other seeds, each with data of its own."
 
 
 _agreement = cache(csv_rows)

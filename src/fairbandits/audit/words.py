@@ -3,7 +3,7 @@
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import yaml
@@ -17,12 +17,9 @@ from fairbandits.audit.quantities import case, p_of_claim, p_value, quantity
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import Row, claims_of
 from fairbandits.audit.totals import left_out
+from fairbandits.numerals import significant
 from fairbandits.settings.formulas import plain
 
-Formatter = Callable[[float | None], str]
-
-#: Significant digits of numbers.
-DIGITS = 4
 #: Basis of a claim that is not printed -> words.
 BASES = {
     "lost": "the text lost the statement",
@@ -42,37 +39,25 @@ The p of a test is of its question alone; that of a verdict is adjusted by Holm'
 method for all claims of its family, and so is larger."""
 
 
-def number(value: float | None) -> str:
-    """Return a number; empty if there is none."""
-    if value is None or math.isnan(value):
-        return ""
-    whole = float(value).is_integer() or abs(value) >= 10**DIGITS
-    return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
-
-
 def count(row: Row) -> str:
     return "" if row["n"] is None else str(row["n"])
 
 
-def limits(row: Row, number: Formatter, between: str = " to ") -> str:
-    """Return the limits of a row's number; empty where there are none, or they are the number.
-
-    >>> limits({"low": 0.5, "high": math.inf}, str)
-    'from 0.5, no upper bound'
-    """
+def limits(row: Row, between: str = " to ") -> str:
+    """Return the limits of a row's number; empty where there are none, or they are the number."""
     low, high = row["low"], row["high"]
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
     if math.isinf(low):
-        return "no bounds" if math.isinf(high) else f"up to {number(high)}, no lower bound"
+        return "no bounds" if math.isinf(high) else f"up to {significant(high)}, no lower bound"
     if math.isinf(high):
-        return f"from {number(low)}, no upper bound"
-    return f"{number(low)}{between}{number(high)}"
+        return f"from {significant(low)}, no upper bound"
+    return f"{significant(low)}{between}{significant(high)}"
 
 
 def interval(row: Row) -> str:
     """Return the limits of a row's number in brackets."""
-    said = limits(row, number, ", ")
+    said = limits(row, ", ")
     return said and f"[{said}]"
 
 
@@ -116,20 +101,20 @@ def basis(claim: Claim) -> str:
     return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
 
 
-def qualifying(claim: Claim, findings: Sequence[Row], number: Formatter) -> list[str]:
+def qualifying(claim: Claim, findings: Sequence[Row]) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
     return [
-        _sentence(test, own, number)
+        _sentence(test, own)
         for test in claim.tests
         if not test.decides and (own := [one for one in findings if one["test"] == test.name])
     ]
 
 
-def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
+def _sentence(test: Test, found: Sequence[Row]) -> str:
     start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
     start = start[:1].upper() + start[1:]
     worst = min(found, key=against)
-    numbers = evidence(worst, number)
+    numbers = evidence(worst)
     if len(found) == 1:
         return f"{start}: {worst['verdict']} ({numbers})."
     counts = finding.tally(one["verdict"] for one in found)
@@ -140,13 +125,13 @@ def _sentence(test: Test, found: Sequence[Row], number: Formatter) -> str:
     return f"{start}: {', '.join(verdicts)}. The weakest is {where}: {numbers}."
 
 
-def evidence(row: Row, number: Formatter) -> str:
+def evidence(row: Row) -> str:
     """Return a finding's number, limits and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     statistic = STATISTICS.get(row["procedure"], "number")
-    said = f"{statistic} {number(row['statistic']) or 'not to be had'}"
-    between = limits(row, number)
+    said = f"{statistic} {significant(row['statistic']) or 'not to be had'}"
+    between = limits(row)
     return f"{said}{between and f' ({between})'}, n = {row['n']}"
 
 
@@ -242,7 +227,7 @@ def sections(
         readings = readings_in_words(rows) if row is rows[0] and len(rows) > 1 else ""
         facts = [("readings", readings), *_verdict(row, claim, ledgers)]
         yield Section(f"verdict: {row['verdict']}{under}", facts)
-        if row is rows[0] and (sentences := qualifying(tested, own, number)):
+        if row is rows[0] and (sentences := qualifying(tested, own)):
             yield Section("what qualifies it:", [("", sentence) for sentence in sentences])
     if again := came_again(tested, ledgers[tested.paper]):
         yield Section("", [("judged again on other data", again)])
@@ -287,18 +272,18 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     yield "grade", row["grade"] and f"{row['grade']}: {finding.GRADES[row['grade']]}"
     if row["reading"]:
         yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
-    if number(row["statistic"]):
+    if significant(row["statistic"]):
         test = test_of(row, tested)
         what = quantity(test, ledger, row) if test else None
-        said = f"{number(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
+        said = f"{significant(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
         yield "number", ", ".join(filter(None, [said, p_of_claim(row, tested, ledger)]))
         yield "of what", what and str(what)
         yield "if above", what and what.above
         yield "no limit", endless(row)
         yield "decided by", replicates_that_decide(row)
     against = row.get("against") or {}
-    named = (f"{key} {number(value) or 'none'}" for key, value in against.items())
-    yield "against", "0" if "zero" in against else ", ".join(named)
+    against = {key: significant(value, trimmed=True) or "none" for key, value in against.items()}
+    yield "against", "0" if "zero" in against else ", ".join(map(" ".join, against.items()))
     if row["rule"]:
         which = "".join(f", {row[key]}" for key in ("test", "each") if row.get(key))
         yield "rule", f"{row['rule']}, version {row['rule_version']}{which}"
@@ -317,10 +302,10 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "": names,
         **{name: [one[name] for one in found] for name in ("reading", "each", "verdict", "grade")},
         "of the control": [one["control"] for one in found],
-        statistic: [number(one["statistic"]) for one in found],
+        statistic: [significant(one["statistic"]) for one in found],
         "limits": list(map(interval, found)),
-        "against": [number(one["reference"]) for one in found],
-        "tightness": [number(one["also"].get("tightness")) for one in found],
+        "against": [significant(one["reference"], trimmed=True) for one in found],
+        "tightness": [significant(one["also"].get("tightness")) for one in found],
         "n": list(map(count, found)),
         "p": [p_value(one["p"]).removeprefix("= ") for one in found],
         "tags": [one["message"] or " ".join(one["tags"]) for one in found],

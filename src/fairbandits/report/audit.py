@@ -18,6 +18,7 @@ from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.audit.tables import Row
 from fairbandits.audit.totals import Totals
+from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
 from fairbandits.numerals import significant
@@ -136,11 +137,6 @@ def badge(outcome: str, grade: str = "") -> Html:
     shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
-
-
-def limits(row: Row) -> str:
-    """Return the limits of a row's number; empty where they equal the number."""
-    return words.limits(row, significant)
 
 
 def numbers(row: Row) -> str:
@@ -276,7 +272,7 @@ def objections(audit: Audit, key: str) -> list[str]:
     tested, found = audit.tested(key), audit.found(key)
     other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
     tests = tuple(one for one in tested.tests if one.name in other)
-    return words.qualifying(replace(tested, tests=tests), found, significant)
+    return words.qualifying(replace(tested, tests=tests), found)
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
-from fairbandits.audit.ledger import Claim, Ledger
+from fairbandits.audit.ledger import Claim
 from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
@@ -249,12 +249,6 @@ def because(row: Row) -> str:
     )
 
 
-def again(tested: Claim, ledger: Ledger) -> str:
-    """Return on how many other seeds the verdict was the same; empty if on none."""
-    said = came_again(tested, ledger).replace("came again", "is the same")
-    return said.replace("salts", "other seeds")
-
-
 def sample(row: Row, tested: Claim) -> str:
     """Return how many values of which kind a row's number is of."""
     tests = (test for test in tested.tests if test.name == row["test"])
@@ -332,7 +326,7 @@ markup.FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "because": because,
-    "again": again,
+    "again": came_again,
     "chosen": evidence.chosen,
     "counted": _counted,
     "criterion": criterion,
