@@ -1,8 +1,4 @@
-"""From the cells of recorded runs to the values that a procedure judges.
-
-`cells` and `where` of a record choose cells, `reading` repeats them, `each` groups them to cases,
-`with` finds companions, `over` sorts the cells of a case; inputs are expressions evaluated in it.
-"""
+"""From cells of recorded runs, as a record chooses and groups them, to the judged values."""
 
 import sys
 from collections import defaultdict

@@ -33,9 +33,7 @@ def exact(
     """Judge whether something holds in every run and round, or a number is the printed one.
 
     `values` has by how much it is broken, 0 or less where it holds, or the number computed again.
-    The `tolerance` for rounding is relative to `scale`; with 0, values are whole numbers. The
-    digits of `printed`, as "0.167", say how it was rounded, halves up or to even. The statistic is
-    the largest value, n the number of checks.
+    The `tolerance` for rounding is relative to `scale`; with 0, values are whole numbers.
     """
     if printed != "":
         return _printed(number("values", values), printed)
@@ -112,11 +110,8 @@ def curve(
 ) -> Finding:
     """Judge whether a published curve, or number, is one that a run like ours could have given.
 
-    `values` has shape (n_replicates,) or (n_replicates, n_points), `within` the half width of
-    reading from a plot. The statistic is the largest deviation over all points, in standard
-    deviations of all n + 1 curves: each is as likely as another to have the largest, whatever their
-    law (a conformal test; V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random
-    world", 2005). UNDERPOWERED where too few runs could refuse any curve.
+    A conformal test (V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random
+    world", 2005) of the largest deviation in standard deviations; `within` is the reading error.
     """
     values = np.asarray(values)
     samples = numbers("values", values[:, None] if values.ndim == 1 else values, 2, FEWEST)

@@ -65,12 +65,8 @@ def tally(outcomes: Iterable[str]) -> dict[str, int]:
 class Finding:
     """Result of a procedure on one set of data.
 
-    `statistic` is the estimate, NaN where there is none; `low` and `high` are one-sided limits,
-    each at the procedure's level. `n` is the number of replicates (the fewest, where numbers
-    differ), or of checks. `p` is the one-sided p-value of the verdict given, or the smaller of the
-    two that were not small enough for a verdict, None where nothing is random. `verdict` is one of
-    `VERDICTS`, `tags` are of `TAGS`. `also` has numbers beside the statistic that decide nothing.
-    `control` is the control's verdict, and `grade` one of `GRADES`; empty without.
+    `low` and `high` are one-sided limits; `n` counts replicates (the fewest) or checks; `p` is of
+    the verdict given, or the smaller of the two that were not small enough for one.
     """
 
     statistic: float

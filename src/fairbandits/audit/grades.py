@@ -27,11 +27,7 @@ CEILING = 10**7
 def weighed(
     test: Test, finding: Finding, control: Finding | None, data: Mapping[str, Any] | None
 ) -> Finding:
-    """Return a finding with the verdict on its control and its grade (docs/procedures.md).
-
-    `control` is the finding on the control, and `data` what it was made of. TRIVIAL and VACUOUS
-    findings support nothing and are inconclusive.
-    """
+    """Return a finding with its control's verdict and its grade; `data` are the control's."""
     if control is not None:
         finding = replace(finding, control=control.verdict)
     if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
@@ -53,12 +49,7 @@ def weighed(
 
 
 def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
-    """Return whether the claim is not reproduced of its control.
-
-    One that cannot decide fails if its interval leaves out what was found, since one without any
-    effect would else fail by chance; or else by its estimate, at a level of one half. One value in
-    all runs is beyond the bound or not; a difference of 0 is no difference.
-    """
+    """Return whether the claim is not reproduced of its control (docs/procedures.md)."""
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
     claimed, limit = test.settings.get("claim"), control.also.get("limit")
@@ -78,23 +69,18 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
 
 
 def weakest(grades: Iterable[str]) -> str:
-    """Return the weakest of some grades; none if there is none.
-
-    >>> weakest(["exact", "consistent", "measured"])
-    'consistent'
-    """
+    """Return the weakest of some grades; none if there is none."""
     return max(grades, key=("", *GRADES).index, default="")
 
 
 def replicates_needed(
     procedure: str, settings: Mapping[str, Any], finding: Finding, power: float = 0.9
 ) -> float | None:
-    """Return how many replicates decide a question with this power, if the estimate is the truth.
+    """Return how many replicates decide a question with power 0.9, if the estimate is the truth.
 
-    None where the procedure does not average replicates; infinite where no number decides.
-    A limit is z_level standard errors from the estimate, the margin must be z_level +
-    z_power of them away, and these shrink as 1 / sqrt(n). The allowance for skewness shrinks
-    faster, so that the number is on the safe side.
+    None where the procedure does not average replicates; infinite where no number decides. A limit
+    is z_level standard errors away, the margin must be z_level + z_power, and these shrink as
+    1 / sqrt(n). The allowance for skewness shrinks faster, so the number is on the safe side.
     """
     if not 0.5 <= power < 1:
         raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")

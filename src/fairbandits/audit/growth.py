@@ -46,13 +46,9 @@ def slope(
 ) -> Finding:
     """Judge a claim that a mean grows like a power: the slope of log mean on log horizon.
 
-    `values` has the replicates at each of the increasing `horizons`, T or whatever the quantity is
-    claimed to grow with. The fit is by least squares, weighted by the precision of each log mean,
-    1 % at best; limits are those of the linearised slope (`fairbandits.audit.limits`). With as many
-    replicates at all horizons, replicate r at all of them is one unit; else horizons are
-    independent. A finite window cannot refute a claim about a limit, an `asymptotic` one. Means
-    that are not positive cannot be fitted (SIGN): with none positive a claim "at most" holds if
-    that is shown with confidence, with fewer than three there is no verdict.
+    `values` has the replicates at each horizon. With as many at all of them, replicate r at all is
+    one unit; else horizons are independent. Means that are not positive cannot be fitted (SIGN):
+    with none positive a claim "at most" can hold, with fewer than three there is no verdict.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     confidence(level)

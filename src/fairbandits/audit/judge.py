@@ -1,8 +1,4 @@
-"""From the ledger and the recorded runs to findings, and from findings to verdicts.
-
-Both steps are pure functions, and no procedure draws random numbers. A claim fails where a
-dataset is missing, a test breaks or a procedure refuses its data; other claims are left alone.
-"""
+"""From the ledger and the recorded runs to findings, and from findings to verdicts."""
 
 import traceback
 from collections import defaultdict
@@ -53,10 +49,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict(Answer):
-    """Verdict on a claim under one reading, or the joint one under several.
-
-    Its finding, corrected for its family, is none where others judge, or nothing can.
-    """
+    """Verdict on a claim under a reading, or the joint one; no finding where others judge."""
 
     claim: Claim
     outcome: str = ""

@@ -1,8 +1,4 @@
-"""The ledger: every claim of a paper with the rule that judges it, fixed before the data.
-
-settings/records.py says what a record of papers/SLUG/claims.yaml may hold; this module checks that
-rules are complete and names exist.
-"""
+"""The ledger: every claim of a paper with the rule that judges it, fixed before the data."""
 
 import inspect
 from collections.abc import Container, Mapping, Sequence

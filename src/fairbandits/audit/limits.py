@@ -1,10 +1,8 @@
 """Limits and p-values of a mean that hold where replicates are skewed, or nearly all agree.
 
-Student's t is wrong about skewed replicates in the direction of their tail. There limits are those
-of a gamma law with the skewness that the sample's L-moments show (`allowance`, `stretched`; J.
-Hosking, Journal of the Royal Statistical Society B 52, 1990). Where fewer than `CARRIERS`
-replicates carry the variance (`rare`), nothing is said in that direction unless the largest
-possible value is known: then a bet decides (`bet`; I. Waudby-Smith and A. Ramdas, ibid. 86, 2024).
+Limits are those of a gamma law with the skewness that the sample's L-moments show (J. Hosking,
+Journal of the Royal Statistical Society B 52, 1990); of `rare` samples a bet decides (I.
+Waudby-Smith and A. Ramdas, ibid. 86, 2024).
 """
 
 from collections.abc import Sequence
@@ -173,11 +171,7 @@ def hardly_varies(sample: np.ndarray) -> bool:
 
 
 def allowance(sample: np.ndarray) -> float:
-    """Return the skewness that the upper limit of a sample's mean allows for.
-
-    The constants make limits err at most at their level for gamma laws from the normal to the
-    exponential one (`make sizes`). Where most replicates agree, the others decide.
-    """
+    """Return the skewness that the upper limit of a mean allows for; `make sizes` checks it."""
     part = informative_part(sample)
     if part.size < sample.size:
         apart = part - np.median(sample)
@@ -205,10 +199,7 @@ def is_heavy(sample: np.ndarray) -> bool:
 
 
 def l_skewness(sample: np.ndarray) -> float:
-    """Return the ratio of a sample's third and second L-moment; NaN below three replicates.
-
-    It is `scipy.stats.lmoment`, a hundred times as fast.
-    """
+    """Return what `scipy.stats.lmoment` does, a hundred times as fast; NaN below 3 replicates."""
     n, rank = sample.size, np.arange(sample.size)
     if n < 3:
         return np.nan
@@ -219,10 +210,7 @@ def l_skewness(sample: np.ndarray) -> float:
 
 
 def stretched(quantile: float, skew: float) -> float:
-    """Return the quantile of a mean's t with so large a skewness, in the direction of the tail.
-
-    Cornish and Fisher's first term, and a second one fitted to gamma laws; `skew` is the mean's.
-    """
+    """Return a quantile by Cornish and Fisher's first term, and one fitted to gamma laws."""
     return quantile + skew * (2 * quantile**2 + 1) / 6 + skew**2 * quantile**3 / 5
 
 
@@ -243,10 +231,8 @@ def bet(sample: np.ndarray, value: float, level: float, most: float | None) -> t
 def betting_p_value(sample: np.ndarray, value: float, most: float) -> float:
     """Return the p-value that a mean is below a value, by betting against a mean of at least that.
 
-    A bettor who stakes a fraction u of their capital on (value - x) / (most - value) before each
-    replicate x holds prod(1 + u (value - x) / (most - value)) at the end. If the mean is `value` or
-    more, the expected capital is at most 1, and by Markov's inequality one over the capital is a
-    p-value, whatever the law. The capital is spread over several fractions u beforehand.
+    A stake of a fraction u on (value - x) / (most - value) before each replicate x leaves a capital
+    that is expected to be at most 1 if the mean is `value` or more (Markov's inequality).
     """
     if value > most:
         return LEAST_P

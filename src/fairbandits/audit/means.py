@@ -1,9 +1,4 @@
-"""The procedure `mean`: whether means are below, above or near what they are compared with.
-
-Every claim about expectations is a set of contrasts, one at each point (a round, an arm), claimed
-to be at least 0: bound - x of a bound, a - b of a comparison, x - low * y and high * y - x of an
-equivalence. The limits of each are those of `fairbandits.audit.limits`.
-"""
+"""The procedure `mean`: whether means are below, above or near what they are compared with."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -51,11 +46,8 @@ def mean(
     """Judge whether an expectation is at most, at least or about equal to what it is put against.
 
     `values` has shape (n_replicates,) or (n_replicates, n_points); `against` is a bound, one for
-    each point, or other replicates, the same ones if `paired`. `least` and `most` are the ends of
-    possible values, or differences. A difference below `materiality` times the mean size of the two
-    does not count; `ratio` or `difference` are the ends of what counts as equal. Reproduced when
-    each contrast is above 0 at the full level; not reproduced when one is below 0 at the level
-    divided by their number (Bonferroni), which the two of an equivalence do not need.
+    each point, or other replicates; `least` and `most` are the ends of possible values, or
+    differences. `ratio` or `difference` are the ends of what counts as equal.
     """
     one_of("claim", claim, ("at most", "at least", "equal"))
     confidence(level)
@@ -178,11 +170,7 @@ def _equal(
     ratio: Sequence[float] | None,
     difference: Sequence[float] | None,
 ) -> Finding:
-    """Judge whether two means are about equal: two one-sided tests (TOST).
-
-    one / other > r is tested as one - r * other > 0, so that nothing is divided by. Limits of a
-    ratio are the ratios that this test does not refute.
-    """
+    """Judge whether two means are about equal: one / other > r is tested as one - r * other > 0."""
     one = _one_point("values", values)
     if (ratio is None) == (difference is None):
         raise ValueError("either ratio or difference is needed, and not both")

@@ -22,11 +22,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Return adjusted p-values, in the order given (S. Holm, Scand. J. Statist. 6, 1979).
-
-    >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return adjusted p-values, in the order given (S. Holm, Scand. J. Statist. 6, 1979)."""
     p = numbers("p_values", p_values)
     if p.min() < 0 or p.max() > 1:
         raise ValueError(f"p_values must be in [0, 1], got {p.min()} to {p.max()}")
@@ -40,10 +36,9 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
     """Return a family's findings after Holm's correction, with adjusted p-values.
 
-    A verdict that does not survive is inconclusive, HOLM; findings without a p-value are not
-    random, and pass. Readings of a claim (keys are pairs) with the same finding count once. The
-    p-values are one-sided and of the verdict given: of two directions one is always right, so that
-    K claims have K verdicts that could be wrong (J. P. Shaffer, Annals of Statistics 8, 1980).
+    Readings of a claim (keys are pairs) with the same finding count once. Of two directions one is
+    always right, so K claims have K verdicts that could be wrong (J. P. Shaffer, Annals of
+    Statistics 8, 1980).
     """
     confidence(level)
     tests: dict[Key, Hashable] = {}

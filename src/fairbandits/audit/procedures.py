@@ -1,7 +1,4 @@
-"""The five procedures that a ledger can name: pure functions from data to a `Finding`.
-
-Settings, fixed beforehand, are keyword-only; data that cannot be judged raise ValueError.
-"""
+"""The five procedures that a ledger can name: pure functions from data to a `Finding`."""
 
 import inspect
 from collections.abc import Callable, Mapping

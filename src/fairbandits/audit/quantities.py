@@ -61,10 +61,7 @@ def _unit(text: str) -> str:
 
 
 def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -> Quantity:
-    """Return name and unit of the number of a test's findings, with the ledger's policy labels.
-
-    In a `row` with a limit the number is that of the values alone.
-    """
+    """Return name and unit of a test's number; in a `row` with a limit, of the values alone."""
     said, inputs, procedure = _Words(test, ledger), test.inputs, test.procedure
     claimed = test.settings.get("claim", "")
     above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")

@@ -1,8 +1,4 @@
-"""Findings and verdicts as rows, and tables of rows as Parquet files.
-
-A row is a mapping with the columns of `SCHEMAS`. A file has all of them, its footer what it was
-made from. A committed table (`fairbandits.audit.tables`) is a projection.
-"""
+"""Findings and verdicts as rows, mappings with the columns of `SCHEMAS`, and as Parquet files."""
 
 import hashlib
 import json

@@ -218,8 +218,7 @@ def what_if(
 ) -> str:
     """Return the verdicts on a claim, or on what it is an alias of, as it is and with changes.
 
-    A change is ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``,
-    with a value in YAML; ConfigError for an unknown setting, and an invalid or unchanged value.
+    A change is ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``.
     """
     claims = claims_of(ledgers)
     expect_known(claim, claims, f"no claim {claim!r}")
@@ -283,10 +282,7 @@ def _meant(claim: Claim, name: str) -> list[str]:
 def _judged(
     config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
 ) -> tuple[list[list[dict[str, Any]]], Made]:
-    """Return the verdict rows on each version of a claim by the data at hand, and their origin.
-
-    Findings on the other claims of a family that is corrected together are of the last audit.
-    """
+    """Return the verdict rows on versions of a claim by the data at hand; its family's are kept."""
     same, paper = claims[0], ledger.paper
     family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
     of_family = replace(ledger, claims=family)

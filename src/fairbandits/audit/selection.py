@@ -1,8 +1,4 @@
-"""The worst of several arms, instances or policies, chosen and tested on different replicates.
-
-Chosen because its mean is the largest, a column's mean is too large: of five equal ones it is
-beyond its 99 % limit in 5 % of samples. A bound is tested on all columns at once instead.
-"""
+"""The worst of several columns, chosen on half of the replicates and tested on the others."""
 
 from typing import Literal
 
@@ -17,9 +13,6 @@ def held_out(
     """Return the index of the worst column by the first half of the replicates, and its other half.
 
     `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides.
-
-    >>> held_out(np.array([[1, 5], [2, 6], [3, 0], [4, 0]]))
-    (1, array([0, 0]))
     """
     one_of("worst", worst, ("largest", "smallest"))
     samples = np.asarray(samples)

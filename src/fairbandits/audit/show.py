@@ -101,10 +101,7 @@ def explanation(
     findings: Sequence[Row] | None,
     width: int,
 ) -> str:
-    """Return all about one claim, then its figure and data, and the command that judges it again.
-
-    `rows` are its verdicts, headline first, and `findings` those of all claims.
-    """
+    """Return all about one claim, its figure and data, and the command that judges it again."""
     figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
     facts = [("figure", figure)] if claim.figure else []
     for name in claim.experiments:

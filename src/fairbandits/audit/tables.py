@@ -1,8 +1,4 @@
-"""The committed tables: findings and verdicts as CSV files, which the ledgers complete.
-
-Their columns are `COMMITTED`, their numbers have six digits, so that no difference between versions
-of a library shows.
-"""
+"""The committed tables: findings and verdicts as CSV files, which the ledgers complete."""
 
 import csv
 import io
@@ -148,10 +144,7 @@ def csv_of(rows: Iterable[Row], kind: str) -> str:
 
 
 def lines_of(path: Path, kind: str, ledgers: Ledgers, paper: str = "") -> list[dict[str, str]]:
-    """Return the lines of a committed table, of all papers or one; StoreError for other columns.
-
-    A line of no known claim is of the paper with its rules; ``id`` is called ``claim``, as in rows.
-    """
+    """Return the lines of a committed table, of all papers or one; StoreError for other columns."""
     if not path.is_file():
         raise StoreError(f"{path} does not exist; `fairbandits replicate audit` makes it")
     with path.open(encoding="utf-8", newline="") as file:

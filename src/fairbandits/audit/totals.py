@@ -84,15 +84,7 @@ def standing(claim: Claim) -> dict[str, str]:
 
 
 def totals(headlines: Iterable[Row]) -> Totals:
-    """Return the totals of claims from headlines: `standing`, ``verdict`` and ``grade``.
-
-    Claims of no text, as a user's own, have no ``basis``.
-
-    >>> one = {"left_out": "", "basis": "printed", "verdict": "reproduced", "grade": "exact"}
-    >>> print(totals([one, one | {"basis": "lost"}, one | {"left_out": "alias"}]))
-    2 claims that the audited text makes, of which 1 rests on printed words: 2 reproduced \
-(2 exact); left out: 1 alias
-    """
+    """Return the totals of claims from headlines; claims of no text have no ``basis``."""
     rows = list(headlines)
     counting = [row for row in rows if not row["left_out"]]
     reasons = Counter(row["left_out"] for row in rows)
@@ -137,10 +129,7 @@ CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
 def criteria(
     claims: Mapping[str, Claim], heads: Iterable[Row], findings: Iterable[Row] | None
 ) -> list[list[str]]:
-    """Return a table of rates of success by several criteria, so that no single rule makes one.
-
-    A criterion is met by a claim that it applies to when all deciding cases meet it.
-    """
+    """Return rates of success by several criteria; a claim needs all its deciding cases."""
     counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
     kinds = {(key, test.name): _kind(test) for key in counted for test in claims[key].tests}
     cases: dict[tuple[str, str], list[Row]] = {}

@@ -78,12 +78,7 @@ def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def readings_in_words(rows: Sequence[Row]) -> str:
-    """Return in a few words the readings under which a claim's headline holds; empty without any.
-
-    >>> head, one, other = ({"reading": name, "verdict": "reproduced"} for name in ("", "a", "b"))
-    >>> readings_in_words([head, one, other])
-    'under both readings'
-    """
+    """Return in a few words the readings under which a headline holds; empty without any."""
     found = under_readings(rows)
     names = [name.replace("_", " ") for some in found.values() for name in some]
     if rows[0]["verdict"] == DEPENDS and found:

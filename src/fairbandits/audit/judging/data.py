@@ -21,10 +21,7 @@ from fairbandits.settings.schemas import ConfigError
 
 
 def rehearse(rules: Rules) -> None:
-    """Play every policy for a few rounds, and ask every question.
-
-    It finds errors before any data exist: its seed is another, and it reports no result.
-    """
+    """Play every policy for a few rounds on another seed, and ask every question: errors show."""
     config = rules.small()
     with tempfile.TemporaryDirectory() as folder:
         simulate(config, Path(folder), 1)
@@ -42,10 +39,7 @@ def rehearse(rules: Rules) -> None:
 
 
 def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
-    """Simulate the missing runs, and return whether there were any.
-
-    Finished parts of an interrupted simulation are kept. A policy's error is a ConfigError.
-    """
+    """Simulate the missing runs, and return whether there were any; finished parts are kept."""
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
     evidence = Evidence(config, OWN, results)
     lacking = [one for one in config.experiments if evidence.problem(one)]

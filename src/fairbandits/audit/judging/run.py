@@ -1,7 +1,4 @@
-"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written.
-
-The history of a folder has the rules frozen there, when, and what was seen of the data afterwards.
-"""
+"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -91,11 +88,7 @@ def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
 
 
 def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yield each difference of newer rules from older ones, a line each.
-
-    >>> list(changes({"replicates": 20, "claims": {}}, {"replicates": 50, "claims": {}}))
-    ['replicates: 20, then 50']
-    """
+    """Yield each difference of newer rules from older ones, a line each."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             here = f"{place}.{key}".lstrip(".")
@@ -131,11 +124,7 @@ def judged(
     say: Callable[[str], None] = lambda words: None,
     progress: bool = False,
 ) -> str:
-    """Freeze a file's rules, simulate, judge its claims, write all of it, and return the verdicts.
-
-    A number as `seed` makes them exploratory. If a claim fails, StoreError is raised and no verdict
-    is written.
-    """
+    """Freeze a file's rules, simulate, judge its claims, write all of it; return the verdicts."""
     rules = check(file, seed)
     history, place = freeze(out, rules)
     own = history[place]
