@@ -152,7 +152,7 @@ def test_companions_have_the_replicates_that_both_have(evidence):
     }
     (found,) = asked(evidence, **record)
     assert len(found.data["values"]) == len(found.data["against"]) == 3
-    (apart,) = asked(evidence, **record, paired=False)
+    (apart,) = asked(evidence, **record, settings={"paired": False})
     assert [len(apart.data[name]) for name in ("values", "against")] == [4, 3]
 
 

@@ -14,9 +14,8 @@ from fairbandits.audit import run, show
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.records import read, write
 from fairbandits.audit.tables import committed as committed_claims
-from fairbandits.audit.tables import csv_of
+from fairbandits.audit.tables import csv_of, stands_for
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import stands_for
 from fairbandits.cli.main import main
 from fairbandits.settings.schemas import ROOT
 

@@ -13,7 +13,7 @@ import pytest
 import real
 import shrunk
 from fairbandits.audit import run
-from fairbandits.audit.cases import Question
+from fairbandits.audit.cases import Question, questions
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -24,7 +24,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.judge import answers, asked, judge
+from fairbandits.audit.judge import answers, judge
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.records import Made, answer_of, read, verdict_row, write, write_findings
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
@@ -66,12 +66,13 @@ def asking(*means, readings=("",), eaches=("",), limit=1.0):
     return estimator
 
 
-def asks(estimators):
+def asks(ledgers, estimators):
     """Return what puts the questions of these estimators; without one as the record says."""
+    of_test = {id(ledgers["banditq"].test(*key)): one for key, one in estimators.items()}
 
-    def ask(claim, test, evidence):
-        estimator = estimators[claim.id, test.name]
-        return estimator(evidence) if estimator else asked(claim, test, evidence)
+    def ask(test, readings, evidence):
+        estimator = of_test[id(test)]
+        return estimator(evidence) if estimator else questions(test, readings, evidence)
 
     return ask
 
@@ -82,7 +83,7 @@ def judged(tmp_path):
 
     def function(claims, estimators):
         ledgers = ledgers_of(config(), tmp_path, claims)
-        found = answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators))
+        found = answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(ledgers, estimators))
         return {(row.claim.id, row.reading): row for row in judge(ledgers, list(found))}
 
     return function
@@ -328,7 +329,7 @@ def test_a_failure_is_no_verdict_and_the_claims_own(changes, estimator, words, j
 def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
     ledgers = ledgers_of(config(), tmp_path, {"t-a": claim(**REPEATED)})
     estimators = {("t-a", "mean"): asking(0.5, math.nan, 0.7, eaches="abc")}
-    found = list(answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(estimators)))
+    found = list(answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(ledgers, estimators)))
     assert [one.finding is None for one in found] == [False, True, False]
     (row,) = judge(ledgers, found)
     assert row.outcome == FAILED
@@ -385,7 +386,7 @@ def test_order_does_not_matter(tmp_path, monkeypatch):
     forth, back = (
         list(answers(ledgers["banditq"], Nothing(tmp_path), ask=ask))
         for one in (estimator, backwards)
-        for ask in [asks(dict.fromkeys([(key, "mean") for key in claims], one))]
+        for ask in [asks(ledgers, dict.fromkeys([(key, "mean") for key in claims], one))]
     )
     shuffled = random.Random(1).sample(back, len(back))
     assert judge(ledgers, forth) == judge(ledgers, shuffled)
@@ -435,7 +436,7 @@ REAL_ESTIMATORS = {
 def real_answers(folder, results, estimators=REAL_ESTIMATORS):
     ledgers = ledgers_of(config(), folder, REAL_CLAIMS)
     evidence = Evidence(config(), "banditq", results)
-    found = list(answers(ledgers["banditq"], evidence, ask=asks(estimators)))
+    found = list(answers(ledgers["banditq"], evidence, ask=asks(ledgers, estimators)))
     return ledgers, found, evidence
 
 

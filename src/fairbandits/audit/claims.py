@@ -70,7 +70,6 @@ class Test:
     keep: str = ""  # expression for the replicates that count
     #: coordinates, or an expression for each reading; empty if cells belong to all of them
     reading: str | Sequence[str] | Mapping[str, Any] = ""
-    paired: bool = True  # whether replicates of a cell and its companions belong together
     control: Selection | None = None  # cells that take the place of its own
     name: str = ""
     rule: str = ""
@@ -80,6 +79,11 @@ class Test:
     decides: bool = True
     meaning: str = ""  # of a test that does not decide: what it asks, in words
     uncontrolled: str = ""  # why it has no control
+
+    @property
+    def paired(self) -> bool:
+        """Whether replicates of a cell and its companions belong together."""
+        return self.settings.get("paired", True)
 
     @property
     def selections(self) -> list[Selection]:

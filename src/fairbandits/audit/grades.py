@@ -20,8 +20,8 @@ AGREEING = ("slope", "curve")
 FAR_OFF, LOOSE = 0.01, 0.1
 #: Key in `also` of an undecided finding: the number of replicates that would decide it.
 NEEDED = "n that decides"
-#: Largest number of replicates that is tried.
-CEILING = 10**7
+#: Largest number of replicates that is tried, and the power that is wanted.
+CEILING, POWER = 10**7, 0.9
 
 
 def weighed(
@@ -61,9 +61,8 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
             return True
     elif is_difference and control.statistic == 0:
         return True
-    takes = parameters_of(test.procedure)
     changes = {"level": 0.5, "asymptotic": False}
-    known = changes.keys() & {*takes.settings, *takes.optional_settings}
+    known = changes.keys() & parameters_of(test.procedure)["settings"].keys()
     settings = dict(test.settings) | {name: changes[name] for name in known}
     return PROCEDURES[test.procedure](**data, **settings).verdict == NOT_REPRODUCED
 
@@ -74,18 +73,16 @@ def weakest(grades: Iterable[str]) -> str:
 
 
 def replicates_needed(
-    procedure: str, settings: Mapping[str, Any], finding: Finding, power: float = 0.9
+    procedure: str, settings: Mapping[str, Any], finding: Finding
 ) -> float | None:
-    """Return how many replicates decide a question with power 0.9, if the estimate is the truth.
+    """Return how many replicates decide a question if the estimate is the truth.
 
     None where the procedure does not average replicates; infinite where no number decides. A limit
     is z_level standard errors away, the margin must be z_level + z_power, and these shrink as
     1 / sqrt(n). The allowance for skewness shrinks faster, so the number is on the safe side.
     """
-    if not 0.5 <= power < 1:
-        raise ValueError(f"power must be at least 0.5 and less than 1, got {power!r}")
     if procedure == "share":
-        return _of_a_proportion(finding.statistic, settings, power)
+        return _of_a_proportion(finding.statistic, settings)
     if procedure not in ("slope", "mean"):
         return None
     value, claim = finding.statistic, settings.get("claim")
@@ -97,7 +94,7 @@ def replicates_needed(
     # the ends of the values that support the claim
     low, high = -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
     level = scipy.stats.norm.ppf(settings["level"])
-    stretch = 1 + scipy.stats.norm.ppf(power) / level
+    stretch = 1 + scipy.stats.norm.ppf(POWER) / level
 
     def needed(half: float, gap: float) -> float:
         if not (gap > 0 and np.isfinite(half)):
@@ -115,7 +112,7 @@ def replicates_needed(
     return needed(up, low - value) if value < low else needed(down, value - high)
 
 
-def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) -> float:
+def _of_a_proportion(share: float, settings: Mapping[str, Any]) -> float:
     """Return the least number of replicates with which Clopper and Pearson's limit decides."""
     end, alpha = float(settings["limit"]), 1 - settings["level"]
     if share == end:
@@ -127,7 +124,7 @@ def _of_a_proportion(share: float, settings: Mapping[str, Any], power: float) ->
         n = np.arange(start, start + size)
         # successes from which on a share of `end` is refused
         least = scipy.stats.binom.isf(alpha, n, end) + 1
-        enough = (least <= n) & (scipy.stats.binom.sf(least - 1, n, share) >= power)
+        enough = (least <= n) & (scipy.stats.binom.sf(least - 1, n, share) >= POWER)
         if enough.any():
             return float(n[enough.argmax()])
         start, size = start + size, 2 * size

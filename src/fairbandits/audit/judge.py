@@ -30,8 +30,6 @@ from fairbandits.settings.schemas import ConfigError
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
 
-Asking = Callable[[Claim, Test, Evidence], Iterator[Question]]
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -58,12 +56,8 @@ class Verdict(Answer):
     headline: bool = False  # whether it stands for the claim
 
 
-def asked(claim: Claim, test: Test, evidence: Evidence) -> Iterator[Question]:
-    yield from questions(test, claim.readings, evidence)
-
-
 def answers(
-    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Asking = asked
+    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Callable = questions
 ) -> Iterator[Answer]:
     """Yield the findings on a paper's claims, or on some, in the order of the ledger."""
     for claim in ledger.claims.values():
@@ -79,11 +73,11 @@ def answers(
             yield from _of_test(claim, test, evidence, ask)
 
 
-def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Asking) -> list[Answer]:
+def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Callable) -> list[Answer]:
     evidence.read.clear()
     found: list[Answer] = []
     try:
-        for question in ask(claim, test, evidence):
+        for question in ask(test, claim.readings, evidence):
             if any((one.reading, one.each) == (question.reading, question.each) for one in found):
                 raise ValueError(
                     f"there are two questions with reading {question.reading!r} and each "

@@ -145,7 +145,7 @@ def _test(
     procedure, inputs = rule["procedure"], block["inputs"]
     settings = rule.get("settings", {}) | block.get("settings", {})
     family = content["families"].get(record.get("family"))
-    if family and "level" in parameters_of(procedure).settings:
+    if family and "level" in parameters_of(procedure)["settings"]:
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
     _check_known("inputs", inputs, procedure, place)
@@ -168,7 +168,6 @@ def _test(
         procedure,
         Selection.named(asks.get("with", {})),
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
-        paired=settings.get("paired", True),
         control=Selection.of(asks["control"]) if "control" in asks else None,
         name=name,
         rule=block["rule"],
@@ -184,7 +183,7 @@ def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
     """Return a test with some of its settings replaced; ConfigError, naming `place`, if invalid."""
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
-    return replace(test, settings=settings, paired=settings.get("paired", True))
+    return replace(test, settings=settings)
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:
@@ -204,16 +203,12 @@ def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complet
 def _check_known(
     key: str, given: Mapping[str, Any], procedure: str, place: str, *, complete: bool = True
 ) -> None:
-    takes = parameters_of(procedure)
-    what, needed, more = {
-        "settings": ("setting", takes.settings, takes.optional_settings),
-        "inputs": ("data", takes.data, takes.optional_data),
-    }[key]
+    takes, what = parameters_of(procedure)[key], {"settings": "setting", "inputs": "data"}[key]
     for name in given:
-        if name not in (*needed, *more):
-            near = meant(name, (*needed, *more))
+        if name not in takes:
+            near = meant(name, list(takes))
             raise ConfigError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
-    missing = ", ".join(name for name in needed if name not in given)
+    missing = ", ".join(name for name, needed in takes.items() if needed and name not in given)
     _need(not (complete and missing), f"{place}: {procedure} needs {missing} in its {key}")
 
 

@@ -1,31 +1,22 @@
 """Several findings: of one claim, and of a family of claims (Holm's correction)."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    confidence,
-    numbers,
-    one_of,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 
 #: Share of cells that must be won for a claim of "always".
 ALWAYS = 2 / 3
-Key = TypeVar("Key", bound=Hashable)
+#: A claim and a reading.
+Key = tuple[str, str]
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """Return adjusted p-values, in the order given (S. Holm, Scand. J. Statist. 6, 1979)."""
-    p = numbers("p_values", p_values)
-    if p.min() < 0 or p.max() > 1:
-        raise ValueError(f"p_values must be in [0, 1], got {p.min()} to {p.max()}")
+    p = np.asarray(p_values, float)
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
     adjusted = np.empty_like(p)
@@ -36,19 +27,15 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
     """Return a family's findings after Holm's correction, with adjusted p-values.
 
-    Readings of a claim (keys are pairs) with the same finding count once. Of two directions one is
-    always right, so K claims have K verdicts that could be wrong (J. P. Shaffer, Annals of
-    Statistics 8, 1980).
+    Readings of a claim with the same finding count once. Of two directions one is always right, so
+    K claims have K verdicts that could be wrong (J. P. Shaffer, Annals of Statistics 8, 1980).
     """
-    confidence(level)
-    tests: dict[Key, Hashable] = {}
-    for key, one in findings.items():
-        if one.p is not None:
-            # as text, where NaN equals NaN
-            same = repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict))
-            tests[key] = (key[0], same) if isinstance(key, tuple) else key
-    if not tests:
-        return dict(findings)
+    # as text, where NaN equals NaN
+    tests = {
+        key: (key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict)))
+        for key, one in findings.items()
+        if one.p is not None
+    }
     p_values = {test: findings[key].p for key, test in tests.items()}
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     corrected = dict(findings)
@@ -63,16 +50,9 @@ def combine(
 ) -> Finding:
     """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
 
-    It is the weakest of those that must agree ("all"), the strongest of those of which one is
-    enough ("any"), or the weakest of the wins that are needed: "universal" is reproduced when none
-    is lost and at least `ALWAYS` are won, with the p-value (n - k + 1) p_(k) (Y. Benjamini and R.
-    Heller, Biometrics 64, 2008). A single one decides against the others after Holm's correction.
-    Number, limits, n and tags are the finding's own, the p-value is the claim's.
+    "universal" is reproduced when none is lost and at least `ALWAYS` are won, with the p-value
+    (n - k + 1) p_(k) (Y. Benjamini and R. Heller, Biometrics 64, 2008).
     """
-    one_of("how", how, ("all", "any", "universal"))
-    confidence(level)
-    if not findings:
-        raise ValueError("findings must have at least 1 entries, got 0")
     together, alone = (NOT_REPRODUCED, REPRODUCED) if how == "any" else (REPRODUCED, NOT_REPRODUCED)
     # a finding without a p-value is not random
     p = np.array([0.0 if one.p is None else one.p for one in findings])

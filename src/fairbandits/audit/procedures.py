@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairbandits.audit.exact import curve, exact, share
 from fairbandits.audit.finding import Finding
@@ -23,23 +23,13 @@ STATISTICS = {
 }
 
 
-class Parameters(NamedTuple):
-    """Data and settings of a procedure, required and optional."""
-
-    data: tuple[str, ...]
-    optional_data: tuple[str, ...]
-    settings: tuple[str, ...]
-    optional_settings: tuple[str, ...]
-
-
-def parameters_of(name: str) -> Parameters:
-    """Return a procedure's parameters."""
-    kinds: dict[tuple[bool, bool], list[str]] = {}
+def parameters_of(name: str) -> dict[str, dict[str, bool]]:
+    """Return whether a procedure needs each of its inputs, and each of its settings."""
+    found: dict[str, dict[str, bool]] = {"inputs": {}, "settings": {}}
     for one in inspect.signature(PROCEDURES[name]).parameters.values():
-        place = (one.kind is one.KEYWORD_ONLY, one.default is not one.empty)
-        kinds.setdefault(place, []).append(one.name)
-    places = ((False, False), (False, True), (True, False), (True, True))
-    return Parameters(*(tuple(kinds.get(place, ())) for place in places))
+        kind = "settings" if one.kind is one.KEYWORD_ONLY else "inputs"
+        found[kind][one.name] = one.default is one.empty
+    return found
 
 
 def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> dict[str, float]:

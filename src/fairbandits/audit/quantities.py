@@ -85,9 +85,11 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
-    """Return name and unit of the number in a row of a claim's tests; None if it has none."""
-    own = (one for one in tested.tests if one.name == row["test"] and row["statistic"] is not None)
-    return next((quantity(one, ledger, row) for one in own), None)
+    """Return name and unit of a row's number, if it has one; short tables name its rule alone."""
+    if row["statistic"] is None:
+        return None
+    own = (one for one in tested.tests if row.get("test", one.name) == one.name)
+    return next((quantity(one, ledger, row) for one in own if one.rule == row["rule"]), None)
 
 
 def p_value(value: float | None) -> str:

@@ -116,8 +116,9 @@ def finding_row(ledger: Ledger, one: Answer, made: Made = Made()) -> dict[str, A
 
 
 def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
-    claim, ledger = one.claim, tables.judging(one.claim.id, ledgers)
-    test = ledger.test(claim.alias_of or claim.id, one.test) or _NO_TEST
+    claim, tested = one.claim, tables.stands_for(one.claim, ledgers)
+    ledger = ledgers[tested.paper]
+    test = ledger.test(tested.id, one.test) or _NO_TEST
     row = {"claim": claim.id, "headline": one.headline, "verdict": one.outcome}
     row |= {name: getattr(claim, name) for name in ("paper", *tables.OF_CLAIM)}
     return row | _judged(one, test, ledger, made) | {"tags": [*one.tags], "grade": one.grade}
@@ -249,7 +250,9 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
         if other := tables.other_claims(lines, kind, ledgers, paper):
             yield f"{path} has other claims, readings or tests than the ledgers: {other}"
             return
-        digests = {(tables.judging(one["claim"], ledgers).paper, one["rules"]) for one in lines}
+        claims = claims_of(ledgers)
+        tested = ((tables.stands_for(claims[one["claim"]], ledgers), one["rules"]) for one in lines)
+        digests = {(claim.paper, rules) for claim, rules in tested}
         parts = _parts_beside(path)
     else:
         footer = _footer(path, kind)

@@ -10,7 +10,7 @@ from typing import Any
 from fairbandits.audit import records, show, words
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
-from fairbandits.audit.finding import FAILED
+from fairbandits.audit.finding import FAILED, OUTCOMES
 from fairbandits.audit.judge import Answer, answers, judge
 from fairbandits.audit.ledger import load_ledgers, with_settings
 from fairbandits.audit.procedures import STATISTICS, parameters_of
@@ -18,7 +18,6 @@ from fairbandits.audit.quantities import quantity
 from fairbandits.audit.records import Made, answer_of, read, verdict_row
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
 from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
-from fairbandits.audit.totals import criteria
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
@@ -52,7 +51,7 @@ def find(
     only: Sequence[str] = (),
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    show.check_choice(list(ledgers), paper, None)
+    expect_known(paper, ledgers, f"no claims of paper {paper!r}")
     ledger = ledgers[paper]
     for one in only:
         expect_known(one, ledger.claims, f"{paper} has no claim {one!r}")
@@ -134,7 +133,11 @@ def claims_words(
     every = claims_of(ledgers)
     if claim is not None:
         expect_known(claim, every, f"no claim {claim!r}")
-    show.check_choice(list(ledgers), paper, verdict)
+    if paper is not None:
+        expect_known(paper, ledgers, f"no claims of paper {paper!r}")
+    outcome = verdict and verdict.replace("-", " ").replace("_", " ").lower()
+    if outcome not in (None, *OUTCOMES):
+        raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
     verdicts = latest_verdicts(config, ledgers, results)
     papers = [every[claim].paper] if claim else [paper] if paper else list(ledgers)
     stale_ones = [one for one in papers if verdicts.problems[one]]
@@ -142,7 +145,9 @@ def claims_words(
     left_out = [] if anyway else stale_ones
     if left_out and (claim or as_json or len(left_out) == len(papers)):
         raise StoreError(_refusal(reasons, claim, papers[0]))
-    rows = show.chosen(verdicts.rows, claim, paper, verdict)
+    wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    rows = [row for row in verdicts.rows if wanted.items() <= row.items()]
     rows = [row for row in rows if row["paper"] not in left_out]
     seed = chosen_seed(rows)
     findings = verdicts.findings(ledgers) if claim or as_json else None
@@ -168,20 +173,6 @@ def claims_words(
         where = {row["paper"] for row in rows if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
-
-
-def criteria_words(configs: Sequence[Path], paper: str | None, results: Path | None) -> str:
-    """Return a table of each paper's rates by several criteria of success, or of one paper."""
-    config, ledgers = load(configs)
-    show.check_choice(list(ledgers), paper, None)
-    verdicts = latest_verdicts(config, ledgers, results)
-    findings, claims, parts = verdicts.findings(ledgers), claims_of(ledgers), []
-    for one in [paper] if paper else ledgers:
-        if reasons := verdicts.problems[one]:
-            raise StoreError(_refusal(reasons))
-        table = criteria(claims, show.chosen(verdicts.rows, None, one, None), findings)
-        parts.append("\n".join([ledgers[one].title, *words.aligned(table)]))
-    return "\n\n".join([*parts, f"From {verdicts.place}."])
 
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
@@ -268,7 +259,7 @@ def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str
 def _meant(claim: Claim, name: str) -> list[str]:
     """Return the names of the deciding tests with a setting; ConfigError if there are none."""
     takes = ((test.name, parameters_of(test.procedure)) for test in claim.tests if test.decides)
-    allowed = [f"{test}.{one}" for test, given in takes for one in (*given[2], *given[3])]
+    allowed = [f"{test}.{one}" for test, given in takes for one in given["settings"]]
     own = [one.partition(".")[0] for one in allowed if name in (one, one.partition(".")[2])]
     if not own:
         near = meant(name, allowed).partition("; known")[0]

@@ -9,19 +9,17 @@ from typing import Any
 from fairbandits.audit import words
 from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
-from fairbandits.audit.finding import OUTCOMES
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.measures import functions, measures
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import unit
+from fairbandits.audit.quantities import quantity_of
 from fairbandits.audit.records import finding_row, finite
-from fairbandits.audit.tables import NUMBERS, Row
+from fairbandits.audit.tables import NUMBERS, Row, stands_for
 from fairbandits.audit.totals import Totals, left_out, totals
-from fairbandits.audit.words import interval, stands_for, test_of
+from fairbandits.audit.words import interval
 from fairbandits.numerals import significant
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.schemas import ConfigError, meant
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
@@ -31,28 +29,7 @@ def tally(rows: Iterable[Row]) -> Totals:
     return totals(row for row in rows if row["headline"])
 
 
-def check_choice(papers: Sequence[str], paper: str | None, verdict: str | None) -> None:
-    """Raise ConfigError, naming the nearest, if a paper or verdict does not exist."""
-    if paper is not None and paper not in papers:
-        raise ConfigError(f"no claims of paper {paper!r}{meant(paper, papers)}")
-    if verdict is not None and _typed(verdict) not in OUTCOMES:
-        raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
-
-
-def chosen(
-    rows: Sequence[Row], claim: str | None, paper: str | None, verdict: str | None
-) -> list[Row]:
-    """Return the headlines of a claim, a paper or a verdict, or of all."""
-    wanted = {"claim": claim, "paper": paper, "verdict": verdict and _typed(verdict)}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
-    return [row for row in rows if row["headline"] and wanted.items() <= row.items()]
-
-
-def _typed(verdict: str) -> str:
-    return verdict.replace("-", " ").replace("_", " ").lower()
-
-
-def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> str:
+def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
@@ -62,9 +39,9 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers | None = None) -> 
         lines.append(f"{paper}: {listed}{counted}")
         # what the text does not claim is in a table of its own
         if counting := [row for row in own if not row["left_out"]]:
-            lines += [*_table(counting, width, ledgers or {}), ""]
+            lines += [*_table(counting, width, ledgers), ""]
         if others := [row for row in own if row["left_out"]]:
-            lines += ["in no total:", *_table(others, width, ledgers or {}), ""]
+            lines += ["in no total:", *_table(others, width, ledgers), ""]
     return "\n".join(lines).rstrip() or "no claim"
 
 
@@ -87,10 +64,9 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
 
 
 def _unit(row: Row, ledgers: Ledgers) -> str:
-    if row["statistic"] is None or row["paper"] not in ledgers:
-        return ""
-    test = test_of(row, stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers))
-    return unit(test) if test else ""
+    tested = stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers)
+    what = quantity_of(row, tested, ledgers[tested.paper])
+    return what.unit if what else ""
 
 
 def explanation(

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from fairbandits.audit.claims import Claim, Ledger, Ledgers
+from fairbandits.audit.claims import Claim, Ledgers
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.totals import standing
 from fairbandits.data.store import StoreError, replacing
@@ -46,11 +46,9 @@ def committed(ledgers: Ledgers) -> dict[str, Claim]:
     return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
 
 
-def judging(claim: str, ledgers: Ledgers) -> Ledger:
-    """Return the ledger with a claim's tests; for an alias, that of the claim it stands for."""
-    own = next(ledger for ledger in ledgers.values() if claim in ledger.claims)
-    other = own.claims[claim].alias_of
-    return judging(other, ledgers) if other else own
+def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
+    """Return the claim itself or, for an alias, the claim that it stands for."""
+    return claims_of(ledgers)[claim.alias_of] if claim.alias_of else claim
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:

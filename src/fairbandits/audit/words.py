@@ -13,9 +13,9 @@ from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import case, p_of_claim, p_value, quantity
+from fairbandits.audit.quantities import case, p_of_claim, p_value, quantity, quantity_of
 from fairbandits.audit.rejudge import came_again
-from fairbandits.audit.tables import Row, claims_of
+from fairbandits.audit.tables import Row, stands_for
 from fairbandits.audit.totals import left_out
 from fairbandits.numerals import significant
 from fairbandits.settings.formulas import plain
@@ -190,17 +190,6 @@ def replicates_that_decide(row: Row) -> str:
     return f"about {more} would decide it, if the estimate is the true value"
 
 
-def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
-    """Return the claim itself or, for an alias, the claim that it stands for."""
-    return claims_of(ledgers)[claim.alias_of] if claim.alias_of else claim
-
-
-def test_of(row: Row, tested: Claim) -> Test | None:
-    """Return the test of a row's number; short tables name its rule alone."""
-    own = [one for one in tested.tests if row.get("test", one.name) == one.name]
-    return next((one for one in own if one.rule == row["rule"]), None)
-
-
 class Section(NamedTuple):
     """A part of a text: facts, without those that are empty, a table with its header, and YAML."""
 
@@ -268,8 +257,7 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     if row["reading"]:
         yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
     if significant(row["statistic"]):
-        test = test_of(row, tested)
-        what = quantity(test, ledger, row) if test else None
+        what = quantity_of(row, tested, ledger)
         said = f"{significant(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
         yield "number", ", ".join(filter(None, [said, p_of_claim(row, tested, ledger)]))
         yield "of what", what and str(what)

@@ -110,7 +110,6 @@ def record(configs, verdicts, findings, out):
     "claims --paper fair_ucb --verdict inconclusive",
     "claims fairucb-thm2-bound",
     "claims banditq-prop2-violation --set margin=0.02",
-    "claims --paper banditq --criteria",
     "claims --json",
 )
 @CONFIGS
@@ -122,10 +121,9 @@ def record(configs, verdicts, findings, out):
 @options.paper_option("Only claims of this paper.")
 @option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 @option("--json", "as_json", is_flag=True, help="As JSON.")
-@option("--criteria", is_flag=True, help="Rates of reproduction by several criteria, side by side.")
 @options.RESULTS
 @option("--anyway", is_flag=True, help="Show stale verdicts too, marked as such.")
-def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, anyway):
+def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
     """List the claims with their verdicts, or explain one CLAIM.
 
     The verdicts are from the results on disk or, without results, from the committed tables. They
@@ -135,11 +133,7 @@ def claims(configs, claim, changes, paper, verdict, as_json, criteria, results, 
 
     if claim and (paper or verdict):
         raise UsageError("give CLAIM, or --paper and --verdict")
-    if criteria:
-        if claim or verdict or changes or as_json or anyway:
-            raise UsageError("--criteria goes with --paper and --results alone")
-        echo(run.criteria_words(configs, paper, results))
-    elif changes:
+    if changes:
         if not claim or as_json or anyway:
             raise UsageError("--set is for one CLAIM, without --json and --anyway")
         echo(run.what_if(*run.load(configs), claim, changes, results))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.tables import Row
-from fairbandits.audit.words import BASES, stands_for
+from fairbandits.audit.tables import Row, stands_for
+from fairbandits.audit.words import BASES
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
 from fairbandits.settings.records import Notable, check
