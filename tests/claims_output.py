@@ -73,7 +73,6 @@ class VerdictsOutput(Model):
     source: m.Words  # the file that the verdicts come from
     scale: m.choice("paper", "smoke")  # of the datasets behind them
     exploratory: bool  # a seed does not follow from the rules
-    stale: list[m.Words]  # why the verdicts are stale; only --anyway shows such
     claims: list[ClaimVerdict]  # in the order of the ledgers
 
 

@@ -38,7 +38,7 @@ LEDGERS = {
 SEED = 20240811
 NAME = "oracle_lfg"
 PLACE = f"banditq/{NAME}.parquet"
-WAY_OUT = "; `fairbandits replicate audit` makes it anew, and --anyway shows it as it is"
+WAY_OUT = "; `fairbandits replicate audit` makes it anew"
 
 
 @pytest.fixture(autouse=True)
@@ -118,24 +118,13 @@ def refused(*words):
     return result.stderr.splitlines()[-1].removeprefix("Error: ")
 
 
-def stale_and_anyway(problem, *words):
-    """Check that verdicts are refused for a reason, and shown with it when they are wanted."""
-    line = refused(*words)
-    assert line == f"{problem}{WAY_OUT}"
-    lines = said(*words, "--anyway").splitlines()
-    assert f"Stale: {problem}." in lines[:3]
-    assert any("banditq-abs-targets" in line for line in lines)
-    content = json.loads(said(*words, "--anyway", "--json"))
-    assert problem in content["stale"]
-    claims_output.check(content)
-
-
 def test_fresh_verdicts_are_shown(results):
     lines = said("--results", results).splitlines()
     assert lines[0].startswith(f"Exploratory: the data have seed {SEED}, which does not follow")
     assert "Stale" not in "\n".join(lines)
     content = json.loads(said("--results", results, "--json"))
-    assert (content["exploratory"], content["stale"]) == (True, [])
+    assert content["exploratory"] is True
+    claims_output.check(content)
 
 
 @pytest.mark.parametrize("name", ["verdicts", "findings", "banditq"])
@@ -170,11 +159,11 @@ def test_other_data_than_the_verdicts(results, made):
     put(made / "other", results)
     now = hashed(results)
     assert was != now
-    stale_and_anyway(
+    problem = (
         f"{results}/audit/verdicts.parquet is stale: {PLACE} in {results} has other content than "
-        f"its verdicts were made from (hash {was}, now {now})",
-        *("--results", results),
+        f"its verdicts were made from (hash {was}, now {now})"
     )
+    assert refused("--results", results) == f"{problem}{WAY_OUT}"
 
 
 def test_the_same_data_made_anew_is_the_same(results, made):
@@ -190,11 +179,11 @@ def test_data_of_other_code(results, monkeypatch):
     file = results / PLACE
     run_, code = next(iter(read_footer(file)["codes"].items()))
     monkeypatch.setattr(datasets, "code_of", lambda spec: "f" * 16)
-    stale_and_anyway(
+    problem = (
         f"{results}/audit/verdicts.parquet is stale: {file} is stale: code {code} made {run_}, "
-        f"this is {'f' * 16}",
-        *("--results", results),
+        f"this is {'f' * 16}"
     )
+    assert refused("--results", results) == f"{problem}{WAY_OUT}"
 
 
 def test_a_replay_of_other_code(results):
@@ -223,16 +212,15 @@ def test_other_rules(results, ledgers):
         f"changed since (digest {was}, now {'e' * 16}) ({len(LEDGERS)} reasons in all){WAY_OUT}"
     )
     assert refused("--results", results) == problem
-    assert said("--results", results, "--anyway").count("Stale: ") == len(LEDGERS)
 
 
 def test_other_audit_code(results, monkeypatch):
     was = records.audit_code()
     monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
-    stale_and_anyway(
-        f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}",
-        *("--results", results),
+    problem = (
+        f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}"
     )
+    assert refused("--results", results) == f"{problem}{WAY_OUT}"
 
 
 # ------------------------------------------------------------------------- the committed table
@@ -270,7 +258,6 @@ def test_the_committed_table_of_other_rules(committed, ledgers):
         assert line.endswith(WAY_OUT)
     line = refused(*committed, "fairucb-thm2-bound")
     assert "`fairbandits audit fair_ucb --only fairucb-thm2-bound` judges it" in line
-    assert "Stale: " in said(*committed, "--anyway")
     # and no other paper's claims are refused with them
     text = said(*committed)
     (line,) = (one for one in text.splitlines() if why in one)

@@ -126,7 +126,6 @@ def claims_words(
     verdict: str | None,
     as_json: bool,
     results: Path | None,
-    anyway: bool = False,
 ) -> str:
     """Return a list of claims with their verdicts, or an explanation of one claim."""
     config, ledgers = load(configs)
@@ -140,11 +139,10 @@ def claims_words(
         raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
     verdicts = latest_verdicts(config, ledgers, results)
     papers = [every[claim].paper] if claim else [paper] if paper else list(ledgers)
-    stale_ones = [one for one in papers if verdicts.problems[one]]
-    reasons = list(dict.fromkeys(why for one in stale_ones for why in verdicts.problems[one]))
-    left_out = [] if anyway else stale_ones
+    left_out = [one for one in papers if verdicts.problems[one]]
     if left_out and (claim or as_json or len(left_out) == len(papers)):
-        raise StoreError(_refusal(reasons, claim, papers[0]))
+        reasons = dict.fromkeys(why for one in left_out for why in verdicts.problems[one])
+        raise StoreError(_refusal(list(reasons), claim, papers[0]))
     wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
     wanted = {name: value for name, value in wanted.items() if value is not None}
     rows = [row for row in verdicts.rows if wanted.items() <= row.items()]
@@ -153,7 +151,7 @@ def claims_words(
     findings = verdicts.findings(ledgers) if claim or as_json else None
     if as_json:
         facts = {"source": verdicts.place, "scale": verdicts.scale}
-        facts |= {"exploratory": bool(seed), "stale": reasons}
+        facts["exploratory"] = bool(seed)
         return show.as_json(rows, verdicts.rows, findings, ledgers, facts)
     if claim is None:
         text = show.listing(rows, width(), ledgers)
@@ -167,8 +165,7 @@ def claims_words(
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
-    above = [f"Stale: {why}." for why in reasons] if anyway else []
-    above += [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
+    above = [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
     if seed:
         where = {row["paper"] for row in rows if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
@@ -177,10 +174,8 @@ def claims_words(
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
     more = f" ({len(reasons)} reasons in all)" if len(reasons) > 1 else ""
-    ways = [ANEW, "--anyway shows it as it is"]
-    if claim:
-        ways.insert(1, f"`fairbandits audit {paper} --only {claim}` judges it on the data at hand")
-    return f"{reasons[0]}{more}; {', '.join(ways[:-1])}, and {ways[-1]}"
+    alone = f", and `fairbandits audit {paper} --only {claim}` judges it on the data at hand"
+    return f"{reasons[0]}{more}; {ANEW}{alone if claim else ''}"
 
 
 def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
@@ -273,21 +268,13 @@ def _meant(claim: Claim, name: str) -> list[str]:
 def _judged(
     config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
 ) -> tuple[list[list[dict[str, Any]]], Made]:
-    """Return the verdict rows on versions of a claim by the data at hand; its family's are kept."""
+    """Return the verdict rows on versions of a claim, judged with its family, and their origin."""
     same, paper = claims[0], ledger.paper
     family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
-    of_family = replace(ledger, claims=family)
     others: list[Answer] = []
     if ledger.families[same.family].correction == "holm":
-        file = results / "audit" / "findings.parquet"
-        if not file.is_file():
-            raise StoreError(
-                f"{file} does not exist, and {same.id} is judged together with the other claims of "
-                f"its family; {ANEW}"
-            )
-        rows = read(file, {paper: of_family}, "findings", anyway=True).rows
-        rows = [row for row in rows if of_family.test(row["claim"], row["test"])]
-        others = [answer_of(row) for row in rows if row["claim"] != same.id]
+        found, _, _ = find(config, {paper: replace(ledger, claims=family)}, paper, results)
+        others = [one for one in found if one.claim != same.id]
     judged = []
     for claim in claims:
         alone = {paper: replace(ledger, claims=family | {claim.id: claim})}

@@ -122,8 +122,7 @@ def record(configs, verdicts, findings, out):
 @option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
 @option("--json", "as_json", is_flag=True, help="As JSON.")
 @options.RESULTS
-@option("--anyway", is_flag=True, help="Show stale verdicts too, marked as such.")
-def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
+def claims(configs, claim, changes, paper, verdict, as_json, results):
     """List the claims with their verdicts, or explain one CLAIM.
 
     The verdicts are from the results on disk or, without results, from the committed tables. They
@@ -134,11 +133,11 @@ def claims(configs, claim, changes, paper, verdict, as_json, results, anyway):
     if claim and (paper or verdict):
         raise UsageError("give CLAIM, or --paper and --verdict")
     if changes:
-        if not claim or as_json or anyway:
-            raise UsageError("--set is for one CLAIM, without --json and --anyway")
+        if not claim or as_json:
+            raise UsageError("--set is for one CLAIM, without --json")
         echo(run.what_if(*run.load(configs), claim, changes, results))
     else:
-        echo(run.claims_words(configs, claim, paper, verdict, as_json, results, anyway))
+        echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
 
 
 @command("check-claims")
