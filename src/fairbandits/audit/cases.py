@@ -21,8 +21,8 @@ from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.data.provenance import remembered
 from fairbandits.rationals import rational
 
-#: Data parameters with one number for each point, and those of which one number is for all.
-POINTS, ENDS = ("horizons", "printed", "within"), ("most", "least", "within")
+#: Inputs that are numbers, whatever the runs.
+NUMBERS = ("horizons", "printed", "within", "most", "least")
 #: Coordinates in which a control differs because its policy does.
 OF_POLICY = ("policy", "label", "feedback")
 
@@ -96,17 +96,13 @@ class CaseScope:
         known = remembered(f"words-{self.evidence.paper}", "")
         seeds = [self.evidence.seed for _ in word.found]
         key = " ".join([name, *map(repr, [*arguments, *seeds]), _libraries()])
-        if key not in known:
-            found = word.called(self, arguments)
-            if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
-                known[key] = [found.dtype.str, found.shape, found.ravel().tolist()]
-            elif type(found) in (bool, int, float):
-                known[key] = found
-            return found
-        if not isinstance(known[key], list):
-            return known[key]
-        kind, shape, values = known[key]
-        return np.array(values, kind).reshape(shape)
+        if key in known:
+            kind, shape, values = known[key]
+            return np.array(values, kind).reshape(shape)
+        found = word.called(self, arguments)
+        if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
+            known[key] = [found.dtype.str, found.shape, found.ravel().tolist()]
+        return found
 
 
 def _needs_no_run(word: measures.Word) -> bool:
@@ -396,7 +392,7 @@ def _value(test: Test, given: Any, scope: CaseScope) -> Any:
 
 
 def _shaped(procedure: str, name: str, parts: list[np.ndarray]) -> Any:
-    is_fact = name in (*POINTS, *ENDS)
+    is_fact = name in NUMBERS
     if procedure == "exact" and not is_fact:  # a number computed again
         (one,) = parts
         return float(one.item())

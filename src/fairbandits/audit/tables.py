@@ -10,10 +10,8 @@ from typing import Any
 
 from fairbandits.audit.claims import Claim, Ledgers
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.totals import standing
+from fairbandits.audit.totals import Row, standing
 from fairbandits.data.store import StoreError, replacing
-
-Row = Mapping[str, Any]
 
 NUMBERS = ("statistic", "low", "high", "n", "p")
 LISTS = ("tags", "data")

@@ -8,8 +8,8 @@ from typing import Any
 from fairbandits.audit import finding
 from fairbandits.audit.claims import Claim, Test
 
+#: A finding or a verdict by its columns.
 Row = Mapping[str, Any]
-
 INCONSISTENCY, ALIAS, JUDGED_BY_OTHERS = "inconsistency", "alias", "judged by other claims"
 REPORTED, DEFINITION = "merely reported", "definition"
 #: Reasons why claims are in no total, in the order of the text, with their plurals.

@@ -2,8 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,8 +58,7 @@ class Rules:
         horizons = enumerate(listed(self.content["horizon"]), start=1)
         horizon = [min(2 * arms + 50 * number, one) for number, one in horizons]
         rehearsed = dict(self.content) | {"horizon": horizon, "replicates": 2}
-        with _as_paper(rehearsed, self.file) as (config, _):
-            return replace(config, seed=0)
+        return replace(_as_paper(rehearsed, self.file)[0], seed=0)
 
 
 def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
@@ -85,8 +83,7 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
         digest = rules_digest(content)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
-    with _as_paper(content, file) as (config, root):
-        ledger = load_ledgers(config, root)[OWN]
+    config, ledger = _as_paper(content, file)
     own = tuple(replace(one, origin=digest) for one in config.experiments)
     config = replace(config, seed=seed, rules={OWN: digest}, experiments=own)
     return Rules(file, content, config, replace(ledger, digest=digest), tuple(sources.values()))
@@ -177,17 +174,16 @@ def _complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {**given, "readings": given.get("readings", {}), **shared, "claims": claims}
 
 
-@contextmanager
-def _as_paper(content: Mapping[str, Any], file: Path) -> Iterator[tuple[Config, Path]]:
-    """Give the runs of a paper with this content, and its root; errors name the user's file."""
+def _as_paper(content: Mapping[str, Any], file: Path) -> tuple[Config, Ledger]:
+    """Return the runs and the ledger of a paper with this content; errors name the user's file."""
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     blocks = {name: _block(name, content) for name in content["instances"]}
     facts = {"paper": OWN, "title": content["title"]}
+    ledger = {name: content[name] for name in ("readings", "families", "rules", "claims")}
     parts = {
         "experiments": facts | {"experiments": {SUITE: {"instances": blocks}}},
-        "claims": facts
-        | {name: content[name] for name in ("readings", "families", "rules", "claims")},
+        "claims": facts | ledger,
     }
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "papers" / OWN
@@ -196,7 +192,8 @@ def _as_paper(content: Mapping[str, Any], file: Path) -> Iterator[tuple[Config, 
             text = yaml.safe_dump(part, sort_keys=False, allow_unicode=True)
             (home / f"{name}.yaml").write_text(text, encoding="utf-8")
         try:
-            yield build_config(settings, str(file), Path(folder)), Path(folder)
+            config = build_config(settings, str(file), Path(folder))
+            return config, load_ledgers(config, Path(folder))[OWN]
         except ConfigError as error:
             raise ConfigError(_placed(str(error), content, str(file))) from None
 
