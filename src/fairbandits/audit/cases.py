@@ -63,7 +63,6 @@ class CaseScope:
         return replace(self, cell=self.find(self.cell, name), group=())
 
     def stacked(self) -> tuple["CaseScope", ...]:
-        """Return the scopes of all cells that are stacked, in their order."""
         if not self.group:
             raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: see `over`")
         return self.group

@@ -250,7 +250,6 @@ class Ledger:
         return self.title.partition(":")[0]
 
     def test(self, claim: str, name: str) -> Test | None:
-        """Return the test of a claim with this name, if there is one."""
         tests = self.claims[claim].tests if claim in self.claims else ()
         return next((test for test in tests if test.name == name), None)
 

@@ -114,21 +114,18 @@ def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndar
 
 
 def number(name: str, value: object) -> float:
-    """Return a finite number as a double, or raise ValueError."""
     if np.ndim(value):
         raise ValueError(f"{name} must be one number, got {np.size(value)}")
     return float(numbers(name, [value])[0])
 
 
 def one_of(name: str, value: object, allowed: Sequence) -> None:
-    """Raise ValueError unless a setting has one of the allowed values."""
     if value not in allowed:
         listed = ", ".join(repr(one) for one in allowed)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}")
 
 
 def confidence(level: float) -> float:
-    """Return a level of confidence, or raise ValueError unless it is in [0.5, 1)."""
     if not 0.5 <= number("level", level) < 1:
         raise ValueError(f"level must be at least 0.5 and less than 1, got {level!r}")
     return level

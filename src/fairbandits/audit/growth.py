@@ -152,7 +152,6 @@ def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, 
 
 
 def _described(horizons: np.ndarray, means: np.ndarray) -> Mapping[str, float]:
-    """Return the means, their window, the local exponents, and their change per decade."""
     also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
     also |= {"first horizon": float(horizons[0]), "last horizon": float(horizons[-1])}
     for start, (t, mean) in enumerate(zip(horizons, means, strict=True)):

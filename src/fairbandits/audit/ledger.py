@@ -180,7 +180,6 @@ def _test(
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
-    """Return a test with some of its settings replaced; ConfigError, naming `place`, if invalid."""
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
     return replace(test, settings=settings)
@@ -258,7 +257,6 @@ def _experiments(paper: str, config: Config) -> list[str]:
 
 
 def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
-    """Check that runs with the coordinates and readings that a test names are configured."""
     for selection in test.selections:
         names = selection.experiments or test.cells.experiments
         experiments = [one for name in names for one in config.named(claim.paper, name)]
@@ -280,7 +278,6 @@ def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
 
 
 def _check_changes(changes: Sequence[Deviation], names: Sequence[str], where: str) -> None:
-    """Check that changes are in order of time, and that what they name exists."""
     names, earlier = list(dict.fromkeys([ALL_CLAIMS, *names])), ""
     for order, change in enumerate(changes):
         place, now = f"{where}: changes.{order}", change.when

@@ -58,7 +58,6 @@ class Skewed(NamedTuple):
         return self._p_value(-distance, self.up)
 
     def above(self, distance: float) -> float:
-        """Return the p-value that the truth is above the value, at a distance from the estimate."""
         return self._p_value(distance, self.down)
 
     def _p_value(self, score: float, skew: float) -> float:
@@ -95,7 +94,6 @@ def mean_test(
     least: float | None = None,
     most: float | None = None,
 ) -> MeanTest:
-    """Return limits of a mean, and the p-values that it is below, and above, a value."""
     confidence(level)
     if sample.size < 2:
         raise ValueError(f"a mean needs at least 2 replicates, got {sample.size}")

@@ -122,7 +122,6 @@ def _against(against: Any, values: np.ndarray) -> tuple[np.ndarray | None, np.nd
 
 
 def _ends(name: str, ends: Ends, points: int) -> list[float | None]:
-    """Return the smallest or largest possible value at each point."""
     if np.ndim(ends) == 0:
         return [None if ends is None else number(name, ends)] * points
     array = numbers(name, ends)

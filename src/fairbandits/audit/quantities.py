@@ -201,7 +201,6 @@ class _Words:
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
     def _side(self, value: Any) -> str:
-        """Return the words of a side of a comparison, in brackets if it is a sum."""
         sums = isinstance(value, str) and isinstance(parse(value).tree, ast.BinOp)
         sums = sums and isinstance(parse(value).tree.op, ast.Add | ast.Sub)
         return f"({self.of(value)})" if sums else self.of(value)

@@ -292,7 +292,6 @@ def _names(was: Mapping[str, str], digest: str, ledger: Ledger) -> str:
 
 
 def write_parts(folder: Path, ledgers: Ledgers) -> None:
-    """Write the parts behind the digests of the committed tables."""
     parts = {paper: deciding_under(ledger).parts for paper, ledger in ledgers.items()}
     lines = ([paper, *one] for paper, own in parts.items() for one in own.items())
     tables.write_text(folder / PARTS_TABLE, tables.csv_text([OF_PARTS, *lines]))

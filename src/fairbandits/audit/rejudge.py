@@ -57,7 +57,6 @@ def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
 
 
 def data_of(ledger: Ledger, config: Config) -> list[str]:
-    """Return the datasets that a ledger's claims read, relative to the folder of results."""
     tests = [test for one in ledger.claims.values() for test in one.tests]
     names = dict.fromkeys(name for test in tests for name in test.experiments)
     read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
@@ -80,7 +79,6 @@ def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
 
 
 def summary(salt: str, found: Sequence[Again]) -> list[str]:
-    """Return how many verdicts came again under a salt, and those that did not."""
     agree = sum(one.agrees for one in found)
     primary = [one.agrees for one in found if one.primary]
     lines = [

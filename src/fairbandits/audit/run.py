@@ -38,7 +38,6 @@ def width() -> int:
 
 
 def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
-    """Return the configuration and the ledgers of the papers that have one."""
     config = load_config(configs)
     return config, load_ledgers(config)
 

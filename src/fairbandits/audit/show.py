@@ -91,7 +91,6 @@ def explanation(
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
-    """Return findings as text, test by test."""
     parts = []
     for place in dict.fromkeys((one.claim, one.test) for one in answers):
         own = [finding_row(ledger, one) for one in answers if (one.claim, one.test) == place]
@@ -107,7 +106,6 @@ def as_json(
     ledgers: Ledgers,
     facts: Mapping[str, Any],
 ) -> str:
-    """Return claims, from their headlines, as JSON."""
     of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "exploratory")
     of_claim += ("part", "figure", "basis", "reconstructed", "alias_of", "judged_by")
     of_row = ("reading", "verdict", "grade", "tags", *NUMBERS, "rule", "rule_version", "data")

@@ -119,7 +119,6 @@ def _of_other_content(
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
-    """Return the problems of the verdicts on disk, and of the committed ones."""
     ledgers, results = load_ledgers(config), config.results
     names = ("verdicts", "findings", *ledgers)
     files = [results / "audit" / f"{name}.parquet" for name in names]

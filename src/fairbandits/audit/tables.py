@@ -96,7 +96,6 @@ def written_out(places: Iterable[str]) -> list[str]:
 
 
 def short(value: float | None) -> str:
-    """Return a number of a committed table as text; empty for none."""
     if value is None or math.isnan(value):
         return ""
     return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"

@@ -35,7 +35,6 @@ class Totals:
     grades: dict[str, dict[str, int]]  # `counted` by grade too
 
     def __str__(self) -> str:
-        """Return the totals in words."""
         words = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"

@@ -56,7 +56,6 @@ def limits(row: Row, between: str = " to ") -> str:
 
 
 def interval(row: Row) -> str:
-    """Return the limits of a row's number in brackets."""
     said = limits(row, ", ")
     return said and f"[{said}]"
 
@@ -90,7 +89,6 @@ def readings_in_words(rows: Sequence[Row]) -> str:
 
 
 def basis(claim: Claim) -> str:
-    """Return what the judged statement rests on; empty if it is printed."""
     if claim.basis == "printed":
         return ""
     return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
@@ -298,7 +296,6 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
 
 
 def as_text(parts: Iterable[Section], width: int) -> str:
-    """Return sections as text of at most `width` columns, where words allow it."""
     texts = []
     for part in parts:
         lines = [part.title] if part.title else []
@@ -330,6 +327,5 @@ def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[s
 
 
 def markdown_table(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table as lines of Markdown."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
     return [*lines[:1], *(["|" + "---|" * len(table[0])] if table else []), *lines[1:]]

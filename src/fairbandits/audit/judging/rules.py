@@ -90,7 +90,6 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
 
 
 def _instance(block: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return an instance as plain facts, whether it is named or described."""
     ways = [name for name in ("named", "means", "arms") if name in block]
     if len(ways) != 1:
         raise ConfigError(
