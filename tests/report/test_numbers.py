@@ -80,7 +80,6 @@ def test_numbers_come_from_tables_and_findings(place):
     one, two, three, four = (found[name] for name in entries)
     assert (one.value, one.text) == (2.5, "2.50")
     assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
-    assert one.unit == "pulls"
     assert (two.value, two.text) == (25.0, "25")
     assert three.text == "1 234.5"
     assert four.text == "+1.0"

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from IPython.display import Markdown
 
@@ -69,30 +69,22 @@ def resting(audit: Audit) -> dict[str, list[str]]:
 
 def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     """Return all claims that rest on a claim, directly or through others, the nearest first."""
-    found = dict.fromkeys(above.get(claim, []))
-    queue = list(found)
-    for one in queue:  # grows on the way
-        queue += [key for key in above.get(one, []) if key not in found]
-        found |= dict.fromkeys(queue)
-    return list(found)
+    found = list(above.get(claim, []))
+    for one in found:  # grows on the way
+        found += [key for key in above.get(one, []) if key not in found]
+    return found
 
 
-@dataclass(frozen=True)
-class Branch:
+class Branch(NamedTuple):
     """A claim, and the claims that rest on it; `again` where these stand at an earlier place."""
 
     claim: str
     above: list["Branch"]
-    again: bool = False
+    again: bool
 
 
 def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[Branch]:
-    """Return claims with all that rests on them, each part once.
-
-    >>> (base,) = branches("a", {"a": ["b", "c"], "b": ["c"], "c": ["d"]}, set())
-    >>> [(one.claim, len(one.above), one.again) for one in base.above]
-    [('b', 1, False), ('c', 0, True)]
-    """
+    """Return claims with all that rests on them, each part once."""
     found = []
     for key in claims:
         again = key in seen and key in above
@@ -118,9 +110,7 @@ def taken_along(audit: Audit, paper: str) -> Html:
     above, own = resting(audit), audit.ledgers[paper].claims
     broken = [key for key in own if outcome(audit, key) in BROKEN]
     lines = [(key, over) for key in broken if (over := carried(key, above))]
-    judged = any(key in audit.headlines for key in own)
-    given = {"ledger": audit.ledgers[paper], "lines": lines, "judged": judged}
-    return render("taken_along.html", audit=audit, **given)
+    return render("taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines)
 
 
 markup.FUNCTIONS["outcome"] = outcome

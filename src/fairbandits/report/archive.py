@@ -1,8 +1,4 @@
-"""Pack a finished run into one file, and take results out of it with every hash verified.
-
-The file is a zip archive and an RO-Crate (`fairbandits.report.crate`) with code, locks, data,
-figures, verdicts and site. It has no chunks, since the datasets have all their rows.
-"""
+"""Pack a finished run into one zip file, and take results out of it with every hash verified."""
 
 import os
 import subprocess
@@ -177,12 +173,12 @@ def _move(staged: Path, results: Path) -> None:
     for file in staged.rglob("*"):  # nothing is older than what it was made from
         os.utime(file, (now, now))
     results.mkdir(exist_ok=True)
-    moved: list[Path] = []
+    names = sorted(one.name for one in staged.iterdir())
     try:
-        for one in sorted(staged.iterdir()):
-            one.rename(results / one.name)
-            moved.append(results / one.name)
+        for name in names:
+            (staged / name).rename(results / name)
     except BaseException:  # an interruption too
-        for one in moved:
-            one.rename(staged / one.name)
+        for name in names:
+            if not (staged / name).exists():
+                (results / name).rename(staged / name)
         raise

@@ -17,7 +17,7 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.numerals import number
 from fairbandits.replication.datasets import expect
-from fairbandits.report.markup import FUNCTIONS, Cell, Html, data_table, folded, render
+from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
@@ -183,22 +183,22 @@ def all_standings(page: Shown) -> Html:
         for row in rows.itertuples()
         for terms in [page.arena.of(row.contract)]
     ]
-    html = data_table(header, lines, "standings", selects=header[:5])
+    html = data_table(header, lines, "standings", dict.fromkeys(header[:5], "select"))
     return folded(f"All {len(lines)} standings", html)
 
 
-def _measured(row: Any, name: str) -> Cell:
+def _measured(row: Any, name: str) -> tuple[str, float]:
     """Return a mean with half the width of its interval."""
     mean, high = getattr(row, name), getattr(row, f"{name}_high")
     digits = 1 if max(abs(mean), high - mean) < 1000 else 0
-    return Cell(f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean))
+    return f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean)
 
 
 def cost(page: Shown) -> Html:
     """Return the time of a round of each policy, on the machine that made the tables."""
     rows = page.tables["costs"].sort_values("nanoseconds").drop_duplicates("label")
-    times = zip(rows["label"], rows["nanoseconds"].tolist(), strict=True)
-    lines = [[label, Cell(number(time), time)] for label, time in times]
+    times = rows.set_index("label")["nanoseconds"].items()
+    lines = [(label, (number(time), time)) for label, time in times]
     html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
     return folded("Time of a round of each policy, on the machine that made these tables", html)
 
@@ -216,7 +216,6 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
 
 def files(page: Shown) -> Html:
     """Return the places of the arena's tables."""
-    places = [shown(page.folder / f"{name}.parquet") for name in TABLES]
-    return Html("<p>Tables: {}.</p>").format(
-        Html(", ").join(Html("<code>{}</code>").format(place) for place in places)
-    )
+    places = (shown(page.folder / f"{name}.parquet") for name in TABLES)
+    named = Html(", ").join(map(Html("<code>{}</code>").format, places))
+    return Html("<p>Tables: {}.</p>").format(named)

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
-from fairbandits.audit.tables import VERDICTS_TABLE
+from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows
 from fairbandits.audit.totals import left_out, standing, totals
 from fairbandits.audit.words import limits
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import significant
-from fairbandits.report.edition import rows_of
 from fairbandits.report.findings import NUMBER, load_findings
 from fairbandits.report.markup import render_text
 from fairbandits.report.numbers import texts_of
@@ -31,7 +30,7 @@ LISTED = {
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    table = rows_of(root / "audit" / VERDICTS_TABLE)
+    table = csv_rows(root / "audit" / VERDICTS_TABLE)
     heads = {row["id"]: row for row in table if not row["reading"]}
     rows = {
         paper: [heads[key] | standing(one) for key, one in ledger.claims.items() if key in heads]
@@ -44,7 +43,7 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         "article.md",
         citation=read_yaml(root / "CITATION.cff"),
         version=version("fairbandits"),
-        date=max(row["date"] for row in rows_of(root / "audit" / "runs.csv")),
+        date=max(row["date"] for row in csv_rows(root / "audit" / "runs.csv")),
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         ledgers=ledgers,
         glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in ledgers},

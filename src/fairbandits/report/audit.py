@@ -16,7 +16,7 @@ from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_l
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.tables import Row
+from fairbandits.audit.tables import Row, claims_of
 from fairbandits.audit.totals import Totals
 from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
@@ -52,8 +52,7 @@ class Audit:
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
-        """All claims by their ids."""
-        return {key: one for ledger in self.ledgers.values() for key, one in ledger.claims.items()}
+        return claims_of(self.ledgers)
 
     @cached_property
     def heads(self) -> list[dict[str, Any]]:
@@ -71,7 +70,7 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._by_claim["rows"][claim]
+        return self._by_claim["rows", claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
@@ -94,15 +93,15 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._by_claim["findings"][self.tested(claim).id]
+        return self._by_claim["findings", self.tested(claim).id]
 
     @cached_property
-    def _by_claim(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
-        lists = {"rows": defaultdict(list), "findings": defaultdict(list)}
-        for name, of_claim in lists.items():
-            for row in getattr(self, name):
-                of_claim[row["claim"]].append(row)
-        return lists
+    def _by_claim(self) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
+        found = defaultdict(list)
+        for kind in ("rows", "findings"):
+            for row in getattr(self, kind):
+                found[kind, row["claim"]].append(row)
+        return found
 
 
 def open_audit(results: str | Path) -> Audit:
@@ -133,7 +132,6 @@ def banner(audit: Audit) -> Html | None:
 
 
 def badge(outcome: str, grade: str = "") -> Html:
-    """Return a verdict as a coloured badge, with the grade of its evidence."""
     shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
@@ -177,7 +175,6 @@ def readings(rows: Sequence[Row]) -> Html:
 
 
 def role(row: Row) -> str:
-    """Return a claim's role in its paper."""
     roles = [name for name in ("primary", "exploratory") if row[name]]
     roles += [row["about"]] * (row["about"] != "text")
     return ", ".join(roles) or "other"
@@ -186,17 +183,12 @@ def role(row: Row) -> str:
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
     failed = any(row["verdict"] == finding.FAILED and not row["left_out"] for row in audit.heads)
-    return render(
-        "tally.html",
-        audit=audit,
-        outcomes=[one for one in finding.OUTCOMES if one != finding.FAILED or failed],
-        left_out=totals.LEFT_OUT,
-        tally=show.tally,
-    )
+    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
+    given = {"outcomes": outcomes, "left_out": totals.LEFT_OUT, "tally": show.tally}
+    return render("tally.html", audit=audit, **given)
 
 
 def links(audit: Audit) -> Html | None:
-    """Return links to the table of all claims and to the table of robustness."""
     return render("links.html") if audit.ledgers else None
 
 
@@ -207,29 +199,24 @@ def consequential(audit: Audit) -> Html:
     """
     primary = [row for row in audit.heads if row["primary"] and not row["left_out"]]
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
-    return render(
-        "consequential.html",
-        audit=audit,
-        total=show.tally(primary),
-        found={outcome: _not_reproduced(audit, outcome) for outcome in shown},
-    )
+    found = {outcome: _not_reproduced(audit, outcome) for outcome in shown}
+    return render("consequential.html", audit=audit, total=show.tally(primary), found=found)
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     """Return primary claims with a verdict, no finding twice."""
     rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
-    chosen = {row["claim"] for row in rows if not row["left_out"]}
-    said = set(chosen)
+    said = {row["claim"] for row in rows if not row["left_out"]}
+    shown = []
     for row in rows:
         claim = audit.claims[row["claim"]]
         restates = row["left_out"] in (totals.ALIAS, totals.JUDGED_BY_OTHERS)
-        if restates and claim.about == "text":
-            judges = claim.judged_by or (claim.alias_of,)
-            agreeing = {name for name in judges if audit.headlines[name] == outcome}
-            if not agreeing & said:
-                chosen.add(claim.id)
-                said |= agreeing
-    return [row for row in rows if row["claim"] in chosen]
+        judges = claim.judged_by or (claim.alias_of,)
+        agreeing = {name for name in judges if audit.headlines.get(name) == outcome}
+        if not row["left_out"] or (restates and claim.about == "text" and not agreeing & said):
+            shown.append(row)
+            said |= agreeing
+    return shown
 
 
 def summary(audit: Audit, paper: str) -> Html | None:

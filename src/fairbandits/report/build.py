@@ -1,7 +1,4 @@
-"""Execute the notebooks, and build the report site from them.
-
-Both are reproducible to the byte: they have no times and no places of this machine.
-"""
+"""Execute the notebooks, and build the report site from them, both reproducible to the byte."""
 
 import base64
 import contextlib
@@ -13,8 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,12 +18,15 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from fairbandits.data.store import replacing
+from fairbandits.audit.tables import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page, write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
+
+#: What links can lead to: the pages of each folder.
+Known = Mapping[str, Collection[str]]
 
 HERE = Path(__file__).resolve().parent
 #: The site's folder for the sources of its pages.
@@ -52,24 +51,20 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     """Execute a notebook in its own folder, in this process, and write it with its outputs.
 
-    Papermill puts the parameters in, as a cell of its own. They are folders, relative to the
-    working directory; what the notebook shows names them as given, whatever the project's place.
+    Its parameters are folders; what it shows names them as given, whatever the project's place.
     """
     from papermill.parameterize import parameterize_notebook
 
     notebook = _read(source)
-    cells = [
-        cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ())
-    ]
-    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
-    for name in parameters:
-        if name not in known:
-            has = ", ".join(known) or "none"
-            raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
-    folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
     notebook.metadata.setdefault("papermill", {})
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])
+    cells = [cell.source for cell in notebook.cells if "parameters" in cell.metadata.tags]
+    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
+    for name in parameters.keys() - set(known):
+        has = ", ".join(known) or "none"
+        raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
+    folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
     notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
     for cell in notebook.cells:
         if INJECTED in cell.metadata.tags:
@@ -81,8 +76,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     # a folder comes before the one it is in
     for name, folder in sorted(folders.items(), key=lambda one: len(one[1]), reverse=True):
         text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], parameters[name])
-    with replacing(out) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_text(out, f"{text}\n")
 
 
 def _read(source: Path) -> NotebookNode:
@@ -165,10 +159,10 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         if results and (audit := open_audit(results)).ledgers:
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
-        places = Places((*names, *(GENERATED if pages else ())), frozenset(pages))
+        known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
-            nbformat.write(_page(notebook, places, figures, extra), source / notebook.name)
+            nbformat.write(_page(notebook, known, figures, extra), source / notebook.name)
             bare = _read(notebook)
             for cell in (one for one in bare.cells if one.cell_type == "code"):
                 cell.outputs, cell.execution_count = [], None
@@ -176,44 +170,37 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         shutil.copyfile(HERE / "claims.py", extra / SOURCES / "claims.py")
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
-            file.write_text(places.put_in(text, file.name), encoding="utf-8")
-        _sphinx(Path(scratch), places.pages, pages)
+            file.write_text(_linked(text, known, file.name), encoding="utf-8")
+        _sphinx(Path(scratch), known[""], pages)
         if pages:  # Sphinx made one page for all claims
             template = site / "claims" / "claim.html"
             text = template.read_text(encoding="utf-8")
             template.unlink()
             for name, page in pages.items():
-                body = places.put_in(page.body, f"the page of {name}", "../")
+                body = _linked(page.body, known, f"the page of {name}", "../")
                 whole = text.replace(TITLE, name).replace(BODY, body)
                 template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
-        _take_place(site, out, Path(scratch) / "before")
+        if out.exists():
+            out.rename(Path(scratch) / "before")
+        site.rename(out)
 
 
-@dataclass(frozen=True)
-class Places:
-    """What links can lead to: pages in the order of the menu, and claims that have a page."""
+def _linked(text: str, known: Known, where: str, up: str = "") -> str:
+    """Return the HTML of file `where` with links of the site, whose folder is `up`."""
 
-    pages: tuple[str, ...]
-    claims: frozenset[str]
+    def link(match: re.Match[str]) -> str:
+        folder, name, anchor = match.groups(default="")
+        if name not in known[folder]:
+            hint = meant(name, sorted(known[folder]))
+            raise ValueError(f"{where} links to page {folder + name!r}{hint}")
+        return f'href="{up}{folder}{name}.html{anchor}"'
 
-    def put_in(self, text: str, where: str, up: str = "") -> str:
-        """Return the HTML of file `where` with links of the site, whose folder is `up`."""
-
-        def link(match: re.Match[str]) -> str:
-            folder, name, anchor = match.groups(default="")
-            known = self.claims if folder else self.pages
-            if name not in known:
-                raise ValueError(
-                    f"{where} links to page {folder + name!r}{meant(name, sorted(known))}"
-                )
-            return f'href="{up}{folder}{name}.html{anchor}"'
-
-        return _PAGE.sub(link, text)
+    return _PAGE.sub(link, text)
 
 
-def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> NotebookNode:
+def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookNode:
     """Return a notebook with the site's own places; its images and data go into folder `extra`."""
     page = _read(notebook)
     code = [cell for cell in page.cells if cell.cell_type == "code" and cell.source]
@@ -235,10 +222,11 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         shutil.copyfile(file, extra / "figures" / name)
         return f'{attribute}="figures/{name}"'
 
+    numbers = itertools.count(1)
+
     def picture(found: re.Match[str]) -> str:
-        folder = extra / "pictures"
-        folder.mkdir(parents=True, exist_ok=True)
-        place = f"pictures/{notebook.stem}-{len(list(folder.glob(f'{notebook.stem}-*'))) + 1}.svg"
+        place = f"pictures/{notebook.stem}-{next(numbers)}.svg"
+        (extra / "pictures").mkdir(exist_ok=True)
         (extra / place).write_text(found[0], encoding="utf-8")
         shown = f'<img src="{place}" alt="{found[1]}" loading="lazy" style="width:100%">'
         return f'<a class="fb-image" href="{place}">{shown}</a>'
@@ -249,9 +237,9 @@ def _page(notebook: Path, places: Places, figures: Path, extra: Path) -> Noteboo
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
-                data["text/html"] = places.put_in(markup, str(notebook))
+                data["text/html"] = _linked(markup, known, str(notebook))
     if notebook.stem == "index":
-        others = "\n".join(name for name in places.pages if name != "index")
+        others = "\n".join(name for name in known[""] if name != "index")
         menu = f"```{{toctree}}\n:hidden:\n\n{others}\n```"
         page.cells.append(nbformat.v4.new_markdown_cell(menu, id="menu"))
     return page
@@ -276,10 +264,10 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])
 
+    settings = {"html_extra_path": [str(scratch / "extra")]}
+    folders = source, HERE, site, scratch / "doctrees"
     try:
         with patch_docutils(HERE), docutils_namespace():
-            settings = {"html_extra_path": [str(scratch / "extra")]}
-            folders = source, HERE, site, scratch / "doctrees"
             app = Sphinx(*folders, "html", settings, None, said, freshenv=True)
             app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
             app.connect("html-page-context", add, priority=400)  # before the theme
@@ -320,15 +308,3 @@ def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
         app.env.all_docs[place], app.env.titles[place] = 0, title
         app.builder.indexer.feed(place, f"{place}.md", name, document)
     return []
-
-
-def _take_place(new: Path, out: Path, before: Path) -> None:
-    """Put folder `new` in the place of `out`, or leave `out` as it is."""
-    if out.exists():
-        out.rename(before)
-    try:
-        new.rename(out)
-    except OSError:
-        if before.exists():
-            before.rename(out)
-        raise

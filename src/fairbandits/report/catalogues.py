@@ -1,9 +1,4 @@
-"""What catalogues read: tables as Croissant, and the software as CodeMeta.
-
-References
-----------
-Croissant 1.1, http://mlcommons.org/croissant/1.1; CodeMeta 3.0, https://w3id.org/codemeta/3.0.
-"""
+"""What catalogues read: tables as Croissant 1.1, and the software as CodeMeta 3.0."""
 
 import os
 import tomllib
@@ -24,19 +19,14 @@ from fairbandits.settings.schemas import read_yaml
 
 #: Types of Parquet columns by the first letters of their names; all others are texts.
 TYPES = {
-    "int": mlc.DataType.INTEGER,
-    "uint": mlc.DataType.INTEGER,
-    "double": mlc.DataType.FLOAT,
-    "float": mlc.DataType.FLOAT,
-    "bool": mlc.DataType.BOOL,
+    ("int", "uint"): mlc.DataType.INTEGER,
+    ("double", "float"): mlc.DataType.FLOAT,
+    ("bool",): mlc.DataType.BOOL,
 }
 
 
 def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
-    """Return the description of Parquet tables as JSON-LD, which stands in the folder `home`.
-
-    `tables` are named from the folder of results.
-    """
+    """Return the description of tables, named from the folder of results, that stands in `home`."""
     files, records = [], []
     for name in tables:
         content = (results / name).read_bytes()
@@ -69,7 +59,7 @@ def _records(file: Path, name: str) -> mlc.RecordSet:
     for column in pq.read_schema(file):
         known = column_of(kind, column.name, footer)
         words = (known.meaning, known.unit, known.range) if known else ()
-        kinds = (given for start, given in TYPES.items() if str(column.type).startswith(start))
+        kinds = (given for starts, given in TYPES.items() if str(column.type).startswith(starts))
         fields.append(
             mlc.Field(
                 id=f"{table}/{column.name}",

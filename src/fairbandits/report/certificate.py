@@ -3,7 +3,7 @@
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -34,8 +34,7 @@ def certificate(
 ) -> tuple[str, int]:
     """Return the page, as HTML, and how many problems it has.
 
-    `agree` and `problems` are what `fairbandits verify` says; each output that is committed is
-    compared with the one in git.
+    `agree` and `problems` are what `fairbandits verify` says.
     """
     results = config.results
     tables = [results / one.dataset for one in config.experiments]
@@ -80,7 +79,7 @@ def _git(root: Path, *words: str) -> str:
     return subprocess.run(["git", *words], **how).stdout
 
 
-def _outputs(root: Path) -> Iterable[tuple[str, str, str]]:
+def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
     """Yield name, whether it is as committed, and SHA-256 of each committed output."""
     names = _git(root, "ls-files", "-z", "--", *OUTPUTS).split("\0")[:-1]
     changed = set(_git(root, "diff", "--name-only", "-z", "HEAD", "--", *OUTPUTS).split("\0"))

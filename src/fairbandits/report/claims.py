@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
 from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import Cell, Html, data_table, in_symbols, link_to_claim, render
+from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.models import expect_known
@@ -60,14 +60,13 @@ def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
     }
 
 
-def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> GlossaryFile:
+def load_glossary(paper: str, claims: Collection[str], root: Path = ROOT) -> GlossaryFile:
     """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
     file = paper_file(paper, "glossary", root)
     if not file.is_file():
         return GlossaryFile.model_construct(setting="", terms={})
     where = str(file.relative_to(root))
     glossary = check(read_yaml(file), "glossary", where)
-    claims = list(claims)
     for key in glossary.formulas:
         expect_known(key, claims, f"{where}: formulas: no claim {key!r}")
     return glossary
@@ -97,7 +96,6 @@ class Claims:
 
     @cached_property
     def above(self) -> dict[str, list[str]]:
-        """Claim -> claims that rest directly on it."""
         return resting(self.audit)
 
     def page(self, claim: Claim) -> Html:
@@ -106,21 +104,18 @@ class Claims:
         rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
         head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
         cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
-        named = {
-            test.name: quantities.quantity(test, ledger, row)
-            for test in tested.tests
-            for row in cases
-            if row["test"] == test.name
-        }
+        tests = {test.name: test for test in tested.tests}
+        named = {row["test"]: row for row in cases}
+        named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
         formula = glossary.formulas.get(claim.id, "")
         said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
         near = self.above.get(claim.id, [])
         above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
-        depends = {}
-        if head["verdict"] == finding.DEPENDS:
-            for outcome, keys in words.under_readings(rows).items():
-                under = [ledger.readings.get(key, key).rstrip(".") for key in keys]
-                depends[outcome] = "; or ".join(under) + "."
+        under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
+        depends = {
+            outcome: "; or ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
+            for outcome, keys in under.items()
+        }
         return render(
             "claim.html",
             audit=audit,
@@ -155,45 +150,36 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         said += f"; here are {MOST}, those that speak most against the claim"
         kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
         rows = [rows[k] for k in kept]
-    columns = {
-        "test": [row["test"].replace("_", " ") * (len(tested.tests) > 1) for row in rows],
-        "reading": [row["reading"] for row in rows],
-        "case": [markup.minus(quantities.case(row["each"])) for row in rows],
-        "verdict": [Cell(badge(row["verdict"], row["grade"]), row["verdict"]) for row in rows],
-        "control": [row["control"] for row in rows],
-        "number": [_number_cell(row, "statistic") for row in rows],
-        "lower bound": [_bound_cell(row, "low") for row in rows],
-        "upper bound": [_bound_cell(row, "high") for row in rows],
-        "judged against": [Cell(against(row), row["reference"]) for row in rows],
-        "n": [_number_cell(row, "n") for row in rows],
-        "p of the case alone": [
-            Cell(p_value(row["p"]).removeprefix("= "), row["p"]) for row in rows
-        ],
-    }
-    columns = {
-        name: cells
-        for name, cells in columns.items()
-        if any(one[0] if isinstance(one, Cell) else one for one in cells)
-    }
-    lines = list(zip(*columns.values(), strict=True))
-    buttons = {"verdict": OUTCOMES} if len(rows) > MANY else {}
-    shown = data_table(list(columns), lines, "cases", buttons=buttons)
-    folds = Html("<details><summary>{}</summary>{}</details>")
-    return folds.format(said, shown) if buttons else shown
+    lines = [
+        {
+            "test": (row["test"].replace("_", " ") * (len(tested.tests) > 1), ""),
+            "reading": (row["reading"], ""),
+            "case": (markup.minus(quantities.case(row["each"])), ""),
+            "verdict": (badge(row["verdict"], row["grade"]), row["verdict"]),
+            "control": (row["control"], ""),
+            "number": _number(row, "statistic"),
+            "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
+            "upper bound": ("", None) if row["low"] == row["high"] else _number(row, "high"),
+            "judged against": (against(row), row["reference"]),
+            "n": (words.count(row), row["n"]),
+            "p of the case alone": (p_value(row["p"]).removeprefix("= "), row["p"]),
+        }
+        for row in rows
+    ]
+    header = [name for name in lines[0] if any(line[name][0] for line in lines)]
+    cells = [[line[name] for name in header] for line in lines]
+    if len(rows) <= MANY:
+        return data_table(header, cells, "cases")
+    shown = data_table(header, cells, "cases", {"verdict": "|".join(OUTCOMES)})
+    return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 
 
 def _counted(verdicts: Iterable[str]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in finding.tally(verdicts).items())
 
 
-def _number_cell(row: Row, name: str) -> Cell:
-    value = row[name]
-    shown = significant(value) if name != "n" or value is None else str(value)
-    return Cell(shown, value)
-
-
-def _bound_cell(row: Row, name: str) -> Cell:
-    return Cell("", None) if row["low"] == row["high"] else _number_cell(row, name)
+def _number(row: Row, name: str) -> tuple[str, float | None]:
+    return significant(row[name]), row[name]
 
 
 def against(row: Row) -> str:
@@ -249,76 +235,59 @@ def because(row: Row) -> str:
     )
 
 
-def sample(row: Row, tested: Claim) -> str:
-    """Return how many values of which kind a row's number is of."""
-    tests = (test for test in tested.tests if test.name == row["test"])
-    runs = row["procedure"] != "exact" and any(test.experiments for test in tests)
-    kind = "replicate" if runs else "value"
-    return f"{row['n']} {kind}{'s' * (row['n'] != 1)}"
-
-
 def raised(text: str) -> Html:
-    """Return prose as one line of HTML, with formulas in letters and raised powers.
-
-    >>> print(raised("less than $T^{3/4}$"))
-    less than T<sup>3/4</sup>
-    """
+    """Return prose as one line of HTML, with formulas in letters and raised powers."""
     return Html(POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(in_symbols(text)))))
 
 
 def all_of_them(audit: Audit) -> Html:
     """Return one table of all claims of all papers."""
-    header = ["claim", "paper", "kind", "role", "basis", "verdict", "grade"]
-    header += ["quantity", "number", "bounds", "n"]
+    filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
+    filters["verdict"] = "|".join(OUTCOMES)
+    header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
+    header += ("quantity", "number", "bounds", "n")
     said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
     rows = [
         [
-            Cell(
-                said.format(link_to_claim(claim.id), raised(claim.statement), claim.place),
-                claim.id,
-            ),
+            (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
             audit.ledgers[claim.paper].short_title,
             claim.kind.replace("_", " "),
             role(row),
             BASES[claim.basis],
-            Cell(badge(row["verdict"]), row["verdict"]),
+            (badge(row["verdict"]), row["verdict"]),
             row["grade"],
             of_audit.quantity_of(audit, row),
-            _number_cell(row, "statistic"),
+            _number(row, "statistic"),
             limits(row),
-            _number_cell(row, "n"),
+            (words.count(row), row["n"]),
         ]
         for row in audit.heads
-        for claim in [audit.claims[row["claim"]]]
+        for key, claim in [(row["claim"], audit.claims[row["claim"]])]
     ]
-    filters = {"buttons": {"verdict": OUTCOMES}}
-    filters["selects"] = ("paper", "kind", "role", "basis", "grade")
-    return data_table(header, rows, "claims", ids=list(audit.headlines), **filters)
+    return data_table(header, rows, "claims", filters, audit.headlines)
 
 
 def robustness(audit: Audit, paper: str) -> Html:
     """Return a paper's verdicts under each reading, and what they depend on."""
-    ledger = audit.ledgers[paper]
-    unknown = reconstructed(paper)
+    ledger, unknown = audit.ledgers[paper], reconstructed(paper)
     lines = []
-    for claim in ledger.claims.values():
-        if claim.tests and claim.id in audit.headlines:
-            head, *rows = audit.under_readings(claim.id)
-            under = {row["reading"]: row["verdict"] for row in rows}
-            rests = {key for name in claim.experiments for key in unknown.get(name, ())}
-            apart = words.under_readings(audit.in_words(claim.id))
-            line = {"claim": claim.id, "head": head["verdict"], "apart": apart}
-            lines.append(line | {"under": under, "rests": rests})
-    alone = sum(not (line["under"] or line["rests"]) for line in lines)
-    lines = [line for line in lines if line["under"] or line["rests"]]
-    readings = [key for key in ledger.readings if any(key in line["under"] for line in lines)]
-    settings = sorted(set().union(*(line["rests"] for line in lines)))
+    for key, claim in ledger.claims.items():
+        if claim.tests and key in audit.headlines:
+            head, *rows = audit.under_readings(key)
+            line = {"claim": key, "head": head["verdict"]}
+            line["apart"] = words.under_readings(audit.in_words(key))
+            line["under"] = {row["reading"]: row["verdict"] for row in rows}
+            line["rests"] = set().union(*(unknown.get(name, ()) for name in claim.experiments))
+            lines.append(line)
+    shown = [line for line in lines if line["under"] or line["rests"]]
+    readings = [key for key in ledger.readings if any(key in line["under"] for line in shown)]
+    settings = sorted(set().union(*(line["rests"] for line in shown)))
     heads = [
         (in_symbols(ledger.reading(key)), in_symbols(ledger.readings[key])) for key in readings
     ]
     heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
-    given = {"readings": readings, "settings": settings, "heads": heads, "marks": MARKS}
-    return render("robustness.html", ledger=ledger, lines=lines, alone=alone, **given)
+    given = {"ledger": ledger, "readings": readings, "settings": settings, "heads": heads}
+    return render("robustness.html", lines=shown, alone=len(lines) - len(shown), **given)
 
 
 #: What the page of a claim asks by itself.
@@ -326,14 +295,13 @@ markup.FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "because": because,
-    "again": came_again,
+    "came_again": came_again,
     "chosen": evidence.chosen,
     "counted": _counted,
     "criterion": criterion,
     "kind_of_bounds": evidence.kind_of_bounds,
     "limits": limits,
     "quantities": quantities,
-    "sample": sample,
 }
 
 

@@ -1,17 +1,9 @@
-"""The record of a finished run as a Provenance Run Crate, each job an action.
-
-References
-----------
-RO-Crate 1.1, https://w3id.org/ro/crate/1.1; Workflow RO-Crate 1.0,
-https://w3id.org/workflowhub/workflow-ro-crate/1.0; Process, Workflow and Provenance Run Crate 0.5,
-https://w3id.org/ro/wfrun/provenance/0.5.
-"""
+"""The record of a finished run as a Provenance Run Crate (`PROFILES`), each job an action."""
 
 import json
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -69,10 +61,9 @@ class Entry(NamedTuple):
 def written(
     entries: Mapping[str, Entry], jobs: Sequence["Job"], config: Config, agent: str | None
 ) -> str:
-    """Return the record of a finished run as JSON-LD; `agent` names who ran it.
+    """Return the record of a run as JSON-LD; `entries` are all other files of the crate by place.
 
-    `entries` are the crate's files by place, without this record, and `jobs` name files by their
-    places too. What they read or made and the crate has not is named by a description alone.
+    What `jobs` read or made and the crate has not is named by a description alone.
     """
     if not jobs:
         raise StoreError(
@@ -206,8 +197,7 @@ RECORDS = ".snakemake/metadata"
 LONGEST = 255 - 1
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A job: its rule and command, the files that it read and made, and when it ran."""
 
     rule: str
@@ -225,14 +215,13 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it ran."""
         return (self.end - self.begin).total_seconds()
 
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
-        files = {"reads": self.reads, "makes": self.makes}
-        named = {key: tuple(names.get(one, one) for one in some) for key, some in files.items()}
-        return replace(self, **named)
+        files = self.reads, self.makes
+        reads, makes = (tuple(names.get(one, one) for one in some) for some in files)
+        return self._replace(reads=reads, makes=makes)
 
 
 def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
@@ -244,20 +233,17 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
     waiting, seen = list(files), set()
     while waiting:
         file = waiting.pop()
-        record = None if file in seen else _record(root, file)
-        seen.add(file)
-        if record is None:
+        if file in seen or (record := _record(root, file)) is None:
             continue
+        seen.add(file)
         rule, command, reads = record["rule"], record["shellcmd"], tuple(record["input"])
         begin, end = (datetime.fromtimestamp(record[at], UTC) for at in ("starttime", "endtime"))
         # each file of a job has a begin of its own, some microseconds after the one before
         job = jobs.get((rule, command, end)) or Job(rule, command or "", reads, (), begin, end)
-        jobs[rule, command, end] = replace(
-            job, makes=(*job.makes, file), begin=min(job.begin, begin)
-        )
+        makes = tuple(sorted([*job.makes, file]))
+        jobs[rule, command, end] = job._replace(makes=makes, begin=min(job.begin, begin))
         waiting += job.reads
-    done = (replace(job, makes=tuple(sorted(job.makes))) for job in jobs.values())
-    return sorted(done, key=lambda job: (job.begin, job.rule, job.makes))
+    return sorted(jobs.values(), key=lambda job: (job.begin, job.rule, job.makes))
 
 
 def _record(root: Path, file: str) -> dict[str, Any] | None:

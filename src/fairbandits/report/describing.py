@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from fairbandits.data import dictionary
-from fairbandits.data.dictionary import ROWS, column_of
+from fairbandits.data.dictionary import ROWS, Column, column_of
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import in_symbols, render_text
 
-UNKNOWN = dictionary.Column(
+UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
 )
 

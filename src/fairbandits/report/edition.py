@@ -1,13 +1,12 @@
 """docs/third-edition.md: what two referees said of the second edition, and what became of it."""
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.tables import VERDICTS_TABLE
+from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows
 from fairbandits.audit.words import markdown_table
 from fairbandits.report.markup import in_symbols, render_text
 from fairbandits.settings.records import check
@@ -20,15 +19,9 @@ BEFORE = "second-edition.csv"
 ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
 
 
-def rows_of(table: Path) -> list[dict[str, str]]:
-    """Return the rows of a committed table."""
-    with table.open(encoding="utf-8", newline="") as opened:
-        return list(csv.DictReader(opened))
-
-
 def _verdicts_in(table: Path) -> dict[str, str]:
     """Return the headline of each claim in a table of verdicts, with its grade if it has one."""
-    heads = [row for row in rows_of(table) if not row.get("reading")]
+    heads = [row for row in csv_rows(table) if not row.get("reading")]
     return {row["id"]: ", ".join(filter(None, (row["verdict"], row.get("grade")))) for row in heads}
 
 

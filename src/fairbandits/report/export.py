@@ -5,13 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from fairbandits import __version__
 from fairbandits.audit import finding, totals
 from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.tables import Row
-from fairbandits.data.store import replacing
+from fairbandits.audit.tables import Row, csv_text, write_text
 from fairbandits.report.markup import render
 from fairbandits.settings.schemas import paper_file, read_yaml
 
@@ -23,7 +20,8 @@ OUTCOMES = {
     finding.NOT_TESTABLE: "NotTested",
 }
 PART, IN_PART = "PartiallySupported", "IN-PART"
-#: FORRT's levels of confidence, from the lowest.
+CONTEXT = {"@context": "https://schema.org"}
+#: From the lowest.
 LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")
 #: Grade of evidence -> the place of its level.
 LEVEL_OF = dict(zip(finding.GRADES, (4, 3, 2), strict=True))
@@ -43,16 +41,15 @@ def confidence(word: str, grade: str, basis: str) -> str:
     return LEVELS[level - (basis != "printed" and level > 1)]
 
 
-def _review(said: Row, verdict: str, tags: str) -> dict[str, Any]:
-    """Return a claim's ClaimReview; `said` has its id, statement and place."""
-    word = outcome(verdict, tags)
-    rating: dict[str, Any] = {"@type": "Rating", "alternateName": verdict}
-    if word in RATINGS:
-        rating |= {"ratingValue": RATINGS[word], "bestRating": 5, "worstRating": 1}
+def _review(line: Row) -> dict[str, Any]:
+    """Return a claim's ClaimReview."""
+    rating: dict[str, Any] = {"@type": "Rating", "alternateName": line["verdict"]}
+    if value := RATINGS.get(line["outcome"]):
+        rating |= {"ratingValue": value, "bestRating": 5, "worstRating": 1}
     return {
         "@type": "ClaimReview",
-        "claimReviewed": said["statement"],
-        "itemReviewed": {"@type": "Claim", "name": said["id"], "isPartOf": said["place"]},
+        "claimReviewed": line["statement"],
+        "itemReviewed": {"@type": "Claim", "name": line["id"], "isPartOf": line["place"]},
         "author": {"@type": "Organization", "name": "fairbandits"},
         "reviewRating": rating,
     }
@@ -62,10 +59,9 @@ def as_review(claim: Claim, head: Row) -> str:
     """Return a claim's ClaimReview as JSON-LD, to stand in its page; "" if it is not the text's."""
     if totals.left_out(claim):
         return ""
-    said = {name: getattr(claim, name) for name in ("id", "statement", "place")}
-    review = {"@context": "https://schema.org"}
-    review |= _review(said, head["verdict"], " ".join(head["tags"] or ()))
-    return json.dumps(review, ensure_ascii=False).replace("<", "\\u003c")
+    word = outcome(head["verdict"], " ".join(head["tags"] or ()))
+    line = vars(claim) | {"verdict": head["verdict"], "outcome": word}
+    return json.dumps(CONTEXT | _review(line), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def write(form: str, said: Row, ledgers: Mapping[str, Ledger], out: Path) -> list[Path]:
@@ -74,37 +70,25 @@ def write(form: str, said: Row, ledgers: Mapping[str, Ledger], out: Path) -> lis
     lines = [_line(claim) for claim in claims]
     match form:
         case "csv":
-            table = pd.DataFrame(lines, dtype=object)
-            files = {"verdicts.csv": table.to_csv(index=False, lineterminator="\n")}
+            files = {"verdicts.csv": csv_text([*lines[:1], *(one.values() for one in lines)])}
         case "html":
-            page = render("verdicts.html", lines=lines, scale=said["scale"])
-            files = {"verdicts.html": page}
+            files = {"verdicts.html": render("verdicts.html", lines=lines, scale=said["scale"])}
         case "jsonld":
-            reviews = [
-                _review(one, one["verdict"], line["tags"])
-                for one, line in zip(claims, lines, strict=True)
-            ]
-            files = {
-                "verdicts.jsonld": as_json({"@context": "https://schema.org", "@graph": reviews})
-            }
+            files = {"verdicts.jsonld": as_json(CONTEXT | {"@graph": list(map(_review, lines))})}
         case "forrt":
             records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
-            files = {
-                f"forrt/{one['id']}.json": as_json(
-                    _chain(line, one, said["scale"], ledgers[one["paper"]], records[one["paper"]])
-                )
-                for one, line in zip(claims, lines, strict=True)
-            }
+            files = {}
+            for line, claim in zip(lines, claims, strict=True):
+                paper, key = line["paper"], line["id"]
+                chain = _chain(line, claim, said["scale"], ledgers[paper], records[paper][key])
+                files[f"forrt/{key}.json"] = as_json(chain)
     return put(files, out)
 
 
 def put(files: Mapping[str, str], out: Path) -> list[Path]:
     """Write texts into a folder, each wholly or not at all; return the files."""
     for name, text in files.items():
-        file = out / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(out / name, text)
     return [out / name for name in files]
 
 
@@ -123,11 +107,8 @@ def _line(claim: Row) -> dict[str, Any]:
     }
 
 
-def _chain(
-    line: Row, claim: Row, scale: str, ledger: Ledger, records: Mapping[str, Row]
-) -> dict[str, Any]:
+def _chain(line: Row, claim: Row, scale: str, ledger: Ledger, record: Row) -> dict[str, Any]:
     """Draft a claim's chain; what only a person can say stands under ``manual``."""
-    changes = records[claim["id"]].get("changes", ())
     return {
         "Quote": {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
         "Claim": {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
@@ -135,7 +116,7 @@ def _chain(
             "type": "Replication",
             "scope": scale,
             "method": ledger.claims[claim["id"]].estimand or "",
-            "deviations": [change["reason"] for change in changes],
+            "deviations": [change["reason"] for change in record.get("changes", ())],
             "software": f"fairbandits {__version__}",
             "data": claim["headline"]["data"],
         },
@@ -149,5 +130,4 @@ def _chain(
 
 
 def as_json(content: Row) -> str:
-    """Return a file's content."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

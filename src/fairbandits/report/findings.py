@@ -1,8 +1,4 @@
-"""The findings that matter most, at the top of README and of the report's first page.
-
-A finding is refused if it omits what its claims' pages say against it, a number's unit, or if its
-figure shows another quantity.
-"""
+"""The findings that matter most, at the top of README and of the report's first page."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,8 +16,8 @@ from fairbandits.settings.records import Notable, check
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
-#: README's marks around the findings.
-MARKS = ("<!--findings-->", "<!--/findings-->")
+#: README's marks, with the findings between them.
+MARKED = re.compile("(<!--findings-->).*?(<!--/findings-->)", re.DOTALL)
 #: A number's name in a finding's words.
 NUMBER = re.compile(r"\{(\w+)\}")
 #: Tags of a deciding test that a finding must name; other tags say how a case was decided.
@@ -44,7 +40,6 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
 
 
 def texts_of(finding: Notable) -> tuple[str, str, str]:
-    """Return sentence, setting and objection; they have numbers by name in braces."""
     return finding.says, finding.setting, finding.against
 
 
@@ -89,12 +84,9 @@ def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
     if finding.shows not in finding.says:
         yield f"{finding.figure} is to show {finding.shows!r}, of which the sentence does not speak"
     drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
-    texts = [unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)]
-    if not any(finding.shows in text for text in texts):
-        yield (
-            f"{finding.figure} does not show {finding.shows!r}: no axis and no curve of it has the "
-            "name"
-        )
+    if not any(finding.shows in unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)):
+        why = "no axis and no curve of it has the name"
+        yield f"{finding.figure} does not show {finding.shows!r}: {why}"
 
 
 def missing(
@@ -160,10 +152,6 @@ def refuse(
 
 def written(text: str, findings: Sequence[Notable]) -> str:
     """Return README with the findings between their marks, numbers still as marks."""
-    before, opening, rest = text.partition(MARKS[0])
-    _, closing, after = rest.partition(MARKS[1])
-    if not (opening and closing):
-        return text
     cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
     shown = render_text("notable.md", findings=findings, cite=cite)
-    return f"{before}{opening}\n{shown}{closing}{after}"
+    return MARKED.sub(lambda found: f"{found[1]}\n{shown}{found[2]}", text, count=1)

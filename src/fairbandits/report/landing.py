@@ -25,12 +25,9 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     """Return the totals of all claims and the most important findings."""
     if not audit.ledgers:
         return None
-    return render(
-        "landing.html",
-        audit=audit,
-        total=show.tally(audit.heads),
-        findings=_notable(audit, root) if audit.scale == "paper" else [],  # a small run has others
-    )
+    findings = _notable(audit, root) if audit.scale == "paper" else []  # a small run has others
+    total = show.tally(audit.heads)
+    return render("landing.html", audit=audit, total=total, findings=findings)
 
 
 def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
@@ -49,7 +46,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
     }
 
     def html(text: str) -> Html:
-        filled = NUMBER.sub(lambda name: numbers[name.group(1)], text)
+        filled = NUMBER.sub(lambda name: numbers[name[1]], text)
         return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
 
     return [(one, [html(text) for text in texts_of(one)]) for one in standing]

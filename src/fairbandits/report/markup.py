@@ -1,14 +1,11 @@
-"""The kit of all pages: HTML that notebooks show, templates, links and tables.
-
-Text is escaped wherever it is put into HTML. A page reads in Jupyter as on the site, since links
-carry what `fairbandits.report.build` needs to make them links of the site.
-"""
+"""The kit of all pages: HTML that notebooks show, templates, links and tables."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import zip_longest
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.defaults import DEFAULT_NAMESPACE
@@ -116,11 +113,7 @@ def in_symbols(text: str) -> str:
 
 
 def typeset(text: str) -> Html:
-    r"""Return prose as HTML with typeset formulas and true minus signs.
-
-    >>> print(typeset("a < b for $x < 1$"))
-    a &lt; b for <span class="math notranslate nohighlight">\(x &lt; 1\)</span>
-    """
+    """Return prose as HTML with typeset formulas and true minus signs."""
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
     parts = FORMULA.split(" ".join(text.split()))
     return Html().join(formula.format(one) if k % 2 else minus(one) for k, one in enumerate(parts))
@@ -133,13 +126,7 @@ def folded(summary: str, html: str, look: str = "fb-wrap") -> Html:
 
 
 def link(place: str, html: str) -> Html:
-    """Return a link to a page; in Jupyter it leads to its notebook or, without one, to the site.
-
-    >>> print(link("audit#tally", "all of them"))
-    <a data-page="audit#tally" href="audit.ipynb#tally">all of them</a>
-    >>> print(link("claims", "its claims"))
-    <a data-page="claims" href="../results/site/claims.html">its claims</a>
-    """
+    """Return a link to a page; in Jupyter it leads to its notebook or, without one, to the site."""
     page, further = re.split(r"(?=[?#])", place + "#", maxsplit=1)
     generated = page.partition("/")[0] in GENERATED
     href = f"../results/site/{page}.html" if generated else f"{page}.ipynb"
@@ -152,31 +139,19 @@ def link_to_claim(claim: str, html: str = "") -> Html:
     return link(f"claims/{claim}", html or claim)
 
 
-class Cell(NamedTuple):
-    """A cell of a table to sort and filter."""
-
-    text: str  # what is shown
-    value: str | float | None = ""  # sort and filter key if not the text; None: no number
-
-
 def data_table(
     header: Sequence[str],
-    rows: Iterable[Sequence[Cell | str]],
+    rows: Iterable[Sequence[Any]],
     name: str,
-    *,
-    ids: Sequence[str] = (),
-    buttons: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    selects: Sequence[str] = (),
+    filters: Mapping[str, str] = MappingProxyType({}),
+    ids: Iterable[str] = (),
 ) -> Html:
     """Return a table that the site's script makes sortable and filterable.
 
-    `ids` are the rows' anchors, `buttons` maps a column to the values that its buttons choose, in
-    order; `selects` are columns with a list to choose from.
+    A cell is a text, or a text and the value to sort and filter by (None for no number). `filters`
+    maps a column to "select", or to the values of its buttons, as "a|b"; `ids` are rows' anchors.
     """
-    filters = dict.fromkeys(selects, "select")
-    filters |= {column: "|".join(chosen) for column, chosen in buttons.items()}
-    lines = [[one if isinstance(one, Cell) else Cell(one) for one in row] for row in rows]
-    lines = list(zip(ids or [""] * len(lines), lines, strict=True))
+    lines = zip_longest(ids, rows)
     return render("data_table.html", header=header, filters=filters, lines=lines, name=name)
 
 

@@ -1,8 +1,6 @@
 """The numbers in README and docs/figures.md, computed from the tables that they come from.
 
-A mark in a page is ``<!--n:NAME-->4 012<!--/n-->``. NAME is defined in papers/SLUG/numbers.yaml: a
-row of a figure's table, of the arena's summary or of the audit's findings, a column, a unit and a
-format; or a count of findings. See docs/adding-a-paper.md.
+A mark in a page is ``<!--n:NAME-->4 012<!--/n-->``; docs/adding-a-paper.md says what NAME can be.
 """
 
 import re
@@ -17,9 +15,9 @@ from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUC
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.records import read
 from fairbandits.audit.show import tally
-from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import Totals
-from fairbandits.data.store import read_table, replacing
+from fairbandits.data.store import read_table
 from fairbandits.library import style
 from fairbandits.report import edition, findings
 from fairbandits.report.audit import verdict_bars
@@ -51,7 +49,6 @@ class Number(NamedTuple):
     value: float
     text: str
     source: str
-    unit: str
 
 
 def numbers_of(
@@ -61,10 +58,7 @@ def numbers_of(
     root: Path,
     only: Collection[str] | None = None,
 ) -> Iterator[Number]:
-    """Yield the numbers of a paper, or of the arena; those named in `only`, if given.
-
-    `found` are the audit's findings, `root` holds papers/SLUG/numbers.yaml.
-    """
+    """Yield the numbers of a paper, or of the arena, of those in `only`; `found` are findings."""
     file = paper_file(paper, "numbers", root)
     for name, entry in read_yaml(file).items() if file.is_file() else ():
         if only is not None and name not in only:
@@ -79,7 +73,7 @@ def numbers_of(
         except (TypeError, ValueError):
             raise ConfigError(f"{place}: {column} must be a number, got {row[column]!r}") from None
         text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
-        yield Number(name, value, text, f"{source}, {column}", entry["unit"])
+        yield Number(name, value, text, f"{source}, {column}")
 
 
 def _kind(entry: Mapping[str, Any], place: str) -> str:
@@ -161,25 +155,20 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
 
 def csv_of(numbers: Sequence[Number]) -> str:
     """Return numbers as the text of the committed table."""
-    rows = [(one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers]
-    table = pd.DataFrame(rows, columns=["name", "value", "text", "source"])
-    return table.to_csv(index=False, lineterminator="\n")
+    rows = ((one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers)
+    return csv_text([Number._fields, *rows])
 
 
 def texts_of(file: Path) -> dict[str, str]:
     """Return the committed table's numbers as page texts, by name."""
-    return {row["name"]: minus(row["text"]) for row in edition.rows_of(file)}
+    return {row["name"]: minus(row["text"]) for row in csv_rows(file)}
 
 
 def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
-    """Return a page's text with its marked numbers filled in; ConfigError for an unknown name.
-
-    >>> written("ends at <!--n:regret-->?<!--/n--> pulls", {"regret": "4 012"})
-    'ends at <!--n:regret-->4 012<!--/n--> pulls'
-    """
+    """Return a page's text with its marked numbers filled in; ConfigError for an unknown name."""
 
     def filled(mark: re.Match[str]) -> str:
-        name = mark.group(1)
+        name = mark[1]
         expect_known(name, numbers, f"{page}: no number {name!r}")
         return f"<!--n:{name}-->{numbers[name]}<!--/n-->"
 
@@ -222,9 +211,9 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
         if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
             others.append(f"{edition.PAGE}: it is not what the ledgers and verdicts make")
         return others or [f"all {marked} numbers are as they are"]
-    for file, text in {table: csv_of(numbers), **{root / k: v for k, v in files.items()}}.items():
-        with replacing(file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    write_text(table, csv_of(numbers))
+    for page, text in files.items():
+        write_text(root / page, text)
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
     drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
@@ -244,4 +233,4 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
             counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
         for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
             key = f"{name}_{what.replace(' ', '_')}"
-            yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}", "claims")
+            yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")

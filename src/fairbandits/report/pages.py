@@ -38,7 +38,6 @@ SETTINGS = {
     "spread": "spread of rewards",
 }
 RECORDED = "what is kept of a run; it does not change the run"
-IMAGES = ("svg", "png")
 
 
 class NotReady(StoreError):
@@ -54,7 +53,6 @@ class NotReady(StoreError):
 
 
 def span(low: float, high: float, digits: int = 0) -> str:
-    """Return a range for reading."""
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
@@ -77,7 +75,6 @@ class Paper:
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """The paper's configuration file."""
         return read_yaml(paper_file(self.slug, "experiments"))
 
     @cached_property
@@ -89,7 +86,6 @@ class Paper:
 
     @cached_property
     def replays(self) -> tuple[Replay, ...]:
-        """The runs of its authors' program."""
         return tuple(one for one in self.config.replays if one.paper == self.slug)
 
     @cached_property
@@ -112,11 +108,9 @@ class Paper:
         return self.config.shown_in(self.slug, figure)
 
     def file(self, name: str) -> Path:
-        """Return the place of a dataset or of another table, e.g. ``fig1``."""
         return self.results / self.slug / f"{name}.parquet"
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return another of the paper's tables, e.g. ``fig1``."""
         return read_table(self.file(name)).to_pandas()
 
 
@@ -126,7 +120,6 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
 
 
 def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
-    """Return the results of all configured papers."""
     config = load_config([CONFIG])
     slugs = dict.fromkeys(one.paper for one in config.experiments)
     return [_checked(Paper(slug, Path(results), Path(figures), config)) for slug in slugs]
@@ -134,12 +127,11 @@ def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
 
 def _checked(paper: Paper) -> Paper:
     """Return a paper if all that its page shows is there and fits."""
+    drawn = paper.figures / paper.slug
     needed = [paper.results / one.dataset for one in paper.experiments]
     needed += [paper.results / one.table for one in paper.replays]
     needed += [paper.file(name) for name in paper.drawn]
-    needed += [
-        paper.figures / paper.slug / f"{name}.{kind}" for name in paper.drawn for kind in IMAGES
-    ]
+    needed += [drawn / f"{name}.{kind}" for name in paper.drawn for kind in ("svg", "png")]
     if missing := [file for file in needed if not file.is_file()]:
         raise NotReady(
             f"{len(missing)} of the {len(needed)} files that this page shows are missing, first "
@@ -232,7 +224,7 @@ def all_settings(paper: Paper) -> Html:
     rows: dict[tuple[str, ...], list[str]] = {}
     for setting, entry, figures in _settings(paper):
         value = entry["value"]
-        words = [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
+        words = list(map(_plain, value if isinstance(value, list) else [value]))
         if len(words) > 3 and len(set(words)) == 1:
             words = [f"{words[0]} for each of {len(words)}"]
         provenance = entry["provenance"].replace("-", " ")
