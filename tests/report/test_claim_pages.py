@@ -24,14 +24,11 @@ def found(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(found):
-    return claims.Claims(found, "../..")
-
-
-@pytest.fixture(scope="module")
-def pages(found, made):
+def pages(found, tmp_path_factory):
     """Return the page of each claim."""
-    return {key: made.page(one) for key, one in found.claims.items()}
+    made = claims.write_pages(found, "../..", tmp_path_factory.mktemp("source"))
+    assert made.keys() == found.claims.keys()
+    return {key: one.body for key, one in made.items()}
 
 
 def plain(markup):
@@ -78,9 +75,9 @@ def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
 
 
 @pytest.mark.parametrize("paper", small.PAPERS)
-def test_a_statement_can_be_read_alone(found, made, paper):
+def test_a_statement_can_be_read_alone(found, paper):
     """Each symbol of a statement of a paper is in its glossary, but those that are common."""
-    glossary = made.glossaries[paper]
+    glossary = claims.load_glossary(paper, found.ledgers[paper].claims)
     assert glossary.setting
     common = {"i", "j", "k", "g", "e", "b", "c", "pi", "ln", "log", "max", "min", "sum", "sqrt"}
     common |= {"exp", "lfloor", "rfloor", "lceil", "rceil", "le", "ge", "cdot", "O", "f", "C"}

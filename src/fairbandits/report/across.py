@@ -94,7 +94,6 @@ def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[st
 
 
 def tree(audit: Audit, paper: str) -> Html:
-    """Return a paper's claims that carry others, each with what rests on it below it."""
     above = {
         base: [key for key in keys if paper in (audit.claims[base].paper, audit.claims[key].paper)]
         for base, keys in resting(audit).items()

@@ -70,7 +70,6 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
 
 def _tracked(root: Path) -> list[str]:
-    """Return the files under version control that exist."""
     how = {"cwd": root, "capture_output": True, "text": True, "check": True}
     try:
         done = subprocess.run(["git", "ls-files", "-z"], **how)

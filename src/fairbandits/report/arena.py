@@ -49,7 +49,6 @@ class Shown:
     folder: Path
 
     def of(self, name: str, contract: str) -> pd.DataFrame:
-        """Return a table's rows of one contract."""
         rows = self.tables[name]
         return rows[rows["contract"] == contract]
 
@@ -78,7 +77,6 @@ def open_arena(results: str | Path) -> Shown:
 
 
 def banner(page: Shown) -> Html | None:
-    """Return the notice above tables of another scale than the configured one."""
     return other_scale(page.scale, "") if page.scale else None
 
 
@@ -89,7 +87,6 @@ def decision(page: Shown) -> Html:
 
 
 def rule(page: Shown) -> Html:
-    """Return the rule behind the decision table, in words, folded."""
     rows = page.tables["standings"]
     end, always = (number(1 / part) for _, part in KEPT.values())
     size = {"rounds": rows["horizon"].max(), "replicates": rows["replicates"].max()}
@@ -141,7 +138,6 @@ def banditq(page: Shown) -> Html:
 
 
 def contracts(page: Shown) -> Html:
-    """Return the statement of each contract and how each policy meets it, folded."""
     labels = {
         key: name for one in page.arena.config.experiments for key, name in one.labels.items()
     }
@@ -150,7 +146,6 @@ def contracts(page: Shown) -> Html:
 
 
 def instances(page: Shown) -> Html:
-    """Return the instances: their contracts' costs, and why each is in the arena."""
     rows = page.tables["standings"]
     prices = rows.groupby(["contract", "instance"])[["price", "optimum"]].first()
     suites: dict[str, list[Terms]] = {}
@@ -188,7 +183,6 @@ def all_standings(page: Shown) -> Html:
 
 
 def _measured(row: Any, name: str) -> tuple[str, float]:
-    """Return a mean with half the width of its interval."""
     mean, high = getattr(row, name), getattr(row, f"{name}_high")
     digits = 1 if max(abs(mean), high - mean) < 1000 else 0
     return f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean)
@@ -215,7 +209,6 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
 
 
 def files(page: Shown) -> Html:
-    """Return the places of the arena's tables."""
     places = (shown(page.folder / f"{name}.parquet") for name in TABLES)
     named = Html(", ").join(map(Html("<code>{}</code>").format, places))
     return Html("<p>Tables: {}.</p>").format(named)

@@ -83,7 +83,6 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
 
 
 def _number(row: Mapping[str, str]) -> str:
-    """Return the number of a row of the committed table, its bounds and n."""
     found = {name: float(row[name] or "nan") for name in ("statistic", "low", "high")}
     between = limits(found)
     bounds = f" (99 % confidence bounds: {between})" if between else ""

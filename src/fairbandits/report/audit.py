@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
 from fairbandits.audit import finding, quantities, show, totals, words
@@ -56,16 +57,13 @@ class Audit:
 
     @cached_property
     def heads(self) -> list[dict[str, Any]]:
-        """The headline verdicts of all papers."""
         return [row for row in self.rows if row["headline"]]
 
     @cached_property
     def headlines(self) -> dict[str, str]:
-        """The headline verdict of each judged claim."""
         return {row["claim"]: row["verdict"] for row in self.heads}
 
     def of(self, paper: str) -> list[dict[str, Any]]:
-        """Return a paper's headline verdicts."""
         return [row for row in self.heads if row["paper"] == paper]
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
@@ -88,7 +86,6 @@ class Audit:
         return show.stands_for(self.claims[claim], self.ledgers)
 
     def judging(self, claim: str) -> Ledger:
-        """Return the ledger with the tests that judge a claim."""
         return self.ledgers[self.tested(claim).paper]
 
     def found(self, claim: str) -> list[dict[str, Any]]:
@@ -138,7 +135,6 @@ def badge(outcome: str, grade: str = "") -> Html:
 
 
 def numbers(row: Row) -> str:
-    """Return a verdict's number and limits; empty without a number."""
     if row["statistic"] is None:
         return ""
     between = f" ({limits(row)})" if limits(row) else ""
@@ -146,24 +142,22 @@ def numbers(row: Row) -> str:
 
 
 def quantity_of(audit: Audit, row: Row) -> str:
-    """Return the name and unit of a row's number; empty without a number."""
     claim = row["claim"]
     return str(quantities.quantity_of(row, audit.tested(claim), audit.judging(claim)) or "")
 
 
 def number_of(audit: Audit, row: Row) -> str:
-    """Return a row's number with its name, unit and limits; empty if it has none."""
     name, value = quantity_of(audit, row), numbers(row)
     return f"{name}: {value}" if name and value else value
 
 
 def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
-    rows = audit.in_words(claim)
-    shown = badge(rows[0]["verdict"], rows[0]["grade"])
-    if rows[0]["verdict"] == finding.DEPENDS:
+    head, *_ = rows = audit.in_words(claim)
+    shown = badge(head["verdict"], head["grade"])
+    if head["verdict"] == finding.DEPENDS:
         return shown + Html("<br><small>{}</small>").format(readings(rows))
-    under = words.readings_in_words(rows) if always else ""
+    under = always and words.readings_in_words(rows)
     return shown + Html("<small>, {}</small>").format(under) if under else shown
 
 
@@ -220,7 +214,6 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
 
 
 def summary(audit: Audit, paper: str) -> Html | None:
-    """Return a paper's verdicts in short, for the paper's page."""
     if paper not in audit.ledgers:
         return None
     rows = audit.of(paper)
@@ -237,7 +230,6 @@ def summary(audit: Audit, paper: str) -> Html | None:
 
 
 def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
-    """Return the claims about a figure, and those named, with verdict, number and objections."""
     if paper not in audit.ledgers:
         return None
     own = audit.ledgers[paper].claims.values()
@@ -247,7 +239,6 @@ def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
 
 
 def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
-    """Return a claim's headline, its readings or its number, and what objects to it."""
     row, *_ = rows = audit.in_words(key)
     depends = row["verdict"] == finding.DEPENDS
     said = readings(rows) if depends else number_of(audit, row)
@@ -291,7 +282,7 @@ def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
     """Return a bar for each paper, split by verdict; `counted` is by title of the paper."""
     figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
     at = range(len(counted))
-    left = [0] * len(counted)
+    left = np.zeros(len(counted), int)
     for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
         widths = [_width(one, verdict, grade) for one in counted.values()]
         if not any(widths):
@@ -304,7 +295,7 @@ def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
         labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
         colour = "white" if dark else "black"
         axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
-        left = [before + width for before, width in zip(left, widths, strict=True)]
+        left = left + widths
     printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
     axis.set_yticks(at, ["\n".join(lines) for lines in zip(counted, printed, strict=True)])
     axis.invert_yaxis()

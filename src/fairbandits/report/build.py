@@ -92,7 +92,6 @@ def _read(source: Path) -> NotebookNode:
 
 
 def _run(notebook: NotebookNode, source: Path) -> None:
-    """Run a notebook's cells, and give them their outputs."""
     import matplotlib as mpl
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
@@ -130,7 +129,6 @@ def _run(notebook: NotebookNode, source: Path) -> None:
 
 
 def _outputs(captured: Any) -> Iterator[NotebookNode]:
-    """Yield what a cell printed, then what it displayed."""
     for name in ("stdout", "stderr"):
         if text := getattr(captured, name):
             yield nbformat.v4.new_output("stream", name=name, text=text)
@@ -246,7 +244,6 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
 
 
 def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
-    """Make the folder site of those of source and extra."""
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils

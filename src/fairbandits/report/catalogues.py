@@ -53,7 +53,6 @@ def croissant(results: Path, tables: Iterable[str], home: Path) -> str:
 
 
 def _records(file: Path, name: str) -> mlc.RecordSet:
-    """Return a table's columns with their meanings, units and ranges."""
     footer, table = read_footer(file), name.removesuffix(".parquet")
     kind, fields = footer["kind"], []
     for column in pq.read_schema(file):
@@ -73,7 +72,6 @@ def _records(file: Path, name: str) -> mlc.RecordSet:
 
 
 def codemeta(root: Path) -> str:
-    """Return codemeta.json by pyproject.toml and CITATION.cff of a checkout."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = read_yaml(root / "CITATION.cff")
     content: dict[str, Any] = {

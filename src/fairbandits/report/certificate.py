@@ -80,7 +80,6 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _outputs(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield name, whether it is as committed, and SHA-256 of each committed output."""
     names = _git(root, "ls-files", "-z", "--", *OUTPUTS).split("\0")[:-1]
     changed = set(_git(root, "diff", "--name-only", "-z", "HEAD", "--", *OUTPUTS).split("\0"))
     for name in names:

@@ -2,9 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,70 +77,52 @@ class Page(NamedTuple):
     body: str
 
 
-@dataclass(frozen=True)
-class Claims:
-    """All claims, with the content of their pages."""
-
-    audit: Audit
-    data: str  # the results, relative to the folder of the claims' pages: ``../..``
-
-    @cached_property
-    def glossaries(self) -> dict[str, GlossaryFile]:
-        """Paper -> its glossary."""
-        return {
-            paper: load_glossary(paper, ledger.claims)
-            for paper, ledger in self.audit.ledgers.items()
-        }
-
-    @cached_property
-    def above(self) -> dict[str, list[str]]:
-        return resting(self.audit)
-
-    def page(self, claim: Claim) -> Html:
-        """Return the HTML below the title of a claim's page."""
-        audit, glossary = self.audit, self.glossaries[claim.paper]
-        rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
-        head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
-        cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
-        tests = {test.name: test for test in tested.tests}
-        named = {row["test"]: row for row in cases}
-        named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
-        formula = glossary.formulas.get(claim.id, "")
-        said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
-        near = self.above.get(claim.id, [])
-        above = [key for key in carried(claim.id, self.above) if key in audit.headlines]
-        under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
-        depends = {
-            outcome: "; or ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
-            for outcome, keys in under.items()
-        }
-        return render(
-            "claim.html",
-            audit=audit,
-            claim=claim,
-            head=head,
-            rows=rows,
-            formula=formula,
-            ledger=ledger,
-            tested=tested,
-            deciding=[row["verdict"] for row in cases if row["decides"]],
-            depends=depends,
-            in_words=cases,
-            picture=evidence.picture(tested.tests, cases, named),
-            table=_cases(tested, cases),
-            questions=evidence.not_drawn(tested.tests, cases, named),
-            near=[key for key in above if key in near],
-            further=[key for key in above if key not in near],
-            data=[written_out([place]) for place in in_short(head["data"])],
-            folder=self.data,
-            setting=glossary.setting,
-            terms=terms_of(glossary, " ".join(said)),
-            review=Html(as_review(claim, head)),
-        )
+def page_of(
+    claim: Claim,
+    audit: Audit,
+    glossary: GlossaryFile,
+    resting_on: Mapping[str, list[str]],
+    data: str,
+) -> Html:
+    """Return the HTML below the title of a claim's page; `data` is the place of the results."""
+    rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
+    head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
+    cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
+    tests = {test.name: test for test in tested.tests}
+    named = {row["test"]: row for row in cases}
+    named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
+    formula = glossary.formulas.get(claim.id, "")
+    said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
+    under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
+    depends = {
+        outcome: "; or ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
+        for outcome, keys in under.items()
+    }
+    return render(
+        "claim.html",
+        audit=audit,
+        claim=claim,
+        head=head,
+        rows=rows,
+        formula=formula,
+        ledger=ledger,
+        tested=tested,
+        depends=depends,
+        in_words=cases,
+        picture=evidence.picture(tested.tests, cases, named),
+        table=_cases(tested, cases),
+        questions=evidence.not_drawn(tested.tests, cases, named),
+        near=resting_on.get(claim.id, []),
+        above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
+        data=[written_out([place]) for place in in_short(head["data"])],
+        folder=data,
+        setting=glossary.setting,
+        terms=terms_of(glossary, " ".join(said)),
+        review=Html(as_review(claim, head)),
+    )
 
 
 def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
-    """Return a table of the questions of a claim's tests; of very many, the most telling."""
     if not rows:
         return Html()
     said = f"{len(rows)} cases: {_counted(row['verdict'] for row in rows)}"
@@ -183,7 +163,6 @@ def _number(row: Row, name: str) -> tuple[str, float | None]:
 
 
 def against(row: Row) -> str:
-    """Return the reference that a row's number is judged against, in words."""
     return ", ".join(
         f"{name.replace('largest inside', 'up to')} {evidence.chosen(value) or 'none'}"
         for name, value in row["against"].items()
@@ -241,7 +220,6 @@ def raised(text: str) -> Html:
 
 
 def all_of_them(audit: Audit) -> Html:
-    """Return one table of all claims of all papers."""
     filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
     filters["verdict"] = "|".join(OUTCOMES)
     header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
@@ -310,10 +288,11 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
 
     It makes one with the marks `TITLE` and `BODY`. `data` are the results, from the claims' folder.
     """
-    claims = Claims(audit, data)
+    glossaries = {key: load_glossary(key, one.claims) for key, one in audit.ledgers.items()}
+    above = resting(audit)
     pages = {
-        key: Page(plain(claim.statement), claims.page(claim))
-        for key, claim in audit.claims.items()
+        key: Page(plain(one.statement), page_of(one, audit, glossaries[one.paper], above, data))
+        for key, one in audit.claims.items()
         if key in audit.headlines
     }
     robust = {ledger.title: robustness(audit, key) for key, ledger in audit.ledgers.items()}

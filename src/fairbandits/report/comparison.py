@@ -28,11 +28,8 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 RELEASED = "uniform02"
 #: How published numbers are drawn.
 POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
-POINTS |= {"label": "published"}
 #: Of so many rounds a small picture shows one.
 THINNED = 8
-#: What a finding on a published number says of our runs.
-OURS = ("lowest of ours", "mean", "highest of ours")
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,6 @@ class Curve:
 
 
 def published(paper: str) -> dict[str, Any]:
-    """Return papers/SLUG/published.yaml: what is known of a paper's published curves."""
     return read_yaml(paper_file(paper, "published"))
 
 
@@ -74,8 +70,7 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
     """Return a row per law and quantity: our summary, and the published number if known.
 
-    `figure` is the figure's entry in papers/SLUG/published.yaml; nothing is known of our horizon
-    where it is not the published one.
+    `figure` is the figure's entry in papers/SLUG/published.yaml, for its own horizon alone.
     """
     rows = []
     for curve in curves:
@@ -98,7 +93,6 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
 
 
 def curves(paper: Paper, figure: str) -> list[Curve]:
-    """Return the quantity of a figure of BanditQ's in every replicate."""
     shows = PAPERS[paper.slug][figure].function.replace("_", " ")
     probes = ["queue", "queue_max"] if shows == "queues" else []
     file = paper.file(paper.shown_in(figure)[0].name)
@@ -133,7 +127,7 @@ def laid_over(paper: Paper) -> Html:
             axis.plot("round", "mean", data=curve, color=style.COLOURS[series], label=series)
         if drawn["round"].max() == entry["horizon"]:  # else nothing is known of ours
             read = [(one["round"], one["value"]) for one in entry["values"] if "round" in one]
-            axis.plot(*zip(*read, strict=True), **POINTS)
+            axis.plot(*zip(*read, strict=True), **POINTS, label="published")
         lines |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     axes.flat[-1].axis("off")
     axes.flat[-1].legend(lines.values(), lines, loc="center")
@@ -154,7 +148,8 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     if audit.scale != "paper" or not found:
         return None
     style.apply_style()
-    known, readings = published(audit.judging(claim).paper), audit.judging(claim).readings
+    ledger = audit.judging(claim)
+    known, readings = published(ledger.paper), ledger.readings
     drawing, axes = panels.grid(1, 2, 3.4)
     units = {
         "regret": "reward regret after the last round",
@@ -164,22 +159,20 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         entries = known[what]["values"]
         places = {one["value"]: place for place, one in enumerate(entries)}
         for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
-            ours = [
-                one["also"]
-                for one in found
-                if one["reading"] == reading and one["test"].startswith(what)
-            ]
-            low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
+            own = (one for one in found if one["reading"] == reading)
+            ours = pd.DataFrame([one["also"] for one in own if one["test"].startswith(what)])
+            mean = ours["mean"]
             axis.errorbar(
-                [places[one["printed"]] + 0.15 * (k - 1) for one in ours],
+                ours["printed"].map(places) + 0.15 * (k - 1),
                 mean,
-                [mean - low, high - mean],
+                [mean - ours["lowest of ours"], ours["highest of ours"] - mean],
                 fmt="o",
                 capsize=4,
                 color=style.PALETTE[k],
                 label="ours, " + readings[reading].partition(":")[0].lower(),
             )
-        axis.plot([0.15 + place for place in places.values()], list(places), **POINTS)
+        at = [0.15 + place for place in places.values()]
+        axis.plot(at, list(places), **POINTS, label="published")
         names = [
             f"β = {one['quota']}" if "quota" in one else f"group {one['group']}" for one in entries
         ]
@@ -198,7 +191,6 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
 
 
 def _opening(drawing: Figure, caption: str) -> Html:
-    """Return a picture that a paper's page opens with."""
     image = io.BytesIO()
     drawing.savefig(image, format="svg", metadata={"Date": None})
     plt.close(drawing)  # else the notebook shows it once more

@@ -116,7 +116,6 @@ def written(
 
 
 def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, str]:
-    """Return when jobs began and ended, and that they are done."""
     return {
         "startTime": min(job.begin for job in jobs).isoformat(timespec=precision),
         "endTime": max(job.end for job in jobs).isoformat(timespec=precision),
@@ -209,7 +208,6 @@ class Job(NamedTuple):
 
     @property
     def step(self) -> str:
-        """The command of `fairbandits` that it ran, or its rule."""
         words = self.command.split()
         return words[1] if words[:1] == ["fairbandits"] else self.rule
 

@@ -43,7 +43,6 @@ def describe(path: Path) -> str:
 
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
-    """Return the kind of a committed table, and its columns."""
     from fairbandits.audit.tables import COMMITTED
 
     try:
@@ -75,7 +74,6 @@ def words_of_the_ledgers(text: str) -> str:
 
 
 def page() -> str:
-    """Return the data dictionary as Markdown."""
     shown: dict[tuple[str, str, str], list[str]] = {}
     for paper, figures in PAPERS.items():
         for name, one in figures.items():

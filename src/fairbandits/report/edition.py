@@ -20,7 +20,6 @@ ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
 
 
 def _verdicts_in(table: Path) -> dict[str, str]:
-    """Return the headline of each claim in a table of verdicts, with its grade if it has one."""
     heads = [row for row in csv_rows(table) if not row.get("reading")]
     return {row["id"]: ", ".join(filter(None, (row["verdict"], row.get("grade")))) for row in heads}
 
@@ -35,19 +34,16 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
     judged = {key: one for key, one in read.claims.items() if key in claims}
     papers = []
     for paper, ledger in ledgers.items():
-        own = [key for key in ledger.claims if key in after or key in judged]
-        new = {key for key in own if key not in before}
-        others = [key for key in own if key in judged.keys() | new and key not in moved]
-        changed, folded = (
-            [
-                _line(ledger.claims[key], judged.get(key), before.get(key, ""), after.get(key))
-                for key in keys
-            ]
-            for keys in ([key for key in own if key in moved], others)
-        )
+        own = {key: one for key, one in ledger.claims.items() if key in after or key in judged}
+        lines = {
+            key: _line(one, judged.get(key), before.get(key, ""), after.get(key))
+            for key, one in own.items()
+        }
+        new = own.keys() - before.keys()
+        changed = [line for key, line in lines.items() if key in moved]
+        others = [lines[key] for key in lines if key in judged.keys() | new and key not in moved]
         uncovered = [(one.said, one.done) for one in read.uncovered.get(paper, ())]
-        counts = len(own), len(new)
-        papers.append((ledger.short_title, *counts, changed, folded, uncovered))
+        papers.append((ledger.short_title, len(own), len(new), changed, others, uncovered))
     of_class = Counter(one.class_ for one in judged.values())
     moved_of_class = Counter(judged[key].class_ for key in moved & judged.keys())
     classes = [
@@ -62,7 +58,6 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _line(claim: Claim, judged: Any, before: str, after: str | None) -> list[str]:
-    """Return what the referees said of a claim, or else why its verdict is another one."""
     said, done = (
         (judged.said, judged.done) if judged else ("", _reason(claim) if before else "New.")
     )
@@ -71,7 +66,6 @@ def _line(claim: Claim, judged: Any, before: str, after: str | None) -> list[str
 
 
 def _reason(claim: Claim) -> str:
-    """Return why a claim has its last version, from its record."""
     record = read_yaml(paper_file(claim.paper, "claims"))["claims"][claim.id]
     if changes := record.get("changes"):
         return changes[-1]["reason"]

@@ -77,7 +77,6 @@ def _is_drawn(rows: Sequence[Row]) -> bool:
 
 
 def kind_of_bounds(row: Row) -> str:
-    """Return what the bounds of a row's number are, after their level."""
     is_curve = row["procedure"] == "curve"
     return "of our own runs" if is_curve else "confidence bounds, each one-sided"
 
@@ -90,7 +89,6 @@ def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
 
 
 def _asked(rows: Sequence[Row]) -> str:
-    """Return what one test claims of the numbers of its cases."""
     row = rows[0]
     claim = row["settings"].get("claim", "equal").replace("equal", "equal to")
     low, line, high = map(chosen, (claimed(row)[0], row["reference"], claimed(row)[1]))
@@ -156,7 +154,6 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
 
 
 def _case(row: Row, axis: "Axis") -> dict[str, Any]:
-    """Return the places of a case's claimed range, reference, limits and number."""
     ends = {axis.at(row[end]) for end in ("low", "high") if not math.isnan(row[end])}
     return {
         "claimed": [axis.at(end) for end in claimed(row)],
@@ -184,7 +181,6 @@ class Axis(NamedTuple):
 
     @property
     def labels(self) -> list[tuple[float, str]]:
-        """The ticks' places and their numbers."""
         return [(self.at(tick), significant(tick, 10, trimmed=True)) for tick in self.ticks]
 
 

@@ -30,7 +30,6 @@ RATINGS = {"Validated": 5, PART: 3, "Contradicted": 1}
 
 
 def outcome(verdict: str, tags: str) -> str:
-    """Return FORRT's word for a verdict."""
     word = OUTCOMES.get(verdict, PART)
     return PART if word == "Validated" and IN_PART in tags.split() else word
 
@@ -42,7 +41,6 @@ def confidence(word: str, grade: str, basis: str) -> str:
 
 
 def _review(line: Row) -> dict[str, Any]:
-    """Return a claim's ClaimReview."""
     rating: dict[str, Any] = {"@type": "Rating", "alternateName": line["verdict"]}
     if value := RATINGS.get(line["outcome"]):
         rating |= {"ratingValue": value, "bestRating": 5, "worstRating": 1}

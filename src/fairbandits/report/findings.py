@@ -44,7 +44,6 @@ def texts_of(finding: Notable) -> tuple[str, str, str]:
 
 
 def _units(root: Path) -> dict[str, str]:
-    """Return the unit of each number that pages can cite; empty for a number without one."""
     files = sorted(root.glob("papers/*/numbers.yaml"))
     return {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
 
@@ -76,7 +75,6 @@ def _misnamed(
 
 
 def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
-    """Yield why a finding's figure does not show the sentence's subject."""
     known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
     if finding.figure not in known:
         yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"

@@ -22,7 +22,6 @@ _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
 
 
 def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
-    """Return the totals of all claims and the most important findings."""
     if not audit.ledgers:
         return None
     findings = _notable(audit, root) if audit.scale == "paper" else []  # a small run has others
@@ -31,7 +30,6 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
 
 
 def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
-    """Return the findings that stand, with their texts as HTML."""
     standing = [
         one
         for one in load_findings(audit.ledgers, root)
@@ -53,7 +51,6 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
-    """Return a card for each paper: links to its page and a figure, its subject, its verdicts."""
     return render("cards.html", cards=[_card(one, audit) for one in papers])
 
 

@@ -31,7 +31,6 @@ def reference(*names: str) -> Html:
 
 
 def module(name: str) -> Html:
-    """Return the docstrings of a public module's functions."""
     public = getattr(fairbandits, name)
     return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))
 
@@ -52,7 +51,6 @@ def _blocks(name: str) -> Iterator[tuple[str, str, list]]:
 
 
 def _signature(public: Any) -> str:
-    """Return a signature without types, which the docstring has."""
     signature = inspect.signature(public)
     plain = [
         p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"
@@ -67,7 +65,6 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return a section's paragraphs."""
     return [one for one in re.split(r"\n\s*\n", text) if one.strip()]
 
 

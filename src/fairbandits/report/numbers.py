@@ -24,7 +24,7 @@ from fairbandits.report.audit import verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
 PAGES = ("README.md", "docs/figures.md")
@@ -37,7 +37,7 @@ OVERVIEW = "verdicts"
 SOURCES = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
 #: What an entry may have beside its source.
 KEYS = ("unit", "column", "times", "format")
-FINDINGS = "audit/findings.csv"
+FINDINGS = f"audit/{FINDINGS_TABLE}"
 #: Significant digits of a value in the table.
 DIGITS = 12
 
@@ -125,42 +125,41 @@ def _row(
 
 def _count(chosen: dict[str, Any], table: pd.DataFrame, place: str) -> int:
     """Return how many findings of a test have an outcome, or how many there are in all."""
-    if missing := [key for key in ("claim", "test") if key not in chosen]:
-        raise ConfigError(f"{place}: count must name claim and test, got no {missing[0]}")
+    for key in ("claim", "test"):
+        if key not in chosen:
+            raise ConfigError(f"{place}: count must name claim and test, got no {key}")
     outcome = chosen.pop("outcome", None)
     rows = _rows(table, chosen, place)
     if rows.empty:  # a name that is wrong would be counted as 0
         words = ", ".join(f"{key} = {value}" for key, value in chosen.items())
         raise ConfigError(f"{place}: {FINDINGS} must have rows with {words}, got none")
-    if outcome not in (None, *OUTCOMES):
-        raise ConfigError(f"{place}: no outcome {outcome!r}{meant(outcome, OUTCOMES)}")
-    return len(rows) if outcome is None else int((rows["verdict"] == outcome).sum())
+    if outcome is None:
+        return len(rows)
+    expect_known(outcome, OUTCOMES, f"{place}: no outcome {outcome!r}")
+    return int((rows["verdict"] == outcome).sum())
 
 
 def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
     """Return the rows of a table with these values in these columns.
 
-    The values "first" and "last" mean the least and the largest among the rows left by the keys
-    before; ``{from: 1000}`` means 1000 or more.
+    "first" and "last" are the least and the largest of the rows that earlier keys leave.
     """
     for key, value in chosen.items():
         expect_known(key, table.columns, f"{place}: no column {key!r}")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping):  # ``{from: 1000}``
             table = table[table[key] >= value["from"]]
-            continue
-        ends = {"first": table[key].min, "last": table[key].max}
-        table = table[table[key] == (ends[value]() if value in ends else value)]
+        else:
+            ends = {"first": table[key].min, "last": table[key].max}
+            table = table[table[key] == (ends[value]() if value in ends else value)]
     return table
 
 
 def csv_of(numbers: Sequence[Number]) -> str:
-    """Return numbers as the text of the committed table."""
     rows = ((one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers)
     return csv_text([Number._fields, *rows])
 
 
 def texts_of(file: Path) -> dict[str, str]:
-    """Return the committed table's numbers as page texts, by name."""
     return {row["name"]: minus(row["text"]) for row in csv_rows(file)}
 
 
@@ -176,7 +175,6 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
 
 
 def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
-    """Return a line for each marked number of a page that differs from the table."""
     written(text, numbers, page)
     return [
         f"{name}: {page} has {value!r}, it is {numbers[name]!r}"

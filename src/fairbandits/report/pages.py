@@ -57,7 +57,6 @@ def span(low: float, high: float, digits: int = 0) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words as a list for reading, as "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -79,7 +78,6 @@ class Paper:
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
-        """The experiments that figures show."""
         return tuple(
             one for one in self.config.experiments if one.paper == self.slug and not one.audit
         )
@@ -90,7 +88,6 @@ class Paper:
 
     @cached_property
     def footers(self) -> dict[str, dict[str, Any]]:
-        """The footer of each experiment's dataset."""
         return {one.name: read_footer(self.results / one.dataset) for one in self.experiments}
 
     @property
@@ -104,7 +101,6 @@ class Paper:
         return [name for paper, name in self.config.figures if paper == self.slug]
 
     def shown_in(self, figure: str) -> tuple[Experiment, ...]:
-        """Return all experiments that a figure shows, its own first."""
         return self.config.shown_in(self.slug, figure)
 
     def file(self, name: str) -> Path:
@@ -183,7 +179,6 @@ def other_scale(scale: str, more: str) -> Html:
 
 
 def figure(paper: Paper, name: str) -> Html:
-    """Return a figure with its caption, and links to its files."""
     declared = PAPERS[paper.slug][name]
     replays = [one for one in paper.replays if name in one.figures]
     experiments = () if replays else paper.shown_in(name)
@@ -237,7 +232,6 @@ def all_settings(paper: Paper) -> Html:
 
 
 def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
-    """Yield the settings of a paper's experiments and replays, with the figures that show them."""
     for block in paper.content["experiments"].values():
         figures = [*block["figures"], *block.get("companion_to", [])]
         yield from ((name, entry, figures) for name, entry in _entries(block))
@@ -368,7 +362,6 @@ def values(
 
 
 def _cell(value: float | str, digits: int) -> str:
-    """Return a text or number for reading; empty for none."""
     if isinstance(value, str):
         return value
     return "" if value != value else number(value, 0 if isinstance(value, int) else digits)
@@ -396,7 +389,6 @@ def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> 
 
 
 def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
-    """Return a frame as a folded table, without its index."""
     rows = [[_cell(one, digits) for one in row] for row in shown.itertuples(index=False)]
     return _folded({"": rows}, list(shown.columns), name)
 

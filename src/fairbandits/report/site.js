@@ -214,23 +214,13 @@
 
   let tables = [];
 
-  // audit.html#ID leads to the claim, as claims.html#claim-ID does
-  const lead = () => {
-    const name = decodeURIComponent(location.hash.slice(1));
-    const page = location.pathname.split("/").pop();
-    const there = name && document.getElementById(name);
-    if (there) {
-      tables.forEach((table) => table.reveal(there));
-      there.querySelector(":scope > details")?.setAttribute("open", "");
-      for (let box = there; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
-      there.scrollIntoView();
-    }
-    if (!name || there) return;
-    const claim = name.replace(/^claim-/, "");
-    if (page === "audit.html") location.replace(`claims.html#claim-${claim}`);
-    if (page === "claims.html" && document.getElementById(claim)) {
-      location.replace(`claims/${claim}.html`);
-    }
+  const lead = () => {  // what a link leads to is unfolded, and on the shown page of its table
+    const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!there) return;
+    tables.forEach((table) => table.reveal(there));
+    there.querySelector(":scope > details")?.setAttribute("open", "");
+    for (let box = there; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
+    there.scrollIntoView();
   };
 
   const scrolling = (box) => {  // what can be scrolled can be by keyboard, and shows that it can
