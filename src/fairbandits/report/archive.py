@@ -37,10 +37,7 @@ def tables_of(config: Config) -> list[str]:
 
 
 def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
-    """Write the archive of a finished run that `agent` made; return the number of files in it.
-
-    The code is the tracked files of the git checkout `root`, as they are on disk.
-    """
+    """Write a finished run, with the tracked files of `root`; return how many files it has."""
     results = config.results
     site, tables = results / "site", [results / table for table in tables_of(config)]
     for file in (*tables, site / "index.html"):

@@ -32,10 +32,7 @@ def certificate(
     problems: Sequence[str],
     root: Path,
 ) -> tuple[str, int]:
-    """Return the page, as HTML, and how many problems it has.
-
-    `agree` and `problems` are what `fairbandits verify` says.
-    """
+    """Return the page, and how many problems it has; `agree` and `problems` are of `verify`."""
     results = config.results
     tables = [results / one.dataset for one in config.experiments]
     for table in tables:

@@ -28,6 +28,8 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 RELEASED = "uniform02"
 #: How published numbers are drawn.
 POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
+#: What a finding on a published number says of our runs.
+OURS = ("lowest of ours", "mean", "highest of ours")
 #: Of so many rounds a small picture shows one.
 THINNED = 8
 
@@ -68,10 +70,7 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
 
 
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
-    """Return a row per law and quantity: our summary, and the published number if known.
-
-    `figure` is the figure's entry in papers/SLUG/published.yaml, for its own horizon alone.
-    """
+    """Return a row per law and quantity: our summary, and the number in published.yaml if known."""
     rows = []
     for curve in curves:
         horizon = int(curve.rounds[-1])
@@ -140,10 +139,7 @@ def laid_over(paper: Paper) -> Html:
 
 
 def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
-    """Return our runs of the instance in BF-UCB's notebook, with the numbers read off its images.
-
-    They are findings of a claim, which exist at the published scale only.
-    """
+    """Return our runs of the notebook's instance and the published numbers; both are findings."""
     found = [one for one in audit.found(claim) if "printed" in (one["also"] or {})]
     if audit.scale != "paper" or not found:
         return None
@@ -160,12 +156,12 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         places = {one["value"]: place for place, one in enumerate(entries)}
         for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
             own = (one for one in found if one["reading"] == reading)
-            ours = pd.DataFrame([one["also"] for one in own if one["test"].startswith(what)])
-            mean = ours["mean"]
+            ours = [one["also"] for one in own if one["test"].startswith(what)]
+            low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
             axis.errorbar(
-                ours["printed"].map(places) + 0.15 * (k - 1),
+                [places[one["printed"]] + 0.15 * (k - 1) for one in ours],
                 mean,
-                [mean - ours["lowest of ours"], ours["highest of ours"] - mean],
+                [mean - low, high - mean],
                 fmt="o",
                 capsize=4,
                 color=style.PALETTE[k],

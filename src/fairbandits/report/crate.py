@@ -223,10 +223,7 @@ class Job(NamedTuple):
 
 
 def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
-    """Return the jobs that made some files, and what these were made from, by their begin.
-
-    A file without a record, or with one of a job that did not finish, is left out.
-    """
+    """Return the finished jobs that made some files and what these were made from, by begin."""
     jobs: dict[tuple[Any, ...], Job] = {}
     waiting, seen = list(files), set()
     while waiting:

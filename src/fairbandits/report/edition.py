@@ -34,9 +34,10 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
     judged = {key: one for key, one in read.claims.items() if key in claims}
     papers = []
     for paper, ledger in ledgers.items():
+        records = read_yaml(paper_file(paper, "claims"))["claims"]
         own = {key: one for key, one in ledger.claims.items() if key in after or key in judged}
         lines = {
-            key: _line(one, judged.get(key), before.get(key, ""), after.get(key))
+            key: _line(one, judged.get(key), before.get(key, ""), after.get(key), records[key])
             for key, one in own.items()
         }
         new = own.keys() - before.keys()
@@ -57,16 +58,16 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join(markdown_table([header, *lines]))
 
 
-def _line(claim: Claim, judged: Any, before: str, after: str | None) -> list[str]:
-    said, done = (
-        (judged.said, judged.done) if judged else ("", _reason(claim) if before else "New.")
-    )
-    cells = (judged.class_ if judged else "", said, done, before, after or "merely reported")
-    return [f"`{claim.id}`", *map(in_symbols, cells)]
+def _line(claim: Claim, judged: Any, before: str, after: str | None, record: Any) -> list[str]:
+    """Return what the referees said of a claim, or else why its verdict is another one."""
+    if judged:
+        cells = [judged.class_, judged.said, judged.done]
+    else:
+        cells = ["", "", _reason(claim, record) if before else "New."]
+    return [f"`{claim.id}`", *map(in_symbols, [*cells, before, after or "merely reported"])]
 
 
-def _reason(claim: Claim) -> str:
-    record = read_yaml(paper_file(claim.paper, "claims"))["claims"][claim.id]
+def _reason(claim: Claim, record: Any) -> str:
     if changes := record.get("changes"):
         return changes[-1]["reason"]
     # a claim that rests on others, which are asked in its place

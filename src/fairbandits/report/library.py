@@ -16,10 +16,7 @@ LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
 def reference(*names: str) -> Html:
-    """Return the docstrings of public names, each folded below its first paragraph.
-
-    Names are given without ``fairbandits.``: "metrics.regret".
-    """
+    """Return the docstrings of public names ("metrics.regret"), folded below their first lines."""
     return render(
         "library.html",
         entries=[(name, list(_blocks(name))) for name in names],

@@ -140,10 +140,7 @@ def _count(chosen: dict[str, Any], table: pd.DataFrame, place: str) -> int:
 
 
 def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
-    """Return the rows of a table with these values in these columns.
-
-    "first" and "last" are the least and the largest of the rows that earlier keys leave.
-    """
+    """Return rows with these values; "first" and "last" are ends of what earlier keys leave."""
     for key, value in chosen.items():
         expect_known(key, table.columns, f"{place}: no column {key!r}")
         if isinstance(value, Mapping):  # ``{from: 1000}``

@@ -376,10 +376,7 @@ def _in_words(key: str, value: Any, labels: Mapping[str, str]) -> str:
 
 
 def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> pd.DataFrame:
-    """Return a figure's rows at the recorded rounds nearest to parts of the last round.
-
-    Each combination of values in the columns `by` has its own rounds.
-    """
+    """Return rows at the rounds nearest to parts of the last one, for each combination in `by`."""
     chosen = []
     for _, own in drawn.groupby(list(by), sort=False, dropna=False):
         rounds = np.sort(own["round"].unique())
