@@ -143,6 +143,16 @@ def test_a_new_claim_is_judged_on_the_data_at_hand_as_exploratory(project):
 
 
 @pytest.mark.slow
+def test_a_symbol_that_a_glossary_has_twice_is_found_with_the_ledgers(project):
+    file = project.folder / "papers" / "banditq" / "glossary.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("terms:\n", "terms:\n  $T$: the horizon\n", 1), encoding="utf-8")
+    said = project.run("check-claims", code=1)
+    file.write_text(text, encoding="utf-8")
+    assert "papers/banditq/glossary.yaml has key '$T$' twice, again in line " in said
+
+
+@pytest.mark.slow
 def test_another_margin_is_one_command_and_writes_nothing(project):
     before = project.files()
     text = project.run("claims", "banditq-new", "--set", "level=0.95")

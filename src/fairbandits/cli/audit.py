@@ -143,13 +143,15 @@ def claims(configs, claim, changes, paper, verdict, as_json, results):
 @command("check-claims")
 @CONFIGS
 def check_claims(configs):
-    """Check all ledgers.
+    """Check all ledgers, and the glossaries of their papers.
 
     A message names file, record, key and the allowed values.
     """
     from fairbandits.audit import run
+    from fairbandits.settings.records import load_glossary
 
     for paper, ledger in run.load(configs)[1].items():
+        load_glossary(paper, ledger.claims)
         tests = sum(len(claim.tests) for claim in ledger.claims.values())
         echo(f"papers/{paper}/claims.yaml: {len(ledger.claims)} claims, {tests} tests")
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +21,7 @@ from fairbandits.report.export import as_review
 from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
-from fairbandits.settings.models import expect_known
-from fairbandits.settings.records import GlossaryFile, check
-from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
+from fairbandits.settings.records import GlossaryFile, load_glossary
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
@@ -56,18 +54,6 @@ def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
         if (symbols(term) & used)
         or ("$" not in term and re.search(rf"\b{re.escape(term)}", said, re.IGNORECASE))
     }
-
-
-def load_glossary(paper: str, claims: Collection[str], root: Path = ROOT) -> GlossaryFile:
-    """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
-    file = paper_file(paper, "glossary", root)
-    if not file.is_file():
-        return GlossaryFile.model_construct(setting="", terms={})
-    where = str(file.relative_to(root))
-    glossary = check(read_yaml(file), "glossary", where)
-    for key in glossary.formulas:
-        expect_known(key, claims, f"{where}: formulas: no claim {key!r}")
-    return glossary
 
 
 class Page(NamedTuple):

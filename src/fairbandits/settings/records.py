@@ -1,5 +1,7 @@
 """What the other YAML files can say: claims, their history, and what is shown of them."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -9,7 +11,7 @@ from fairbandits.rationals import LONGEST
 from fairbandits.settings import models as m
 from fairbandits.settings.models import Model
 from fairbandits.settings.papers import LAWS, Ends, Numbers, Rates
-from fairbandits.settings.schemas import meant
+from fairbandits.settings.schemas import ROOT, meant, paper_file, read_yaml
 
 Texts = Annotated[list[m.Words], m.Some, m.Unique]
 OrNone = m.Words | None
@@ -362,3 +364,16 @@ MODELS: dict[str, type[Model]] = {
 def check(content: Any, record: str, where: str) -> Any:
     """Return a file's content as one of `MODELS`; ConfigError for its first departure from it."""
     return m.validated(content, MODELS[record], where)
+
+
+def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> GlossaryFile:
+    """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
+    file = paper_file(paper, "glossary", root)
+    if not file.is_file():
+        return GlossaryFile.model_construct(setting="", terms={})
+    where = str(file.relative_to(root))
+    glossary = check(read_yaml(file), "glossary", where)
+    claims = list(claims)
+    for key in glossary.formulas:
+        m.expect_known(key, claims, f"{where}: formulas: no claim {key!r}")
+    return glossary
