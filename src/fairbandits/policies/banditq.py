@@ -174,11 +174,11 @@ class BanditQ(Policy):
     Columns
     -------
     queue : reward (BanditQ, Hedge, queue UCB), pulls (LFG)
-        Length Q_k(t) of the policy's queue for the arm: the reward or pulls that it still owes the
-        arm. Range: at least 0.
+        Length Q_k(t) of the policy's queue for the arm: the arm's shortfall in reward or pulls, as
+        the policy counts it. Range: at least 0.
     idleness : reward
-        Sum over rounds 1..t of the amounts by which the queue was cut off at 0: lambda_k t - R_k(t)
-        = Q_k(t) - idleness, with lambda_k the arm's target. Range: at least 0. Never falls.
+        Sum over rounds 1..t of the amounts by which the queue was cut off at 0. It is Q_k(t) -
+        lambda_k t + R_k(t), with lambda_k the arm's target. Range: at least 0. Never falls.
     queue_max : reward
         Largest `queue` of the arm in any of the rounds 1..t. Range: at least `queue`. Never falls.
     probability : pulls

@@ -231,7 +231,7 @@ def group_steps(proof):
 
 @function()
 def beyond_order(order, power="0"):
-    """1 if BF-UCB's regret over an order is unbounded, with delta of order T^-power, else 0."""
+    """1 if BF-UCB's regret over an order is unbounded, with delta of order T^-c, else 0."""
     from fairbandits.theory.derivations.group_regret import beyond_order as beyond
 
     return beyond(order, power)

@@ -17,7 +17,7 @@ def regret(plays, gap):
 
 @measure("rta", "pulls")
 def owed(rounds, exact_quotas):
-    """Pulls floor(r_i t) that an arm must have, exact."""
+    """Quota of an arm in pulls, floor(r_i t), exact."""
     numerators, denominator = exact_quotas
     return rounds[:, None] * numerators // denominator
 
@@ -54,7 +54,7 @@ def gap_sum(gap):
 
 @measure("", "rounds")
 def first_phase(horizon, quotas):
-    """Rounds sum of ceil(r_i T) in which T-Fair-UCB fills all quotas."""
+    """Rounds in which T-Fair-UCB fills all quotas: the sum of ceil(r_i T)."""
     return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
 
 

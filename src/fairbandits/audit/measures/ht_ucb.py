@@ -78,7 +78,7 @@ def keeps_nearest(keeps, gap):
 
 @measure("")
 def scale(cell, swept, quota, horizon):
-    """Scale parameter eta of Experiment D: A, 1 - alpha / (tau_1 T), or 1 - eta_0 / T."""
+    """Scale eta of Experiment D: the penalty rate, 1 - alpha / (tau_1 T), or 1 - eta_0 / T."""
     match cell.spec.policy:
         case "ht_ucb":
             return swept
