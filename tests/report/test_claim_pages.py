@@ -58,6 +58,8 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         for one in (row, *others):
             for tag in one["tags"]:
                 assert TAGS[tag] in said
+                assert f"<dt>{tag}</dt>" not in page
+            assert ("CONDITIONAL" in one["tags"]) <= ("<dt>reconstructed</dt>" in page)
         for other in (*claim.judged_by, *claim.rests_on):
             assert f'data-page="claims/{other}"' in page
         assert f"<pre>fairbandits claims {name}</pre>" in page
