@@ -11,8 +11,7 @@ from fairbandits.data import dictionary
 from fairbandits.data.dictionary import ROWS, Column, column_of
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
-from fairbandits.report.markup import minus, render_text
-from fairbandits.settings.formulas import plain
+from fairbandits.report.markup import in_symbols, render_text
 
 UNKNOWN = Column(
     "Not in the data dictionary: a policy, an observer or a figure of one's own has it"
@@ -60,61 +59,18 @@ def _committed(path: Path) -> tuple[str, dict[str, str]]:
     )
 
 
-_GREEK = "alpha|beta|gamma|delta|Delta|eta|lambda|mu|pi|tau"
-#: A symbol of a formula in a docstring: Greek, or a letter that is no word and in no word.
-_SYMBOL = (
-    r"(?<![a-zA-Z'])(?<!\w\.)(?<!Experiment )"
-    rf"(?:{_GREEK}|[b-zB-Z]|[Aa](?=_)|(?<=[-+*/] )A)(?!['a-zA-Z\d]|[-.][a-zA-Z])"
-)
-#: The rest of a bracket, and its end.
-_INSIDE = r"((?:[^()]|\([^()]*\))*)\)"
-#: A word of code, or what can be a formula, with spaces and signs around it.
-_FORMULA = re.compile(
-    rf"`[^`]*`|(?:{_SYMBOL}|\b(?:sum|sqrt|floor|ceil|ln|log|max|min|plays(?=_))(?![a-zA-Z])|\d"
-    rf"|in(?= \w\}})|[-+*/^_<>=()|\[\]{{}}]|\.\.+|,(?= {_INSIDE}| \.\.)|(?<=\.), | )+"
-)
-#: Letters of a terminal -> LaTeX, in this order. Markdown would pair plain stars.
-_LATEX = (
-    (rf"(?<![a-zA-Z])({_GREEK})(?![a-zA-Z])", r"\\\1"),
-    (rf"sqrt\({_INSIDE}", r"\\sqrt{\1}"),
-    (rf"(floor|ceil)\({_INSIDE}", r"\\l\1 \2 \\r\1"),
-    (r"(?<![a-z\\])(sum|ln|log|max|min)(?![a-z])", r"\\\1"),
-    ("<=", r"\\le"),
-    (">=", r"\\ge"),
-    (r"\^\(([^()]*)\)|\^(-\w)", r"^{\1\2}"),
-    (r"(?<=\w)\*", r"^\\ast"),
-    (r"\)\+", ")^+"),
-    (r"1\.\.t", r"1, \\dots, t"),
-    (r"\.\.\.", r"\\dots"),
-    (r"\|(.*?)\|", r"\\lvert \1 \\rvert"),
-    ("plays", r"\\mathrm{plays}"),
-    (" in ", r" \\in "),
-)
-
-
-def in_latex(text: str) -> str:
-    r"""Return the text of a docstring with its formulas as LaTeX between dollar signs.
-
-    >>> print(in_latex("Pulls N_i(t) <= floor(alpha t) of an arm, `N_i`"))
-    Pulls $N_i(t) \le \lfloor \alpha t \rfloor$ of an arm, `N_i`
-    """
-    return _FORMULA.sub(lambda found: _typeset(found[0]), text)
-
-
-def _typeset(found: str) -> str:
-    around = r"([ ,]*)(.*?)((?: [-/]| \(|[ ,])*)"
-    before, formula, after = re.fullmatch(around, found).groups()
-    if found[0] == "`" or not re.search(_SYMBOL, formula):
-        return found
-    for said, latex in _LATEX:
-        formula = re.sub(said, latex, formula)
-    return f"{before}${formula}${after}"
+#: Signs that Markdown takes for markup or for the end of a cell, unless they are in code.
+_SIGNS = re.compile(r"(`[^`]*`)|([*_|])")
 
 
 def words_of_the_ledgers(text: str) -> str:
-    """Return the page of a ledger's words with LaTeX in each second cell."""
-    cell = re.compile(r"^(\| `\w+` \| )(.*?)(?= \|(?: |$))", re.MULTILINE)
-    return cell.sub(lambda row: row[1] + in_latex(row[2]), text)
+    """Return the page of a ledger's words, with the formulas of each second cell in letters."""
+    return re.sub(
+        r"^(\| `\w+` \| )(.*?)(?= \|(?: |$))",
+        lambda row: row[1] + _SIGNS.sub(lambda one: one[1] or f"\\{one[2]}", in_symbols(row[2])),
+        text,
+        flags=re.MULTILINE,
+    )
 
 
 def page() -> str:
@@ -132,7 +88,7 @@ def page() -> str:
         "data_dictionary.md",
         rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
-        cell=lambda text: in_latex(minus(plain(text))).replace("|", "\\|").replace("**", "\\*\\*"),
+        cell=lambda text: in_symbols(text).replace("|", "\\|").replace("**", "\\*\\*"),
         tables=tables | {"judged": dictionary.JUDGED, "arena": dictionary.ARENA},
     )
     return f"{text}\n"
