@@ -12,6 +12,9 @@ from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
 
+#: What a scope needs of its evidence.
+MADE = SimpleNamespace(paper="made", config=SimpleNamespace(most={}))
+
 
 def ledger_test(claim, test):
     """Return a test of the ledgers."""
@@ -47,7 +50,7 @@ def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=N
 
 def evaluated(text, cell, **known):
     """Return what an expression is of a cell, with all its axes."""
-    return parse(text).evaluate(cases.CaseScope(SimpleNamespace(paper="made"), cell, known))
+    return parse(text).evaluate(cases.CaseScope(MADE, cell, known))
 
 
 def numbers(text, cell, **known):

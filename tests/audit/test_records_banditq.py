@@ -223,7 +223,9 @@ def test_regret_of_losses_is_against_the_smallest_mean(gain, regret):
 
 def configured(**experiments):
     """Return a scope of experiments that have means and targets alone."""
-    config = SimpleNamespace(experiment=lambda paper, name: SimpleNamespace(**experiments[name]))
+    config = SimpleNamespace(
+        most={}, experiment=lambda paper, name: SimpleNamespace(**experiments[name])
+    )
     return cases.CaseScope(SimpleNamespace(config=config, paper="banditq"), None, {})
 
 

@@ -103,7 +103,9 @@ def test_over_replicates():
 def test_numbers_of_the_notebook():
     for row in read_yaml(paper_file("bf_ucb", "published"))["regret"]["values"]:
         cell = made_cell({}, [1], means=MEANS, groups=(2, 1), quotas=[row["quota"]] * 2)
-        scope = cases.CaseScope(SimpleNamespace(paper="bf_ucb"), cell, {})
+        scope = cases.CaseScope(
+            SimpleNamespace(paper="bf_ucb", config=SimpleNamespace(most={})), cell, {}
+        )
         assert parse("notebook('regret')").evaluate(scope) == row["value"]
     assert parse("notebook('distance', 2)").evaluate(scope) == 0.009
 

@@ -214,7 +214,6 @@ def test_plan_that_is_not_there(tmp_path):
     ("change", "text"),
     [
         ({"policy": "bandit"}, "got 'bandit'; did you mean 'banditq'?"),
-        ({"horizon": 3}, "horizon must be at least the number of arms (5), got 3"),
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )

@@ -13,16 +13,19 @@ from fairbandits.data import store
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, content_of_run, read_footer, read_table
+from fairbandits.rationals import quota_numerators
 from fairbandits.replication.code import code_of
 from fairbandits.replication.recorded import KEYS, blocks_of, cells_of, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
-from fairbandits.settings.spec import RunSpec, swept
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 
 #: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
 #: means, deficits and the policies' probes.
 COMMON = (*KEYS, "plays", "reward")
 
+#: Columns of deficits -> which pulls are owed.
+DEFICITS = {"floor_deficit": "floor(quota * t)", "deficit": "quota * t"}
 #: Values of which a small run has fewer.
 SCALED = ("horizon", "horizons", "checkpoints")
 
@@ -63,6 +66,7 @@ def _runs(
     chunks: Sequence[Path], experiment: dict[str, Any], seed: int, out: Path
 ) -> Iterator[pa.Table]:
     """Yield the checked rows of each run; only one run is in memory."""
+    drawn = None
     for name, spec in specs_of(experiment).items():
         files = [file for file in chunks if file.parent.name == name]
         replicates, parts = [], []
@@ -80,7 +84,14 @@ def _runs(
                 f"{out}: the chunks of {name} must hold replicates 0 to "
                 f"{experiment['replicates'] - 1} once each, in order; got {replicates}"
             )
-        cells = zip(*(cells_of(part, spec) for part in parts), strict=True)
+        cells = list(zip(*(cells_of(part, spec) for part in parts), strict=True))
+        if spec.drawn_means:
+            first = np.concatenate([part["mean"].to_numpy() for part in cells[0]])
+            means = first.reshape(len(replicates), -1, spec.n_arms)[:, 0]
+            drawn = means if drawn is None else drawn
+            if not np.array_equal(means, drawn):
+                first, others = next(iter(experiment["runs"])), "have other means than those of"
+                raise StoreError(f"{out}: the replicates of {name} {others} {first}")
         yield pa.concat_tables(part for cell in cells for part in cell)
 
 
@@ -217,6 +228,18 @@ def expect_all_rows(file: Path) -> None:
         raise StoreError(f"{file}: {other} of its rows are of no run that its footer has")
 
 
+def guard_dataset(file: Path) -> None:
+    """Check all rows of a dataset as `collect` checked its chunks'; StoreError if one fails."""
+    footer = read_footer(file)
+    for name, spec in specs_of(footer).items():
+        table = read_table(file, rows=pc.equal(pc.field("run"), name))
+        complete = [name for name in table.column_names if not table[name].null_count]
+        numbers = [name for name in complete if pa.types.is_primitive(table[name].type)]
+        table = table.select(numbers)
+        expect_rows(table, spec, [0, footer["replicates"] - 1], file)
+        guard(table, spec, file)
+
+
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
     """Raise StoreError, with the first place, for numbers that no policy and rewards can give."""
     for cell in cells_of(table, spec):
@@ -230,7 +253,52 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
         for name in (one for one in grid if one in RECORDED and RECORDED[one].grows):
             rises = checks[f"{name} never falls"] = np.ones_like(grid[name], bool)
             rises[:, 1:] = grid[name][:, 1:] >= grid[name][:, :-1]
-        for what, holds in checks.items():
+        for what, holds in (checks | _invariants(grid, rounds, spec)).items():
             for replicate, number, _ in np.argwhere(~holds)[:1]:
                 place = f"replicate {replicates[0] + replicate}, round {rounds[number, 0]}"
                 raise StoreError(f"{file}: that {what} fails first in {place}")
+
+
+def _invariants(grid: dict[str, np.ndarray], rounds: np.ndarray, spec: RunSpec) -> dict:
+    """Return what must hold of queues, deficits and drawn means, and where it does."""
+    checks = {}
+    if "idleness" in grid and "queue" in grid:  # E3 of the fluid equilibrium, on every path
+        target = _targets(spec, grid)
+        owed = target * rounds - np.where(target > 0, grid["reward"], 0.0)
+        gap = np.abs(owed - (grid["queue"] - grid["idleness"]))
+        checks["owed reward = queue - idleness"] = gap <= 1e-9 * (1.0 + rounds)
+    for name, formula in DEFICITS.items():
+        if name in grid or f"{name}_sup" in grid:
+            lacking = _deficits(spec, grid)[name]
+            checks[f"{name} = {formula} - plays"] = grid.get(name, lacking) == lacking
+            checks[f"{name}_sup is at least {name}"] = grid.get(f"{name}_sup", lacking) >= lacking
+    if spec.drawn_means:
+        low, high = map(np.array, spec.ranges)
+        for arm, mean in spec.drawn_means.get("fixed", ()):
+            low[arm - 1] = high[arm - 1] = mean
+        if spec.law == "uniform02_clipped":  # its true means are below those drawn
+            low = -np.inf
+        checks["means are in their range"] = (grid["mean"] >= low) & (grid["mean"] <= high)
+        checks["a replicate keeps its means"] = grid["mean"] == grid["mean"][:, :1]
+    return checks
+
+
+def _deficits(spec: RunSpec, grid: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return how many pulls each arm lacks of its quota: of whole ones, and exactly."""
+    if "quota" in grid:
+        numerators, denominator = grid["quota"], spec.drawn_quotas["denominator"]
+    else:
+        numerators, denominator = quota_numerators(spec.quotas)
+    owed, plays = np.array(numerators) * grid["round"], grid["plays"]
+    exact = (owed - denominator * plays) / denominator
+    return {"floor_deficit": owed // denominator - plays, "deficit": exact}
+
+
+def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the targets of a run's policy, which may depend on the means."""
+    nested = spec.parameters.get("learner_parameters", {})
+    given = {**spec.parameters, **nested}["targets"]
+    if given != OF_INSTANCE:
+        return np.array(given, dtype=float)
+    means = list(grid["mean"].T) if "mean" in grid else spec.means
+    return np.array(spec.targets_for(means), dtype=float).T
