@@ -375,8 +375,8 @@ REFUSED = [
     (
         with_learner("lfg", fractions="instance", eat=1),
         "one.policies.fair.parameters: policy fair_learn: learner: policy lfg has no "
-        "parameter 'eat'; it takes: fractions, eta, eta_exponent, constant, cap, weights, "
-        "arrivals, ties; did you mean 'eta'?",
+        "parameter 'eat'; it takes: fractions, eta, eta_exponent, constant, cap, "
+        "arrivals; did you mean 'eta'?",
     ),
     (
         with_learner("banditq", targets="instance"),
