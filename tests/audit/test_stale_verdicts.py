@@ -273,7 +273,7 @@ def test_a_claim_that_is_new_or_gone_leaves_other_papers_alone(committed, tmp_pa
     table = tmp_path / "audit" / "verdicts.csv"
     for claims in (
         {key: ledger.claims[key] for key in others},
-        ledger.claims | {"t-new": replace(ledger.claims[first], id="t-new")},
+        ledger.claims | {"t-new": ledger.claims[first].model_copy(update={"id": "t-new"})},
     ):
         now = LEDGERS | {"banditq": replace(ledger, claims=claims, digest="e" * 16)}
         assert "has other claims" in next(records.stale(table, now, paper="banditq"))

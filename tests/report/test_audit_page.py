@@ -114,7 +114,7 @@ def judged_by_others(found, judge, *, primary=True):
     claim = next(one for one in found.claims.values() if one.judged_by and one.primary)
     judge = judge or claim.judged_by[0]
     ledger = found.ledgers[claim.paper]
-    claims = ledger.claims | {claim.id: dataclasses.replace(claim, judged_by=(judge,))}
+    claims = ledger.claims | {claim.id: claim.model_copy(update={"judged_by": (judge,)})}
     ledgers = found.ledgers | {claim.paper: dataclasses.replace(ledger, claims=claims)}
     rows = [
         row

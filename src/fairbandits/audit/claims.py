@@ -18,7 +18,7 @@ from fairbandits.audit.expressions import (
     same_unit,
 )
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import Deviation, FamilyBlock
+from fairbandits.settings.records import ClaimBlock, Deviation, FamilyBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
@@ -186,36 +186,13 @@ class Test:
         return [one for one in readings if not isinstance(own, Mapping) or one in own]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One record; see the schema for its fields."""
+class Claim(ClaimBlock):
+    """A record with its tests, each complete, and the experiments and suites that they read."""
 
     id: str
     paper: str
-    place: str
-    statement: str
-    kind: str
-    primary: bool
-    about: str = "text"
-    part: str = ""
-    conditional: tuple[str, ...] = ()
-    exploratory: bool = False
-    basis: str = "printed"
-    reconstructed: str = ""
-    version: int = 0
-    estimand: str = ""
-    experiments: tuple[str, ...] = ()
-    readings: tuple[str, ...] = ()
-    family: str = ""
-    figure: str = ""
-    combine: str = "all"
     tests: tuple[Test, ...] = ()
-    note: str = ""
-    between: tuple[str, ...] = ()
-    alias_of: str = ""
-    judged_by: tuple[str, ...] = ()
-    untestable: str = ""
-    rests_on: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
 
     @property
     def varies(self) -> bool:

@@ -16,14 +16,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.limits import (
-    CARRIERS,
-    Skewed,
-    carriers,
-    hardly_varies,
-    is_heavy,
-    mean_test,
-)
+from fairbandits.audit.limits import CARRIERS, Skewed, carriers, hardly_varies, is_heavy, mean_test
 
 #: Fewest replicates at a point, and fewest points of a line.
 FEWEST, POINTS = 10, 3

@@ -135,7 +135,8 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
         if name not in ("tests", "changes", *ASKING)
     }
     read = dict.fromkeys(one for test in tests for one in test.experiments)
-    return Claim(key, content["paper"], tests=tests, experiments=tuple(read), **plain)
+    plain |= {"id": key, "paper": content["paper"], "tests": tests, "experiments": tuple(read)}
+    return Claim.model_construct(**plain)
 
 
 def _test(

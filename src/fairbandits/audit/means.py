@@ -16,13 +16,7 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.limits import (
-    MeanTest,
-    Skewed,
-    hardly_varies,
-    is_constant,
-    mean_test,
-)
+from fairbandits.audit.limits import MeanTest, Skewed, hardly_varies, is_constant, mean_test
 
 #: The smallest or largest possible value: none known, one for all points, or one for each.
 Ends = Sequence[float] | float | None

@@ -247,7 +247,7 @@ def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str
                 raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
             tests[test] = with_settings(tests[test], {setting: value}, claim.id)
             said.append(f"{setting} = {value} in place of {before} (test {test})")
-    return replace(claim, tests=tuple(tests.values())), said
+    return claim.model_copy(update={"tests": tuple(tests.values())}), said
 
 
 def _meant(claim: Claim, name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -249,8 +249,7 @@ def objections(audit: Audit, key: str) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict with another one."""
     tested, found = audit.tested(key), audit.found(key)
     other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
-    tests = tuple(one for one in tested.tests if one.name in other)
-    return words.qualifying(replace(tested, tests=tests), found)
+    return words.qualifying(tested, [one for one in found if one["test"] in other])
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:

@@ -116,31 +116,31 @@ class ClaimBlock(Asking):
     primary: bool  # whether the paper stands on it
     #: who makes it; only what the audited text claims is in totals
     about: m.choice("text", "later version", "project", "assumption") = "text"
-    part: OrNone = None  # which part of the sentence is tested, where that is less than it says
+    part: m.Words = ""  # which part of the sentence is tested, where that is less than it says
     basis: m.choice("printed", "lost", "recalled") = "printed"  # of the statement that is judged
-    reconstructed: OrNone = None  # what had to be, for a basis other than printed
+    reconstructed: m.Words = ""  # what had to be, for a basis other than printed
     #: readings whose runs are of a program that was reconstructed: their verdicts are conditional
     conditional: list[m.Words] = Field(default=[])
     exploratory: bool = False  # reported without counting: the paper claims nothing firm
-    version: m.Count | None = None  # of the record's tests; starts at 1
+    version: m.Count = 0  # of the record's tests; starts at 1
     changes: list[Reason] = Field(default=[])  # the reason for every version after the first
-    estimand: OrNone = None  # the quantity that the verdict is about
-    readings: Texts | None = None  # that it is judged under, each with a verdict
-    family: OrNone = None  # for the correction
-    figure: m.Figure | None = None  # that shows it
+    estimand: m.Words = ""  # the quantity that the verdict is about
+    readings: Texts = Field(default=())  # that it is judged under, each with a verdict
+    family: m.Words = ""  # for the correction
+    figure: m.Figure = ""  # that shows it
     #: how deciding tests make a verdict: reproduced needs all of them, or any one, and not
     #: reproduced the opposite; universal needs that no case is lost and two thirds are won
     combine: m.choice("all", "any", "universal") = "all"
     tests: blocks(TestBlock, m.Name) | None = None
-    note: OrNone = None  # what must be said beside the verdict
+    note: m.Words = ""  # what must be said beside the verdict
     #: of an inconsistency: the places or statements that contradict each other
-    between: Annotated[list[m.Words], m.Pair] | None = None
-    alias_of: OrNone = None  # the id whose verdict it carries
-    judged_by: Texts | None = None  # ids of the claims whose verdicts decide it
-    untestable: OrNone = None  # why there can be no verdict
+    between: Annotated[list[m.Words], m.Pair] = Field(default=())
+    alias_of: m.Words = ""  # the id whose verdict it carries
+    judged_by: Texts = Field(default=())  # ids of the claims whose verdicts decide it
+    untestable: m.Words = ""  # why there can be no verdict
     #: ids of claims whose truth the argument for this one uses, as a theorem uses its lemmas; it
     #: decides nothing
-    rests_on: Texts | None = None
+    rests_on: Texts = Field(default=())
 
 
 class RulesFile(Model):
