@@ -11,10 +11,11 @@ import pytest
 from fairbandits.audit import cases
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
-from fairbandits.audit.claims import Selection, Test, check_test
+from fairbandits.audit.claims import Test, check_test
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
+from fairbandits.settings.records import Cells, Companion
 from fairbandits.settings.spec import RunSpec
 from fairbandits.theory import fair_learn_counts
 
@@ -83,7 +84,7 @@ def asked(evidence, readings=(), cells=None, **record):
     """Return the questions of a plan; cells are those of the suite unless said otherwise."""
     record = {"procedure": "mean"} | record
     cells = {"experiments": ["suite"]} if cells is None else cells
-    plan = Test(cells=Selection.of(cells) if cells else None, **record)
+    plan = Test(cells=Cells(**cells) if cells else None, **record)
     return list(questions(plan, readings, evidence))
 
 
@@ -147,7 +148,9 @@ def test_a_list_of_expressions_is_points(evidence):
 def test_companions_have_the_replicates_that_both_have(evidence):
     record = {
         "cells": {"experiments": ["suite"], "law": "beta", "T": 1000},
-        "companions": {"lfg": Selection(("rivals",), {"policy": "lfg", "eta": 10}, match=("law",))},
+        "companions": {
+            "lfg": Companion(experiments=["rivals"], policy="lfg", eta=10, match=["law"])
+        },
         "inputs": {"values": "total(plays) @ T", "against": "total(plays[lfg]) @ T"},
     }
     (found,) = asked(evidence, **record)
@@ -161,7 +164,7 @@ def test_a_companion_must_be_one_cell(evidence):
         asked(
             evidence,
             cells={"experiments": ["suite"], "law": "beta", "T": 1000},
-            companions={"lfg": Selection(("rivals",), {"policy": "lfg"}, match=("law",))},
+            companions={"lfg": Companion(experiments=["rivals"], policy="lfg", match=["law"])},
             inputs={"values": "total(plays[lfg]) @ T", "against": 1},
         )
 
@@ -324,13 +327,13 @@ def test_remembered_defaults_are_those_of_the_class(name):
         ({"inputs": {"values": "total() @ T", "against": 1}}, "total takes 1 values, got 0"),
         ({"arms": "target > reward"}, "units do not fit"),
         ({"reading": {"one": "lw == 'beta'"}}, "no measure or coordinate 'lw'"),
-        ({"cells": Selection.of({"experiments": ["suite"], "where": "x.y"})}, "Attribute is not"),
-        ({"companions": {"a": Selection(match=("lawn",))}}, "no measure or coordinate 'lawn'"),
+        ({"cells": Cells(experiments=["suite"], where="x.y")}, "Attribute is not"),
+        ({"companions": {"a": Companion(match=["lawn"])}}, "no measure or coordinate 'lawn'"),
     ],
 )
 def test_a_record_that_cannot_be_meant_is_refused(record, words):
     plan = {
-        "cells": Selection(("suite",)),
+        "cells": Cells(experiments=["suite"]),
         "procedure": "mean",
         "inputs": {"values": "plays @ T", "against": 1},
     }

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fairbandits.audit.cases import questions
-from fairbandits.audit.claims import Selection, Test
+from fairbandits.audit.claims import Test
 from fairbandits.audit.expressions import ExpressionError
+from fairbandits.settings.records import Cells, Companion
 from small_records import cell_of
 
 
@@ -35,12 +36,12 @@ class Evidence:
 
 def asked(inputs, *, procedure="mean", readings=(), datasets=(DENSE, ENDS), **plan):
     """Return the questions of a plan that reads the first experiment."""
-    cells = Selection(("dense",), plan.pop("cells", {}))
+    cells = Cells(experiments=["dense"], **plan.pop("cells", {}))
     whole = Test(cells, inputs, procedure, **plan)
     return list(questions(whole, readings, Evidence(*datasets)))
 
 
-WITH = {"ends": Selection(("ends",), match=())}
+WITH = {"ends": Companion(experiments=["ends"], match=[])}
 
 
 def test_companion_is_at_its_own_rounds():
@@ -52,10 +53,10 @@ def test_companion_is_at_its_own_rounds():
 
 
 def test_cells_with_other_rounds_cannot_be_mixed_before_a_round_is_chosen():
-    ends = {"ends": Selection(("dense",), match=())}
+    ends = {"ends": Companion(experiments=["dense"], match=[])}
     (one,) = asked({"values": "largest(queue + queue[ends]) @ T", "against": 0}, companions=ends)
     assert one.data["values"].tolist() == [14, 8]
-    ends = {"ends": Selection(("ends",), match=())}
+    ends = {"ends": Companion(experiments=["ends"], match=[])}
     with pytest.raises(ExpressionError, match="rounds of its cell, 3, got 2"):
         asked({"values": "(0 * mean(mu) + queue[ends]) @ T", "against": 0}, companions=ends)
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
-from fairbandits.audit.claims import Selection, Test, listed
+from fairbandits.audit.claims import Test, listed
 from fairbandits.audit.expressions import CELLS, ExpressionError, parse
 from fairbandits.data.provenance import remembered
 from fairbandits.rationals import rational
+from fairbandits.settings.records import Cells, Companion
 
 #: Inputs that are numbers, whatever the runs.
 NUMBERS = ("horizons", "printed", "within", "most", "least")
@@ -152,7 +153,7 @@ class Cases:
     def scope(self, cell: Cell | None, **known: Any) -> CaseScope:
         return CaseScope(self.evidence, cell, known, self._companion)
 
-    def _chosen(self, selection: Selection, columns: list[str]) -> list[Cell]:
+    def _chosen(self, selection: Cells, columns: list[str]) -> list[Cell]:
         """Return the cells of a selection, by default of the experiments of the test's cells."""
         cells = (
             Cell(recorded, run)
@@ -162,7 +163,7 @@ class Cases:
         )
         return [cell for cell in cells if self._is_wanted(cell, selection)]
 
-    def _is_wanted(self, cell: Cell, selection: Selection) -> bool:
+    def _is_wanted(self, cell: Cell, selection: Cells) -> bool:
         wanted = ((name, values) for name, values in selection.wanted.items() if name != "arm")
         fits = (
             cell.has(one) and _is_one_of(cell.coordinate(one), values) for one, values in wanted
@@ -172,14 +173,14 @@ class Cases:
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
-        own = self.test.control.companions if cell.stands_for else self.test.companions
+        own = self.test.control.with_ if cell.stands_for else self.test.companions
         if name in own:
             other = self._like(cell, name, own[name])
         else:
             other = self._companion(cell.stands_for, name)
         return _paired(other, cell) if self.test.paired else other
 
-    def _like(self, cell: Cell, name: str, selection: Selection) -> Cell:
+    def _like(self, cell: Cell, name: str, selection: Companion) -> Cell:
         alike = selection.match
         if alike is None:
             alike = [*self.test.of_cells, self.test.over]

@@ -18,7 +18,14 @@ from fairbandits.audit.expressions import (
     same_unit,
 )
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import ClaimBlock, Deviation, FamilyBlock
+from fairbandits.settings.records import (
+    Cells,
+    ClaimBlock,
+    Companion,
+    Control,
+    Deviation,
+    FamilyBlock,
+)
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
@@ -29,39 +36,15 @@ PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 
 
 @dataclass(frozen=True)
-class Selection:
-    """Cells of some experiments or suites, selected by coordinates."""
-
-    experiments: tuple[str, ...] = ()
-    #: coordinate -> its value, or a list of them; ``arm`` selects an arm of the cells
-    wanted: Mapping[str, Any] = field(default_factory=dict)
-    where: str = ""  # an expression that has to hold
-    #: what a companion shares with its cell; by default what the test is repeated for
-    match: tuple[str, ...] | None = None
-    companions: Mapping[str, "Selection"] = field(default_factory=dict)  # of a control, by name
-
-    @classmethod
-    def of(cls, block: Mapping[str, Any]) -> "Selection":
-        wanted = dict(block)
-        experiments, where = tuple(wanted.pop("experiments", ())), wanted.pop("where", "")
-        match, own = wanted.pop("match", None), cls.named(wanted.pop("with", {}))
-        return cls(experiments, wanted, where, None if match is None else tuple(match), own)
-
-    @classmethod
-    def named(cls, blocks: Mapping[str, Any]) -> dict[str, "Selection"]:
-        return {name: cls.of(one) for name, one in blocks.items()}
-
-
-@dataclass(frozen=True)
 class Test:
     """One test of a claim: what it asks of which cells, complete with all margins and levels."""
 
     __test__ = False  # pytest looks for classes of this name
 
-    cells: Selection | None  # None for a test that reads no recorded run
+    cells: Cells | None  # None for a test that reads no recorded run
     inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
     procedure: str
-    companions: Mapping[str, Selection] = field(default_factory=dict)  # by their names
+    companions: Mapping[str, Companion] = field(default_factory=dict)  # by their names
     #: coordinates that it is repeated for, with their values where no cell has them
     each: Mapping[str, Sequence] = field(default_factory=dict)
     over: str = ""  # expression by which cells are stacked as points
@@ -70,7 +53,7 @@ class Test:
     keep: str = ""  # expression for the replicates that count
     #: coordinates, or an expression for each reading; empty if cells belong to all of them
     reading: str | Sequence[str] | Mapping[str, Any] = ""
-    control: Selection | None = None  # cells that take the place of its own
+    control: Control | None = None  # cells that take the place of its own
     name: str = ""
     rule: str = ""
     version: int | None = None  # of the rule
@@ -86,9 +69,9 @@ class Test:
         return self.settings.get("paired", True)
 
     @property
-    def selections(self) -> list[Selection]:
+    def selections(self) -> list[Cells]:
         """The selections of the cells, of all their companions, and of the control and its own."""
-        own = self.control.companions if self.control else {}
+        own = self.control.with_ if self.control else {}
         found = [self.cells, *self.companions.values(), self.control, *own.values()]
         return [one for one in found if one]
 
@@ -270,7 +253,7 @@ def check_test(test: Test, parameters: Iterable[str]) -> None:
     words = vocabulary((*COORDINATES, *parameters, *given), test.companions)
     texts = [*test.each]
     for one in test.selections:
-        texts += [*one.wanted, *(one.match or ()), one.where]
+        texts += [*one.wanted, *(getattr(one, "match", None) or ()), one.where]
     for text in filter(None, texts):
         parse(text).check(words)
     if test.is_joint and not test.over:

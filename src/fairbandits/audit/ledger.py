@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fairbandits.audit.cells import instance_of
-from fairbandits.audit.claims import Claim, Ledger, Selection, Test, check_test, listed
+from fairbandits.audit.claims import Claim, Ledger, Test, check_test, listed
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.records import Deviation, FamilyBlock, check
+from fairbandits.settings.records import Cells, Companion, Control, Deviation, FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -164,12 +164,12 @@ def _test(
         _need(there, f"{place}.control: the test reads no cells that it could replace")
     each = asks.get("each", {})
     return Test(
-        Selection.of(asks["cells"]) if "cells" in asks else None,
+        Cells(**asks["cells"]) if "cells" in asks else None,
         inputs,
         procedure,
-        Selection.named(asks.get("with", {})),
+        {other: Companion(**one) for other, one in asks.get("with", {}).items()},
         dict.fromkeys(each, ()) if isinstance(each, list) else each,
-        control=Selection.of(asks["control"]) if "control" in asks else None,
+        control=Control(**asks["control"]) if "control" in asks else None,
         name=name,
         rule=block["rule"],
         version=rule["version"],

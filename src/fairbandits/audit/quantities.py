@@ -3,14 +3,14 @@
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Selection, Test, listed, vocabulary
+from fairbandits.audit.claims import Claim, Ledger, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
+from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
 
 #: Procedures whose number has no unit.
@@ -155,10 +155,10 @@ class _Words:
         known = measures.measures()
         return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
 
-    def _selection(self, companion: str) -> Selection:
-        own = self.test.cells or Selection()
+    def _selection(self, companion: str) -> Cells:
+        own = self.test.cells or Cells()
         chosen = self.test.companions[companion] if companion else own
-        return replace(chosen, experiments=chosen.experiments or own.experiments)
+        return chosen.model_copy(update={"experiments": chosen.experiments or own.experiments})
 
     def _label(self, companion: str) -> str:
         """Return the label of the one policy of some cells; empty if they have several."""

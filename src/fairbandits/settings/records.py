@@ -55,8 +55,13 @@ class Cells(Model):
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Coordinate]  # a value, or a list of values
-    experiments: Texts | None = None
-    where: OrNone = None  # an expression over coordinates and measures
+    experiments: Texts = Field(default=())
+    where: m.Words = ""  # an expression over coordinates and measures
+
+    @property
+    def wanted(self) -> dict[str, Coordinate]:
+        """The coordinates that select them; ``arm`` selects an arm of theirs."""
+        return self.__pydantic_extra__
 
 
 class Companion(Cells):
@@ -68,7 +73,7 @@ class Companion(Cells):
 class Control(Companion):
     """Cells in place of a test's, found like companions, under which it must not be reproduced."""
 
-    with_: dict[m.Name, Companion] | None = Field(default=None, alias="with")  # of its own
+    with_: dict[m.Name, Companion] = Field(default={}, alias="with")  # of its own
 
 
 class Asking(Model):
