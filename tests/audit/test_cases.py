@@ -91,7 +91,7 @@ def asked(evidence, readings=(), cells=None, **record):
 def test_a_case_for_each_combination_of_coordinates(evidence):
     found = asked(
         evidence,
-        each={"T": (), "law": (), "arm": ()},
+        each={"T": [], "law": [], "arm": []},
         arms="target > 0",
         inputs={"values": "plays @ T", "against": "0.5 * T"},
     )
@@ -110,7 +110,7 @@ def test_rounds_are_recorded_ones_each_once(evidence):
     found = asked(
         evidence,
         cells={"experiments": ["suite"], "T": 1000, "law": "beta"},
-        each={"round": ()},
+        each={"round": []},
         rounds="[T / 3, T / 2, T]",
         inputs={"values": "total(plays) @ round", "against": "round"},
     )
@@ -171,7 +171,7 @@ def test_a_companion_must_be_one_cell(evidence):
 
 def test_several_cells_are_an_error_unless_they_are_pooled_or_stacked(evidence):
     with pytest.raises(ValueError, match="a case must be one cell, got 2"):
-        asked(evidence, each={"T": ()}, inputs={"values": "total(plays) @ T", "against": 1})
+        asked(evidence, each={"T": []}, inputs={"values": "total(plays) @ T", "against": 1})
     with pytest.raises(ValueError, match="must differ in T, got"):
         asked(
             evidence,
@@ -191,7 +191,7 @@ def test_a_scale_is_pooled_as_its_values_are(evidence):
 
 
 def test_readings_by_coordinate_by_rule_and_by_replicate(evidence):
-    record = {"inputs": {"values": "total(plays) @ T", "against": 1}, "each": {"T": ()}}
+    record = {"inputs": {"values": "total(plays) @ T", "against": 1}, "each": {"T": []}}
     found = asked(evidence, ["coin", "beta"], reading="law", **record)
     assert [(one.reading, one.each) for one in found] == [
         ("coin", "T = 100"),
@@ -228,7 +228,7 @@ def test_kept_replicates(evidence):
 
 
 def test_cells_are_chosen_by_values_lists_and_rules(evidence):
-    sample = {"inputs": {"values": "total(plays) @ T", "against": "eta"}, "each": {"eta": ()}}
+    sample = {"inputs": {"values": "total(plays) @ T", "against": "eta"}, "each": {"eta": []}}
     for cells, etas in (
         ({"policy": "lfg", "eta": "1/2"}, [0.5]),
         ({"policy": ["lfg", "other"]}, [10.0, 0.5]),
@@ -244,21 +244,21 @@ def test_what_is_not_there_is_an_error(evidence):
     with pytest.raises(ValueError, match="no cell of its experiments"):
         asked(evidence, cells={"experiments": ["suite"], "law": "gauss"}, **sample)
     with pytest.raises(ValueError, match="policy 'ucb' has no 'eta'"):
-        asked(evidence, each={"eta": ()}, **sample)
+        asked(evidence, each={"eta": []}, **sample)
     with pytest.raises(ValueError, match="no arm or round"):
-        asked(evidence, each={"T": (), "law": (), "arm": ()}, arms="target > 1", **sample)
+        asked(evidence, each={"T": [], "law": [], "arm": []}, arms="target > 1", **sample)
     share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
     with pytest.raises(ValueError, match="values must have one value for each replicate"):
-        asked(evidence, each={"T": (), "law": ()}, **share)
+        asked(evidence, each={"T": [], "law": []}, **share)
     with pytest.raises(ValueError, match="does not record 'queue'"):
-        asked(evidence, each={"T": (), "law": ()}, inputs={"values": "queue @ T", "against": 1})
+        asked(evidence, each={"T": [], "law": []}, inputs={"values": "queue @ T", "against": 1})
 
 
 def test_a_test_without_cells_asks_functions(evidence):
     found = asked(
         evidence,
         cells={},
-        each={"base": (1.0, 4.0)},
+        each={"base": [1.0, 4.0]},
         procedure="exact",
         inputs={"values": "sqrt(base)", "printed": "2"},
     )

@@ -37,7 +37,7 @@ class Evidence:
 def asked(inputs, *, procedure="mean", readings=(), datasets=(DENSE, ENDS), **plan):
     """Return the questions of a plan that reads the first experiment."""
     cells = Cells(experiments=["dense"], **plan.pop("cells", {}))
-    whole = Test(cells, inputs, procedure, **plan)
+    whole = Test(cells=cells, inputs=inputs, procedure=procedure, **plan)
     return list(questions(whole, readings, Evidence(*datasets)))
 
 
@@ -75,7 +75,7 @@ def test_several_excesses_are_checked_one_after_the_other():
 
 
 def test_arms_can_be_given_where_there_is_no_cell():
-    plan = Test(None, {"values": "arm + 1"}, "exact", each={"arm": (1, 3)})
+    plan = Test(inputs={"values": "arm + 1"}, procedure="exact", each={"arm": [1, 3]})
     found = list(questions(plan, (), Evidence()))
     assert [(one.each, one.data["values"].tolist()) for one in found] == [
         ("arm 1", [2]),
@@ -95,7 +95,7 @@ RULE = "instance != 'own' or law == reading"
 
 def test_case_of_all_readings_is_put_once():
     given = {"values": 0, "against": "queue"}
-    plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
+    plan = {"each": {"instance": []}, "reading": dict.fromkeys(LAWS, RULE)}
     found = asked(given, readings=LAWS, datasets=BOTH, **plan)
     assert [(one.reading, one.each, one.data["against"]) for one in found] == [
         ("uniform02", "own", 1),
@@ -106,7 +106,7 @@ def test_case_of_all_readings_is_put_once():
 
 def test_case_is_put_for_each_reading_if_it_says_the_reading():
     given = {"values": 0, "against": "where(reading == 'bernoulli', queue, -queue)"}
-    plan = {"each": {"instance": ()}, "reading": dict.fromkeys(LAWS, RULE)}
+    plan = {"each": {"instance": []}, "reading": dict.fromkeys(LAWS, RULE)}
     found = asked(given, readings=LAWS, datasets=BOTH, **plan)
     assert [(one.reading, one.each, one.data["against"]) for one in found] == [
         ("uniform02", "own", -1),

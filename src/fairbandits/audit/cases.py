@@ -173,7 +173,7 @@ class Cases:
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
-        own = self.test.control.with_ if cell.stands_for else self.test.companions
+        own = self.test.control.companions if cell.stands_for else self.test.companions
         if name in own:
             other = self._like(cell, name, own[name])
         else:

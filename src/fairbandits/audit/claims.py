@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from pydantic import Field
+
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.expressions import (
@@ -18,14 +20,7 @@ from fairbandits.audit.expressions import (
     same_unit,
 )
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import (
-    Cells,
-    ClaimBlock,
-    Companion,
-    Control,
-    Deviation,
-    FamilyBlock,
-)
+from fairbandits.settings.records import Cells, ClaimBlock, Deviation, FamilyBlock, TestBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
@@ -35,33 +30,16 @@ LIKE = (("values", "against"), ("values", "printed"))
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 
 
-@dataclass(frozen=True)
-class Test:
+class Test(TestBlock):
     """One test of a claim: what it asks of which cells, complete with all margins and levels."""
 
     __test__ = False  # pytest looks for classes of this name
 
-    cells: Cells | None  # None for a test that reads no recorded run
-    inputs: Mapping[str, Any]  # data parameter -> number, expression, or a list of these
-    procedure: str
-    companions: Mapping[str, Companion] = field(default_factory=dict)  # by their names
-    #: coordinates that it is repeated for, with their values where no cell has them
-    each: Mapping[str, Sequence] = field(default_factory=dict)
-    over: str = ""  # expression by which cells are stacked as points
-    arms: str = ""  # expressions for the arms and rounds that it is repeated for
-    rounds: str = ""
-    keep: str = ""  # expression for the replicates that count
-    #: coordinates, or an expression for each reading; empty if cells belong to all of them
-    reading: str | Sequence[str] | Mapping[str, Any] = ""
-    control: Control | None = None  # cells that take the place of its own
     name: str = ""
     rule: str = ""
+    procedure: str
     version: int | None = None  # of the rule
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    asks: Mapping[str, Any] = field(default_factory=dict)  # the data as the record states them
-    decides: bool = True
-    meaning: str = ""  # of a test that does not decide: what it asks, in words
-    uncontrolled: str = ""  # why it has no control
+    asks: dict[str, Any] = Field(default={})  # the data as the record states them
 
     @property
     def paired(self) -> bool:
@@ -71,7 +49,7 @@ class Test:
     @property
     def selections(self) -> list[Cells]:
         """The selections of the cells, of all their companions, and of the control and its own."""
-        own = self.control.with_ if self.control else {}
+        own = self.control.companions if self.control else {}
         found = [self.cells, *self.companions.values(), self.control, *own.values()]
         return [one for one in found if one]
 

@@ -13,7 +13,7 @@ from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings.config import Config
-from fairbandits.settings.records import Cells, Companion, Control, Deviation, FamilyBlock, check
+from fairbandits.settings.records import Deviation, FamilyBlock, check
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -143,13 +143,13 @@ def _test(
     name: str, block: dict[str, Any], record: dict[str, Any], content: dict[str, Any], place: str
 ) -> Test:
     rule = _entry(content["rules"], block["rule"], f"{place}.rule")
-    procedure, inputs = rule["procedure"], block["inputs"]
+    procedure = rule["procedure"]
     settings = rule.get("settings", {}) | block.get("settings", {})
     family = content["families"].get(record.get("family"))
     if family and "level" in parameters_of(procedure)["settings"]:
         settings = {"level": family["level"]} | settings
     _check_rule(procedure, settings, place, complete=True)
-    _check_known("inputs", inputs, procedure, place)
+    _check_known("inputs", block["inputs"], procedure, place)
     asks = {key: block.get(key, record.get(key)) for key in (*ASKING, "control")}
     for key in ("cells", "with"):
         asks[key] = record.get(key, {}) | block.get(key, {})
@@ -162,28 +162,14 @@ def _test(
         _need(alone, f"{place}: a test has a control, or says why there is none, not both")
         there = "cells" in asks
         _need(there, f"{place}.control: the test reads no cells that it could replace")
-    each = asks.get("each", {})
-    return Test(
-        Cells(**asks["cells"]) if "cells" in asks else None,
-        inputs,
-        procedure,
-        {other: Companion(**one) for other, one in asks.get("with", {}).items()},
-        dict.fromkeys(each, ()) if isinstance(each, list) else each,
-        control=Control(**asks["control"]) if "control" in asks else None,
-        name=name,
-        rule=block["rule"],
-        version=rule["version"],
-        settings=settings,
-        asks=asks,
-        **{key: asks[key] for key in ("over", "arms", "rounds", "keep", "reading") if key in asks},
-        **{key: block[key] for key in ("decides", "meaning", "uncontrolled") if key in block},
-    )
+    whole = block | asks | {"name": name, "version": rule["version"], "settings": settings}
+    return Test(**whole, procedure=procedure, asks=asks)
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
     settings = {**test.settings, **settings}
     _check_rule(test.procedure, settings, place, complete=True)
-    return replace(test, settings=settings)
+    return test.model_copy(update={"settings": settings})
 
 
 def _check_rule(procedure: str, settings: dict[str, Any], place: str, *, complete: bool) -> None:

@@ -125,7 +125,7 @@ def verdict_row(ledgers: Ledgers, one: Verdict, made: Made) -> dict[str, Any]:
 
 
 #: In place of the test where claims fail before any, and where others judge.
-_NO_TEST = Test(None, {}, "")
+_NO_TEST = Test.model_construct(procedure="")
 
 
 def _judged(one: Answer, test: Test, ledger: Ledger, made: Made) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from fairbandits.policies.parameters import number, whole
 from fairbandits.rationals import LONGEST
@@ -22,6 +22,10 @@ Coordinate = str | m.Number | list | None
 def blocks(block: Any, key: Any = str) -> Any:
     """Return the type of at least one block by name."""
     return Annotated[dict[key, block], m.Some]
+
+
+def _by_name(each: Any) -> dict[str, Any]:
+    return each if isinstance(each, dict) else {name: [] for name in each}
 
 
 class Reason(Model):
@@ -73,23 +77,23 @@ class Companion(Cells):
 class Control(Companion):
     """Cells in place of a test's, found like companions, under which it must not be reproduced."""
 
-    with_: dict[m.Name, Companion] = Field(default={}, alias="with")  # of its own
+    companions: dict[m.Name, Companion] = Field(default={}, alias="with")  # of its own
 
 
 class Asking(Model):
     """Which data a record or a test judges; what a test says adds to its record."""
 
     cells: Cells | None = None
-    with_: dict[m.Name, Companion] | None = Field(default=None, alias="with")  # names in x[name]
+    companions: dict[m.Name, Companion] = Field(default={}, alias="with")  # names in x[name]
     #: coordinates with a finding each, which must agree; with values if no cell has them
-    each: m.either(Texts, dict[str, list]) | None = None
-    over: OrNone = None  # the coordinate whose cells are stacked, as points
-    arms: OrNone = None  # which arms it is repeated for: an expression over arms
-    rounds: OrNone = None  # which rounds it is repeated for: an expression
-    keep: OrNone = None  # which replicates are meant: an expression; all if left out
+    each: Annotated[m.either(Texts, dict[str, list]), AfterValidator(_by_name)] = Field(default={})
+    over: m.Words = ""  # the coordinate whose cells are stacked, as points
+    arms: m.Words = ""  # which arms it is repeated for: an expression over arms
+    rounds: m.Words = ""  # which rounds it is repeated for: an expression
+    keep: m.Words = ""  # which replicates are meant: an expression; all if left out
     #: coordinates whose value is the reading, or an expression for each reading that says which
     #: cells or replicates belong to it; cells belong to all readings if it is left out
-    reading: m.Words | Texts | dict[str, m.Words | Literal[True]] | None = None
+    reading: m.Words | Texts | dict[str, m.Words | Literal[True]] = ""
 
 
 class TestBlock(Asking):
@@ -100,9 +104,9 @@ class TestBlock(Asking):
     #: each data parameter of the procedure, as a number, text or list
     inputs: blocks(str | m.Number | list)
     decides: bool = True  # or is only reported
-    meaning: OrNone = None  # of a test that does not decide: what it asks, in words
+    meaning: m.Words = ""  # of a test that does not decide: what it asks, in words
     control: Control | None = None  # a test that holds of these cells too is TRIVIAL
-    uncontrolled: OrNone = None  # one sentence: why no control is possible
+    uncontrolled: m.Words = ""  # one sentence: why no control is possible
 
 
 class ClaimBlock(Asking):
