@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.settings.config import Config, Experiment, load_config
+from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ConfigError, meant
 
 LOCK = ".snakemake/fairbandits.lock"
@@ -30,8 +30,6 @@ SERVER = "fairbandits.cli.serving"
 UNFINISHED = re.compile(r"\..+-[a-z0-9_]{8}(\.[a-z]+)?")
 #: What can be asked for by name besides the figures.
 TARGETS = ("all", "figures", "datasets", "audit", "arena", "report")
-#: Those that have no sense with other settings.
-OF_THE_PAPERS = ("all", "audit", "arena", "report")
 
 
 def launch(
@@ -90,10 +88,6 @@ def named_figures(config: Config) -> list[str]:
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
-def _figures_of(one: Experiment) -> set[str]:
-    return {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)}
-
-
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
@@ -107,11 +101,11 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return the targets of a variant: by default all figures that show the change."""
     changed = [one for one in config.experiments if one.changed]
-    shown = {name for one in changed for name in _figures_of(one)}
+    shown = {f"{one.paper}_{name}" for one in changed for name in (*one.figures, *one.companion_to)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
     for one in targets:
-        if one in OF_THE_PAPERS:
+        if one in ("all", "audit", "arena", "report"):
             why = f"{one} has what is about the published settings"
             raise ConfigError(f"a variant has figures and datasets only: {why}")
         if one in named_figures(config) and one not in showing:

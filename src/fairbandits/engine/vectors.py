@@ -331,15 +331,11 @@ def intrinsic(name: str) -> Callable:
     return emit
 
 
-def in_each_lane(name: str) -> Callable:
-    """Return what calls one of LLVM's functions of numbers lane by lane."""
-
-    def emit(builder, value):
-        function = _function(builder, name, ir.DoubleType())
-        numbers = [builder.call(function, [one]) for one in _lanes_of(builder, value)]
-        return _from_lanes(builder, FLOATS, numbers)
-
-    return emit
+def log_of_each(builder, value):
+    """Call LLVM's logarithm of numbers lane by lane."""
+    function = _function(builder, "llvm.log.f64", ir.DoubleType())
+    numbers = [builder.call(function, [one]) for one in _lanes_of(builder, value)]
+    return _from_lanes(builder, FLOATS, numbers)
 
 
 def any_lane(builder, condition):

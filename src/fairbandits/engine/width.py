@@ -31,9 +31,9 @@ from fairbandits.engine.vectors import (
     convert,
     emitted,
     entries,
-    in_each_lane,
     instruction,
     intrinsic,
+    log_of_each,
 )
 
 #: The type of an array in a state that all replicates share, and that has no lanes in a block.
@@ -89,7 +89,7 @@ def sqrt(x):
 
 
 @compiled_as(lambda x: math.log(x))
-@emitted((FLOATS,), FLOATS, in_each_lane("llvm.log.f64"))
+@emitted((FLOATS,), FLOATS, log_of_each)
 def log(x):
     """Return the natural logarithm, in each lane that of `math.log`."""
     return np.array(list(map(math.log, x))).view(Vector) if isinstance(x, Vector) else math.log(x)

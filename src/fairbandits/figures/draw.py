@@ -16,7 +16,7 @@ from fairbandits.figures import PAPERS
 from fairbandits.library import style
 from fairbandits.replication.datasets import expect, expect_all_rows, fresh, load_dataset
 from fairbandits.replication.recorded import Dataset
-from fairbandits.settings.marks import mark, mark_of_replay
+from fairbandits.settings.marks import mark
 from fairbandits.settings.models import expect_known
 
 
@@ -59,7 +59,9 @@ def draw(
         replayed.attrs = footer
     style.apply_style()
     drawing, curves, footers = drawn(function, data, replayed)
-    words = mark(footers) if data else mark_of_replay(int(replayed["round"].max()), replayed.attrs)
+    words = mark(footers)
+    if not data and (last := replayed["round"].max()) != footer["horizon"]:
+        words = f"not results: {last} rounds in place of {footer['horizon']}"
     if words:
         width = round(12 * drawing.get_figwidth())  # characters
         drawing.suptitle(textwrap.fill(words, width), fontsize="medium", color="0.3")

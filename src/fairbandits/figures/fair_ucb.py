@@ -59,20 +59,16 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
 def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
     """Yield Fair-UCB at the end at every tolerance, and policies without tolerance at NaN."""
     reading = reading_of(dataset.footer)
-    for series, cost in (("regret", _regret), ("violation", _violation)):
+    costs = {
+        "regret": lambda run, footer: regret(run.values["plays"], footer["means"])[:, -1],
+        "violation": lambda run, footer: run.values["deficit_sup"][:, -1].max(axis=-1),
+    }
+    for series, cost in costs.items():
         for (label, law), (tolerances, values) in panels.along_sweeps(dataset, cost).items():
             order = np.argsort(tolerances, kind="stable")
             along = tolerances[order], values.take(order, axis=1)
             curve = summarise(law, series, *along, "tolerance")
             yield curve.assign(policy=label, panel=reading)
-
-
-def _regret(run: RunData, footer: dict) -> np.ndarray:
-    return regret(run.values["plays"], footer["means"])[:, -1]
-
-
-def _violation(run: RunData, footer: dict) -> np.ndarray:
-    return run.values["deficit_sup"][:, -1].max(axis=-1)
 
 
 def reading_of(footer: dict) -> str:

@@ -1,7 +1,7 @@
 """Datasets as arrays: each cell of each run of an experiment."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -53,14 +53,10 @@ def cells_of(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
     return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
 
 
-def runs_of(
-    table: pa.Table, footer: dict[str, Any], keep: Callable[[RunSpec], bool] = lambda spec: True
-) -> Iterator[RunData]:
-    """Yield each cell of the dataset's runs for which `keep` holds, in configured order."""
+def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
+    """Yield each cell of the dataset's runs, in configured order."""
     blocks = blocks_of(table)
     for name, spec in specs_of(footer).items():
-        if not keep(spec):
-            continue
         run = blocks.get(name, table.slice(0, 0))
         policy = name.removesuffix(f"-{spec.law}")
         shape = (footer["replicates"], -1, spec.n_arms)

@@ -19,7 +19,7 @@ from fairbandits.observers import make_observer
 from fairbandits.policies import make_policy
 from fairbandits.policies.own import ARE_QUOTAS
 from fairbandits.replication.code import code_of
-from fairbandits.settings.spec import RunSpec, depends_on_instance, filled, swept
+from fairbandits.settings.spec import RunSpec, filled, of_instance, shares_of, swept
 
 #: Columns that every run keeps.
 KEPT = ("replicate", "round", "arm", "plays", "reward", "mean", "quota")
@@ -82,7 +82,7 @@ def _settled(
             spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
         )
         quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
-    if depends_on_instance({"policy": parameters, **observe}):
+    if any(of_instance({"policy": parameters, **observe})):
         instance = instance_of(spec)
         if isinstance(instance, RandomInstance):
             instance = instance.draw(seed, stream, replicate)
@@ -100,7 +100,7 @@ def _from_instance(spec: RunSpec, means: np.ndarray, quotas: Sequence | None) ->
     if spec.penalties is not None:
         known["penalties"] = tuple(penalty_rates(spec.penalties, means).tolist())
     if spec.targets or spec.target_shares:
-        known["targets"] = spec.targets_for(means.tolist())
+        known["targets"] = list(spec.targets) or shares_of(spec.target_shares, means.tolist())
     return known
 
 

@@ -32,7 +32,8 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
     findings = check(read_yaml(root / FILE), "findings", str(FILE)).findings
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     known = [*claims, *claims_elsewhere(ledgers, root)]
-    units = _units(root)
+    files = sorted(root.glob("papers/*/numbers.yaml"))
+    units = {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
     for place, finding in enumerate(findings, start=1):
         for problem in _misnamed(finding, known, units, root):
             raise ConfigError(f"{FILE}: finding {place}: {problem}")
@@ -41,11 +42,6 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
 
 def texts_of(finding: Notable) -> tuple[str, str, str]:
     return finding.says, finding.setting, finding.against
-
-
-def _units(root: Path) -> dict[str, str]:
-    files = sorted(root.glob("papers/*/numbers.yaml"))
-    return {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
 
 
 def _misnamed(

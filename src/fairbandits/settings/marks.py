@@ -28,9 +28,3 @@ def mark(footers: Sequence[Mapping[str, Any]]) -> str:
     changed = dict.fromkeys(words for one in footers for words in one.get("changed", ()))
     name, what = "; ".join(names), ", ".join(changed)
     return (": " if name == "variant" else "; ").join(filter(None, [name, what]))
-
-
-def mark_of_replay(last: int, footer: Mapping[str, Any]) -> str:
-    """Return the label for a figure of a replay that ends at round `last`; empty if complete."""
-    horizon = footer["horizon"]
-    return "" if last == horizon else f"not results: {last} rounds in place of {horizon}"

@@ -85,10 +85,6 @@ class RunSpec:
         """Lowest and highest mean of each arm, where means are drawn."""
         return ranges_of(self.drawn_means, self.groups)
 
-    def targets_for(self, means: Sequence[float]) -> list[float]:
-        """Return the targets of an instance with these means: as given, or as shares of them."""
-        return list(self.targets) or shares_of(self.target_shares, means)
-
 
 def _default(one: Any) -> Any:
     return one.default if one.default_factory is MISSING else one.default_factory()
@@ -126,11 +122,6 @@ def of_instance(parameters: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield from ((key, *inside) for inside in of_instance(value))
         elif value == OF_INSTANCE:
             yield (key,)
-
-
-def depends_on_instance(parameters: Mapping[str, Any], name: str = "") -> bool:
-    """Return whether a parameter, or the one called `name`, comes from the instance."""
-    return any(name in ("", keys[-1]) for keys in of_instance(parameters))
 
 
 def ranges_of(drawn: Mapping[str, Any], groups: Sequence[int]) -> tuple[list[float], list[float]]:
