@@ -53,7 +53,7 @@ def test_regret_is_that_of_the_definition(paper):
     shown += [("fig1b", one) for one in paper.shown_in("fig1b")]
     for figure, experiment in shown:
         columns = ["run", "round", "plays", "mean", "probability"]
-        rows = figures.rows_of(figures.is_bf_ucb)
+        rows = figures.rows_of(lambda spec: spec.policy == "bf_ucb")
         data = Dataset(*load_dataset(paper.file(experiment.name), columns, rows))
         for _, run_, drawn in figures.each_run([data]):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)

@@ -115,7 +115,7 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
             key = "/".join(one["out"].relative_to(tmp_path).parts[1:4])
             run = shrunk.run_of(config, key)
             assert one["run"] == run.spec
-            assert one["seed"] == config.seed_of(config.experiment_of(run))
+            assert one["seed"] == config.seed_of(config.experiment(run.paper, run.experiment))
             replicates = one["replicates"]
             assert f"{replicates[0]}-{replicates[-1]}" == one["out"].stem
     for job in collecting:

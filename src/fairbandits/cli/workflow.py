@@ -26,8 +26,6 @@ FEW = 6
 #: Pages that say what the library has, and simulate by themselves. The second one compiles for half
 #: a minute: a small run leaves it to the tests of the pages.
 LIBRARY_PAGES = ("library", "your_own_policy")
-#: How figures are drawn.
-IMAGES = ("svg", "png")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
 #: Files of a paper that pages and claims show.
@@ -59,7 +57,7 @@ class Plan:
         self.arena_datasets = _datasets(arena.experiments) if arena else []
         self.arena_tables = [f"<results>/arena/{name}.parquet" for name in TABLES] if arena else []
         places = [f"{paper}/{name}" for paper, name in self.config.figures]
-        self.images = [f"<figures>/{place}.{end}" for place in places for end in IMAGES]
+        self.images = [f"<figures>/{place}.{end}" for place in places for end in ("svg", "png")]
         #: Tables of what the figures show.
         self.drawn = [f"<results>/{place}.parquet" for place in places]
         #: The committed tables of the audit, and a page of them; and the verdicts on pages.

@@ -20,8 +20,6 @@ from fairbandits.settings.spec import RunSpec
 
 VERSIONS = {"paper": "as printed, nothing cut off at 1", "released": "as in the released program"}
 GROUP_COLOURS = {"majority": PALETTE[0], "minority": PALETTE[1]}
-#: The quota of Figures 2 and 3.
-QUOTA = 0.4
 #: The policies of Figures 3b and 3c, in the order of its bars.
 POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
 #: The best fair policy with known means, which is not in the paper's Figure 3a.
@@ -40,13 +38,9 @@ def quota_of(spec: RunSpec) -> float:
     return float(rational("quotas", quotas[0])) if quotas else np.nan
 
 
-def is_bf_ucb(spec: RunSpec) -> bool:
-    return spec.policy == "bf_ucb"
-
-
 def at_quota(spec: RunSpec) -> bool:
     """Return whether a run has the quota of Figures 2 and 3, or none."""
-    return quota_of(spec) == QUOTA or np.isnan(quota_of(spec))
+    return quota_of(spec) == 0.4 or np.isnan(quota_of(spec))
 
 
 def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[dict], pc.Expression]:
@@ -86,7 +80,7 @@ def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
     fig1a="reward regret, high separation",
     fig1b="reward regret, low separation",
     reads=["plays", "mean", "probability"],
-    rows=rows_of(is_bf_ucb),
+    rows=rows_of(lambda spec: spec.policy == "bf_ucb"),
     quantity="the reward regret up to round t, of probabilities or of pulls, or its part between "
     "groups",
     unit="reward",
@@ -159,7 +153,7 @@ def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     fig2a="distance to the fair policy, high separation",
     fig2b="distance to the fair policy, low separation",
     reads=["mean", "share"],
-    rows=rows_of(lambda spec: is_bf_ucb(spec) and at_quota(spec)),
+    rows=rows_of(lambda spec: spec.policy == "bf_ucb" and at_quota(spec)),
     quantity="the distance sum_k |p_k - p*_k| of the group's probabilities from the fair ones, "
     "0 to 2",
 )
@@ -210,7 +204,8 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, 
         bases = {"UCB": rewards[version, "UCB"][1]} if label != "UCB" else {}
         bases |= others if label == "BF-UCB" else {}
         for name, base in bases.items():
-            yield label, name, run, measures.normalised_reward(earned[: len(base)], base)
+            own, none = earned[: len(base)], np.full(base.shape, np.nan)  # before UCB has any
+            yield label, name, run, np.divide(own, base, out=none, where=base > 0)
 
 
 @figure(

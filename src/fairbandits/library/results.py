@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: Fields that must agree when results are joined, besides policy, checkpoints and probes.
-OF_RUN = ("instance", "horizon", "seed", "stream", "quotas")
-
 
 @dataclass(frozen=True)
 class Result:
@@ -198,7 +195,7 @@ def join(results: Iterable[Result]) -> Result:
     for other in results:
         if not isinstance(other, Result):
             raise TypeError(f"results must be those of fairbandits.run, got {other!r}")
-        for name in OF_RUN:
+        for name in ("instance", "horizon", "seed", "stream", "quotas"):
             mine, its = getattr(first, name), getattr(other, name)
             if mine != its:
                 raise ValueError(f"results must be of one run; {name} is {mine!r} and {its!r}")

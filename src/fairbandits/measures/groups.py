@@ -151,12 +151,6 @@ def group_deficits(
     return owed(rounds, quotas) - per_group(plays, groups)
 
 
-def normalised_reward(reward: np.ndarray, baseline: np.ndarray) -> np.ndarray:
-    """Return reward / baseline run by run, nan before the baseline has any (Fig. 3a)."""
-    reward, baseline = np.broadcast_arrays(np.asarray(reward, float), np.asarray(baseline, float))
-    return np.divide(reward, baseline, out=np.full(reward.shape, np.nan), where=baseline > 0)
-
-
 def jain_index(plays: np.ndarray) -> np.ndarray:
     """Return (sum N)^2 / (n sum N^2) over the last axis, 1 if all are pulled alike."""
     plays = np.asarray(plays, float)

@@ -25,8 +25,6 @@ CONTEXT = {"@context": "https://schema.org"}
 LEVELS = ("VeryLowConfidence", "LowConfidence", "Moderate", "HighConfidence", "VeryHighConfidence")
 #: Grade of evidence -> the place of its level.
 LEVEL_OF = dict(zip(finding.GRADES, (4, 3, 2), strict=True))
-#: ClaimReview's rating of each outcome, from 1 to 5.
-RATINGS = {"Validated": 5, PART: 3, "Contradicted": 1}
 
 
 def outcome(verdict: str, tags: str) -> str:
@@ -42,7 +40,7 @@ def confidence(word: str, grade: str, basis: str) -> str:
 
 def _review(line: Row) -> dict[str, Any]:
     rating: dict[str, Any] = {"@type": "Rating", "alternateName": line["verdict"]}
-    if value := RATINGS.get(line["outcome"]):
+    if value := {"Validated": 5, PART: 3, "Contradicted": 1}.get(line["outcome"]):
         rating |= {"ratingValue": value, "bestRating": 5, "worstRating": 1}
     return {
         "@type": "ClaimReview",

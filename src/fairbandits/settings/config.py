@@ -1,7 +1,6 @@
 """Read and check the configuration: files -> experiments -> runs."""
 
 import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -82,9 +81,6 @@ class Config:
         known = {f"{one.paper}/{one.name}": one for one in self.experiments}
         expect_known(key := f"{paper}/{name}", known, f"no experiment {key!r}")
         return known[key]
-
-    def experiment_of(self, run: Run) -> Experiment:
-        return self.experiment(run.paper, run.experiment)
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
         """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
@@ -231,7 +227,7 @@ def _check_unjudged(paper: str, root: Path) -> None:
     """Raise ConfigError if a paper without a ledger has committed verdicts, which would be lost."""
     table = root / "audit" / "verdicts.csv"
     text = table.read_text(encoding="utf-8") if table.is_file() else ""
-    for row in csv.DictReader(io.StringIO(text)):
+    for row in csv.DictReader(text.splitlines()):
         if f" {paper}/" in f" {row.get('data') or ''}":  # a row names its datasets
             raise ConfigError(
                 f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has a "
