@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fairbandits.arena.settings import SLUG
 from fairbandits.library.contracts import CONTRACTS
 from fairbandits.settings.config import Config, Experiment
-from fairbandits.settings.models import expect_known
-from fairbandits.settings.records import check
+from fairbandits.settings.models import expect_known, validated
+from fairbandits.settings.records import ArenaFile, NoRole
 from fairbandits.settings.schemas import ROOT, ConfigError, paper_file, read_yaml
 
 #: Role of a policy that was made for the contract.
@@ -64,43 +63,42 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     """Return the arena, or raise ConfigError if papers/arena/arena.yaml does not fit the suites."""
     file = paper_file(SLUG, "arena", root)
     where = str(file.relative_to(root))
-    content = read_yaml(file)
-    check(content, "arena", where)
+    content = validated(read_yaml(file), ArenaFile, where)
     suites: dict[str, dict[str, str]] = {}
     for one in config.experiments:
         suites.setdefault(one.suite, {}).update(one.labels)
     run = sorted(set().union(*suites.values()))
     for key in ("policies", "needs_horizon"):
-        for name in content[key]:
+        for name in getattr(content, key):
             expect_known(name, run, f"{where}: {key}: no suite runs {name!r}")
     terms = []
-    for name, one in content["contracts"].items():
-        place = f"contracts.{name}.suite: {one['suite']!r} is unknown"
-        expect_known(one["suite"], suites, f"{where}: {place}")
-        ran = suites[one["suite"]]
+    for name, one in content.contracts.items():
+        place = f"contracts.{name}.suite: {one.suite!r} is unknown"
+        expect_known(one.suite, suites, f"{where}: {place}")
+        ran = suites[one.suite]
         roles = {
             policy: _role(content, policy, name, policy in ran, where)
-            for policy in dict.fromkeys([*ran, *content["policies"]])
+            for policy in dict.fromkeys([*ran, *content.policies])
         }
-        terms.append(Terms(name, roles=roles, unit=CONTRACTS[name].unit, **one))
-    return Arena(config, tuple(terms), _reasons(root), content["needs_horizon"])
+        terms.append(Terms(name, roles=roles, unit=CONTRACTS[name].unit, **dict(one)))
+    return Arena(config, tuple(terms), _reasons(root), content.needs_horizon)
 
 
-def _role(content: dict[str, Any], policy: str, contract: str, ran: bool, where: str) -> Role:
+def _role(content: ArenaFile, policy: str, contract: str, ran: bool, where: str) -> Role:
     """Return how a policy meets a contract; `ran` says whether its suite runs the policy."""
     place = f"{where}: policies.{policy}"
-    given = content["policies"].get(policy, {}).get(contract)
+    given = content.policies.get(policy, {}).get(contract)
     if given is None:
         raise ConfigError(f"{place}: it needs the key {contract}: own, a translation, or none")
-    if isinstance(given, dict):
-        return Role("", "not applicable", given["none"])
+    if isinstance(given, NoRole):
+        return Role("", "not applicable", given.none)
     if not ran:
         raise ConfigError(f"{place}.{contract}: the contract's suite does not run it; say none")
     if given == OWN:
         return Role(OWN, OWN, "made for this contract")
-    known = content["translations"]
+    known = content.translations
     expect_known(given, [OWN, *known], f"{place}.{contract}: {given!r} is unknown")
-    return Role(given, known[given]["kind"], known[given]["says"])
+    return Role(given, known[given].kind, known[given].says)
 
 
 def _reasons(root: Path) -> dict[str, str]:

@@ -12,8 +12,9 @@ from fairbandits.audit.claims import Claim, Ledger, Test, check_test, listed
 from fairbandits.audit.expressions import ExpressionError
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
+from fairbandits.settings import records
 from fairbandits.settings.config import Config
-from fairbandits.settings.records import Deviation, FamilyBlock, check
+from fairbandits.settings.models import Model, validated
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -39,7 +40,7 @@ WAYS = ("tests", "alias_of", "judged_by", "untestable")
 def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
     """Return the ledgers of all papers that have one, checked against each other."""
     if (root / SHARED_RULES).is_file():
-        _content(root / SHARED_RULES, "rules", root)
+        _content(root / SHARED_RULES, records.RulesFile, root)
     papers = dict.fromkeys(one.paper for one in config.experiments)
     files = {paper: paper_file(paper, "claims", root) for paper in papers}
     there = {paper: file for paper, file in files.items() if file.is_file()}
@@ -50,7 +51,7 @@ def load_ledgers(config: Config, root: Path = ROOT) -> dict[str, Ledger]:
 
 def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     """Return one paper's ledger; references to other claims are checked by `load_ledgers`."""
-    where, content = _content(file, "claims", root)
+    where, content = _content(file, records.ClaimsFile, root)
     own, paper = content.get("rules", {}), content["paper"]
     content = with_shared_rules(content, root)
     _need(paper == (name := file.parent.name), f"{where}: paper must be {name!r}, got {paper!r}")
@@ -62,7 +63,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         paper,
         content["title"],
         content["readings"],
-        {name: FamilyBlock(**block) for name, block in content["families"].items()},
+        {name: records.FamilyBlock(**block) for name, block in content["families"].items()},
         {
             key: _claim(key, record, content, f"{where}: claims.{key}")
             for key, record in content["claims"].items()
@@ -73,18 +74,18 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")
     if history.is_file():
-        where, block = _content(history, "deviations", root)
-        changes = [Deviation(**one) for one in block["changes"]]
+        where, block = _content(history, records.DeviationsFile, root)
+        changes = [records.Deviation(**one) for one in block["changes"]]
         names = [*ledger.claims, *content["rules"], *_experiments(paper, config)]
         _check_changes(changes, names, where)
         ledger = replace(ledger, changes=changes)
     return ledger
 
 
-def _content(file: Path, schema: str, root: Path) -> tuple[str, dict[str, Any]]:
+def _content(file: Path, model: type[Model], root: Path) -> tuple[str, dict[str, Any]]:
     where = str(file.relative_to(root) if file.is_relative_to(root) else file)
     content = read_yaml(file)
-    check(content, schema, where)
+    validated(content, model, where)
     return where, content
 
 
@@ -264,7 +265,7 @@ def _check_runs(test: Test, claim: Claim, config: Config, place: str) -> None:
                 _entry(sorted(values), value, f"{place}: {name} of {', '.join(names)}")
 
 
-def _check_changes(changes: Sequence[Deviation], names: Sequence[str], where: str) -> None:
+def _check_changes(changes: Sequence[records.Deviation], names: Sequence[str], where: str) -> None:
     names, earlier = list(dict.fromkeys([ALL_CLAIMS, *names])), ""
     for order, change in enumerate(changes):
         place, now = f"{where}: changes.{order}", change.when

@@ -12,8 +12,8 @@ from fairbandits.audit.ledger import Ledger, claims_elsewhere
 from fairbandits.report import markup
 from fairbandits.report.audit import MARKS, NOT_JUDGED, Audit
 from fairbandits.report.markup import Html, render
-from fairbandits.settings.models import expect_known
-from fairbandits.settings.records import SharedStatement, check
+from fairbandits.settings.models import expect_known, validated
+from fairbandits.settings.records import AcrossFile, SharedStatement
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 
 FILE = Path("papers") / "across.yaml"
@@ -23,7 +23,7 @@ BROKEN = (finding.NOT_REPRODUCED, finding.DEPENDS)
 
 def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, SharedStatement]:
     """Return the statements of papers/across.yaml by name, with these ledgers' claims alone."""
-    content = check(read_yaml(root / FILE), "across", str(FILE))
+    content = validated(read_yaml(root / FILE), AcrossFile, str(FILE))
     papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
     named = {key for block in content.statements.values() for key in block.claims}
     elsewhere = claims_elsewhere(ledgers, root) if not named <= set(papers) else []

@@ -9,7 +9,8 @@ from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows
 from fairbandits.audit.words import markdown_table
 from fairbandits.report.markup import in_symbols, render_text
-from fairbandits.settings.records import check
+from fairbandits.settings.models import validated
+from fairbandits.settings.records import RefereesFile
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 PAGE, REFEREES = "docs/third-edition.md", "papers/referees.yaml"
@@ -26,7 +27,7 @@ def _verdicts_in(table: Path) -> dict[str, str]:
 
 def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREES) -> str:
     """Return the page as Markdown; `audit` is the folder of the committed tables."""
-    read = check(read_yaml(file), "referees", REFEREES)
+    read = validated(read_yaml(file), RefereesFile, REFEREES)
     before, after = _verdicts_in(audit / BEFORE), _verdicts_in(audit / VERDICTS_TABLE)
     # verdicts of both editions that differ, whatever their grade
     moved = {key for key in before if after.get(key, before[key]).partition(",")[0] != before[key]}

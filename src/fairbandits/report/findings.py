@@ -12,7 +12,8 @@ from fairbandits.audit.tables import Row, stands_for
 from fairbandits.audit.words import BASES
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import render_text
-from fairbandits.settings.records import Notable, check
+from fairbandits.settings.models import validated
+from fairbandits.settings.records import FindingsFile, Notable
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "findings.yaml"
@@ -29,7 +30,7 @@ def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Nota
     """Return the findings that are about claims of these ledgers alone."""
     if not (root / FILE).is_file():
         return []
-    findings = check(read_yaml(root / FILE), "findings", str(FILE)).findings
+    findings = validated(read_yaml(root / FILE), FindingsFile, str(FILE)).findings
     claims = {key for ledger in ledgers.values() for key in ledger.claims}
     known = [*claims, *claims_elsewhere(ledgers, root)]
     files = sorted(root.glob("papers/*/numbers.yaml"))

@@ -44,6 +44,11 @@ def spelt_out(block: type[Model]) -> Any:
     return Annotated[block, AfterValidator(lambda rule: rule.values)]
 
 
+def _only(block: Model) -> Any:
+    """Return the value of the key that a block has."""
+    return getattr(block, *block.model_fields_set)
+
+
 def _recorded(name: Any) -> str:
     known = isinstance(name, str) and name in RECORDED
     hint = "" if known else nearest(str(name), RECORDED)
@@ -110,10 +115,6 @@ class Spaced(Model):
 
     evenly: spelt_out(Evenly) | None = None
     one_best: spelt_out(OneBest) | None = None
-
-    @property
-    def values(self) -> list[float]:
-        return self.evenly or self.one_best
 
     @model_validator(mode="after")
     def _one_rule(self):
@@ -200,17 +201,15 @@ class InSteps(Model):
 
     evenly: spelt_out(Steps)
 
-    @property
-    def values(self) -> list[float]:
-        return self.evenly
-
 
 def _pair(observer: Any) -> list:
     return [observer, {}] if isinstance(observer, str) else list(*observer.items())
 
 
 One = Field(min_length=1, max_length=1)
-Swept = Annotated[m.either(Annotated[list[m.Exact], m.Some], spelt_out(InSteps)), m.Unique]
+Swept = Annotated[
+    m.either(Annotated[list[m.Exact], m.Some], Annotated[InSteps, AfterValidator(_only)]), m.Unique
+]
 #: By name, or a key that has its parameters; kept as both.
 Observer = Annotated[
     m.either(str, Annotated[dict[str, dict[str, sourced(Any)]], One]), AfterValidator(_pair)
@@ -261,7 +260,9 @@ class ExperimentBlock(Model):
     horizon: sourced(m.of(whole(at_least=1, at_most=LONGEST)))  # rounds T
     replicates: sourced(m.Many)
     published_replicates: sourced(m.Count) | None = None  # the paper's; ours begin with as many
-    means: sourced(m.either(Numbers, spelt_out(Spaced))) | None = None  # of each arm
+    means: sourced(m.either(Numbers, Annotated[Spaced, AfterValidator(_only)])) | None = (
+        None  # of each arm
+    )
     drawn_means: DrawnMeans | None = None  # in place of means
     groups: sourced(Annotated[list[m.Count], m.Some]) | None = None  # sizes, in the arms' order
     same_instances_as: str | None = None  # experiment whose instances and rewards it meets again

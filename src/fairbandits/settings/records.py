@@ -357,31 +357,13 @@ class ArenaFile(Model):
     policies: blocks(dict[str, m.either(str, NoRole)])
 
 
-MODELS: dict[str, type[Model]] = {
-    "across": AcrossFile,
-    "arena": ArenaFile,
-    "claims": ClaimsFile,
-    "rules": RulesFile,
-    "deviations": DeviationsFile,
-    "findings": FindingsFile,
-    "glossary": GlossaryFile,
-    "own_claims": OwnClaimsFile,
-    "referees": RefereesFile,
-}
-
-
-def check(content: Any, record: str, where: str) -> Any:
-    """Return a file's content as one of `MODELS`; ConfigError for its first departure from it."""
-    return m.validated(content, MODELS[record], where)
-
-
 def load_glossary(paper: str, claims: Iterable[str], root: Path = ROOT) -> GlossaryFile:
     """Return a paper's glossary (empty without a file); ConfigError for unknown claims in it."""
     file = paper_file(paper, "glossary", root)
     if not file.is_file():
         return GlossaryFile.model_construct(setting="", terms={})
     where = str(file.relative_to(root))
-    glossary = check(read_yaml(file), "glossary", where)
+    glossary = m.validated(read_yaml(file), GlossaryFile, where)
     claims = list(claims)
     for key in glossary.formulas:
         m.expect_known(key, claims, f"{where}: formulas: no claim {key!r}")

@@ -17,8 +17,8 @@ from fairbandits.library.own_code import importable
 from fairbandits.policies import own
 from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
-from fairbandits.settings.models import expect_known
-from fairbandits.settings.records import check
+from fairbandits.settings.models import expect_known, validated
+from fairbandits.settings.records import OwnClaimsFile
 from fairbandits.settings.schemas import ConfigError, read_yaml, with_shared_rules
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
@@ -68,7 +68,7 @@ def load_rules(file: Path, seed: int | str = LEDGER) -> Rules:
     for name, why in NEEDED.items():
         if name not in given:
             raise ConfigError(f"{where}: {name} is missing: {why}")
-    check(given, "own_claims", where)
+    validated(given, OwnClaimsFile, where)
     sources: dict[str, Path] = {}
     policies = {
         name: _policy(block, file.parent, f"{where}: policies.{name}", sources)
