@@ -18,8 +18,7 @@ def rivals(rows: pd.DataFrame) -> pd.DataFrame:
 def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the policy to use under a contract, by what is demanded and known.
 
-    Of its `rows` of standings, one for each of `total` instances, it keeps the contract in `kept`,
-    and in `least` it has the least contract regret of all that keep the contract.
+    In so many rows it keeps the contract, and has the `least` regret of all that keep it.
     """
     everyone = rivals(rows)
     serious = everyone[everyone["kind"] != CONTROL]
@@ -36,10 +35,7 @@ def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _first(rows: pd.DataFrame, kept: str, total: int) -> str:
-    """Return, of the policies that keep a contract everywhere, the one of least rank by regret.
-
-    If there is none, of those that keep it on most instances, the one of least shortfall.
-    """
+    """Return the keeper of least rank by regret; if none keeps all instances, least shortfall."""
     most = rows.groupby("label")[kept].transform("sum")
     rows = rows[most == most.max()]
     measure = "contract_regret_rank" if most.max() == total else KEPT[kept][0]
@@ -53,10 +49,9 @@ def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each of `rivals` under a contract: most often kept first, controls last.
+    """Return a row for each of `rivals`: counts of instances, and means per thousand rounds.
 
-    It counts instances: `breaking` is Pareto-optimal without keeping the contract, `least` has the
-    least contract regret of all that keep it. Means are per thousand rounds.
+    `breaking` is Pareto-optimal without keeping the contract, `least` the best of all keepers.
     """
     measures = ("contract_regret", "shortfall")
     plain = rivals(rows)

@@ -79,16 +79,13 @@ def grid(pictures: Iterable[str], least: str = "17rem") -> str:
 
 @mpl.rc_context(THEME)
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
-    """Return the SVG of all policies that do not know the means, on all instances of a contract.
-
-    Large marks are means over the instances on which all of these policies were run.
-    """
+    """Return the SVG of all policies that do not know the means, on all instances of a contract."""
     points = rivals(rows)
     regret, shortfall = (thousandths(points, one) for one in ("contract_regret", "shortfall"))
     points = points.assign(x=shortfall, y=regret)
     ran = points.groupby("instance")["label"].transform("nunique")
     here = points[ran == points["label"].nunique()]
-    means = here.groupby("label", sort=False)[["x", "y"]].mean()
+    means = here.groupby("label", sort=False)[["x", "y"]].mean()  # large marks
     ignoring = set(points[points["kind"] == CONTROL]["label"])
     serious = means[~means.index.isin(ignoring)].sort_values(["x", "y"])
     best = serious[serious["y"] < serious["y"].cummin().shift(fill_value=np.inf)]

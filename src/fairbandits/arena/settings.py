@@ -1,7 +1,4 @@
-"""The arena's configuration: it runs like a paper, but apart from the papers.
-
-The workflow reads it on every start, so neither Numba nor pandas is imported here.
-"""
+"""The arena runs like a paper; read on every start, this imports neither Numba nor pandas."""
 
 from pathlib import Path
 from typing import Any

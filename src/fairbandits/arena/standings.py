@@ -135,10 +135,7 @@ def at_the_end(scores: Sequence[Score], measure: str) -> np.ndarray:
 
 
 def standings(scores: Sequence[Score]) -> pd.DataFrame:
-    """Return one row for each score of one contract on one instance.
-
-    Ranks are means over replicates of the rank among usual settings, shared where values are equal.
-    """
+    """Return one row for each score of one contract on one instance."""
     facts = ("policy", "label", "setting", "name", "usual")
     rows = pd.DataFrame(
         {name: getattr(one, name) for name in facts}
@@ -148,7 +145,7 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
     values = {name: at_the_end(scores, name) for name in MEASURES}
     found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
-    for name in ("contract_regret", "shortfall"):
+    for name in ("contract_regret", "shortfall"):  # mean ranks, shared where values are equal
         ranks = pd.DataFrame(values[name][:, usual]).rank(axis=1).to_numpy()
         found[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
     for name, limits in found.items():
@@ -164,8 +161,7 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
     """Return for each column the dominating one of least regret; empty where there is none.
 
-    It has surely less of one measure, and on average not more of the other. Who knows the means
-    dominates nobody who does not, and the optimum dominates none.
+    It has surely less of one measure, and on average not more of the other.
     """
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)

@@ -1,8 +1,7 @@
 """Start the workflow so that it can be killed at any moment and started again.
 
-Snakemake's own lock survives a `kill -9` and then has to be removed by hand. Ours is a file lock of
-this process, which the system releases however the process ends. If we hold it and no other
-snakemake works in the folder, a lock that Snakemake left behind is stale.
+Snakemake's lock survives a `kill -9`. If we hold our own, which the system releases however the
+process ends, and no other snakemake works in the folder, it is stale.
 """
 
 import fcntl

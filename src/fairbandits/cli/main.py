@@ -1,8 +1,6 @@
 """The command line; each step of the workflow is one of these commands.
 
-A file has one command or a few related commands; decorators give their parameters and types. A file
-is imported when one of its commands runs or shows its help. Slow imports are inside the commands
-that need them.
+A file is imported when one of its commands runs or shows its help, what is slow in the command.
 """
 
 import sys

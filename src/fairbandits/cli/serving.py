@@ -1,9 +1,7 @@
 """The entry point: a command in a process of its own or, in a run of the workflow, in a fork.
 
-A run has a server, which imports once what steps need: a step hands over its arguments and its
-standard streams, and waits for the fork that does the work. Where there is no server, or it could
-do other than a fresh process would, the step does the work itself. The server ends with its run,
-its forks with the step that asked or with the run (docs/decisions/0014-steps-are-forks.md).
+A run's server imports once what steps need. A step hands over its arguments and streams, and waits
+for the fork that does its work, or does it by itself (docs/decisions/0014-steps-are-forks.md).
 """
 
 import importlib

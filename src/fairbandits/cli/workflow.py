@@ -1,7 +1,6 @@
 """What the rules of the workflow are given: jobs, files, fingerprints, and the last words of a run.
 
-The files of `workflow/rules` say which command makes what of what; what that comes to for a
-configuration is worked out here. Files are named as the rules name them, ``<results>/audit/...``.
+Files are named as the rules name them, ``<results>/audit/...``.
 """
 
 import csv

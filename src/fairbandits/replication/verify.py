@@ -87,8 +87,8 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
         replicate = int(generator.integers(run.replicates))
-        own_seed = config.seed_of(config.experiment(run.paper, run.experiment))
-        columns = simulate_chunk(run.spec, own_seed, [replicate])
+        seed = config.seed_of(config.experiment(run.paper, run.experiment))
+        columns = simulate_chunk(run.spec, seed, [replicate])
         again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems

@@ -46,11 +46,7 @@ def nameless(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the deciding part of a ledger as plain values, each written in one way.
-
-    A claim has its readings, its family and its tests' rules in it: what no claim uses does not
-    count, nor do the names of rules.
-    """
+    """Return the deciding part of a ledger: claims with the readings, family and rules they use."""
     apart = ("readings", "families", "rules", "claims")
     deciding = {key: one for key, one in _without(content, "ledger").items() if key not in apart}
     words, families, rules, claims = (content.get(key, {}) for key in apart)
@@ -77,10 +73,7 @@ def _without(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def plain(value: Any, kind: str = "", place: str = "") -> Any:
-    """Return plain values with whole numbers as int and texts on one line; of a kind what decides.
-
-    ValueError for anything but numbers, texts, booleans, null, lists and mappings.
-    """
+    """Return plain values, whole numbers as int and texts on one line; of a kind what decides."""
     if isinstance(value, Mapping):
         kept = _without(value, kind) if kind else value
         return {str(key): plain(one, kind, f"{place}.{key}") for key, one in kept.items()}
@@ -98,9 +91,6 @@ def plain(value: Any, kind: str = "", place: str = "") -> Any:
 
 
 def seed_of_digest(digest: str, paper: str, salt: str = "") -> int:
-    """Return the root seed that follows from a digest, a paper and, if given, words of anyone's.
-
-    It is the first 8 bytes of SHA-256, big-endian, without the lowest bit, so in [0, 2**63).
-    """
+    """Return the root seed of a digest, a paper and, if given, words of anyone's: in [0, 2**63)."""
     text = " ".join(filter(None, (digest, paper, salt)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1

@@ -57,9 +57,7 @@ def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
 
 
 def fitting_chunk(chunk: int, replicates: int, seconds: float, most: float) -> int:
-    """Return the replicates per file: at most `chunk`, and no more than fit into `most` seconds.
-
-    Several files have whole blocks that are played at once, unless not even one block fits.
-    """
+    """Return the replicates per file: at most `chunk`, and no more than fit into `most` seconds."""
+    # several files have whole blocks that are played at once, unless not even one block fits
     chunk = max(1, min(chunk, int((most - WRITTEN) / seconds)))
     return chunk if chunk >= replicates else chunk // BLOCK * BLOCK or chunk

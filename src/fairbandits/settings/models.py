@@ -1,8 +1,4 @@
-"""Base of the models of all YAML files: a class is a block, its fields are what the block can say.
-
-The checks are those of hyper-parameters (`fairbandits.policies.parameters`), so that a wrong number
-reads alike in a file and in a Python call.
-"""
+"""Models of YAML blocks; their checks are those of hyper-parameters, so messages read alike."""
 
 import re
 from collections.abc import Iterable, Mapping

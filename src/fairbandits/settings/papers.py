@@ -1,8 +1,4 @@
-"""What papers/SLUG/experiments.yaml and papers/SLUG/audit.yaml can say.
-
-A block is checked once and then holds plain values: a number without its provenance, a list in
-place of a rule for one.
-"""
+"""What papers/SLUG/experiments.yaml and audit.yaml can say; a checked block has plain values."""
 
 import itertools
 from collections.abc import Sequence
@@ -409,10 +405,9 @@ class ExperimentBlock(Model):
         for law, given in self.spread.items():
             has = f"the experiment has no such law; it has {', '.join(self.laws)}"
             require(law in self.laws, f".spread.{law}: {has}")
-            value, least = rational("spread", given), "above 0"
-            fits = value > 0
-            if law == "beta":
-                fits, least = value >= Fraction(1, 10), "at least 0.1"
+            value, is_beta = rational("spread", given), law == "beta"
+            fits = value >= Fraction(1, 10) if is_beta else value > 0
+            least = "at least 0.1" if is_beta else "above 0"
             require(fits, f".spread.{law} must be {least}, got {given}")
 
     def _check_horizons(self, policy: PolicyBlock, place: str) -> None:

@@ -13,10 +13,7 @@ OF_INSTANCE = "instance"
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec:
-    """One policy under one reward law on one instance, in one or several cells.
-
-    A cell is a horizon together with values of the swept parameters.
-    """
+    """One policy under one law on one instance, in cells: horizons with values of the sweep."""
 
     stream: str  # name of the streams of rewards and coins
     policy: str  # a registered name, or "module:Class"

@@ -83,10 +83,7 @@ class Changes:
 
 
 def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return an experiment's settings, each with its path of keys.
-
-    A policy has its defaults, too, unless only the `written` are wanted, which needs no Numba.
-    """
+    """Return the path of each setting; policies' defaults, which need Numba, unless `written`."""
     paths: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
         if key == "published_replicates" or not isinstance(entry, dict):
