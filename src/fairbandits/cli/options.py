@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 
 import click
 from click import option
 
-from fairbandits.settings.config import Config
-from fairbandits.settings.schemas import ROOT, ConfigError, checkout, merge, read_yaml
+from fairbandits.arena.settings import SLUG
+from fairbandits.settings.config import Config, load_config
+from fairbandits.settings.schemas import ROOT, ConfigError, checkout
 
 DEFAULT_CONFIG = (ROOT / "config" / "config.yaml",)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -78,10 +78,7 @@ def placed(config: Config, results: Path | None) -> Config:
 
 def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = None) -> Config:
     """Return the configuration of the arena."""
-    from fairbandits.arena.settings import arena_config
-
-    settings = reduce(merge, map(read_yaml, configs))
-    return placed(arena_config(settings, " + ".join(map(str, configs))), results)
+    return placed(load_config(configs, papers=[SLUG]), results)
 
 
 def echo_all(lines: Iterable[str], err: bool = False) -> None:

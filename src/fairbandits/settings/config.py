@@ -100,8 +100,9 @@ class Config:
         return known[key], *(block for block in own if figure in block.companion_to)
 
 
-def load_config(files: Sequence[Path], root: Path = ROOT) -> Config:
-    merged = reduce(merge, (read_yaml(Path(file)) for file in files), {})
+def load_config(files: Sequence[Path], root: Path = ROOT, **others: Any) -> Config:
+    """Return the configuration of files, the later over the earlier, and of `others` over all."""
+    merged = reduce(merge, (read_yaml(Path(file)) for file in files), {}) | others
     return build_config(merged, " + ".join(map(str, files)), root)
 
 

@@ -83,7 +83,7 @@ class Changes:
 
 
 def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return the path of each setting; policies' defaults, which need Numba, unless `written`."""
+    """Return the path of each setting; a policy's defaults, which need Numba, if not `written`."""
     paths: dict[str, tuple[str, ...]] = {}
     for key, entry in block.items():
         if key == "published_replicates" or not isinstance(entry, dict):
