@@ -138,7 +138,7 @@ def enter(
         processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
         try:
             seen = _played(entrant, experiment, n, processes, first, how)
-        except Failed as error:
+        except ConfigError as error:
             outcome.failures[experiment.instance] = str(error)
             continue
         cut = np.s_[:n, : rounds.size]
@@ -219,10 +219,6 @@ def role_of(entrant: Entrant, contract: str) -> Role:
     return Role("yours", TOLD if knows else "yours", "your own policy")
 
 
-class Failed(Exception):
-    """A policy failed on an instance."""
-
-
 def _played(
     entrant: Entrant,
     experiment: Experiment,
@@ -231,7 +227,7 @@ def _played(
     first: Compiled | None,
     how: dict[str, Any],
 ) -> Result:
-    """Play the user's policy on an instance, or raise Failed."""
+    """Play the user's policy on an instance, or raise ConfigError."""
     spec = experiment.runs[0].spec
     instance = instance_of(spec)
     is_drawn = isinstance(instance, RandomInstance)
@@ -246,7 +242,7 @@ def _played(
             policy = entrant.policy(spec, one.true_means)
         except Exception as error:  # a user's class can raise anything
             words = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
-            raise Failed(f"{entrant.name} {words}") from error
+            raise ConfigError(f"{entrant.name} {words}") from error
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
@@ -255,7 +251,8 @@ def _played(
             results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
         except Exception as error:  # a user's policy can raise anything
             words = _failure(policy, together, played) or f"{type(error).__name__}: {error}"
-            raise Failed(f"{entrant.name} failed on {experiment.instance}, {words}") from error
+            words = f"failed on {experiment.instance}, {words}"
+            raise ConfigError(f"{entrant.name} {words}") from error
     return results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
 
 

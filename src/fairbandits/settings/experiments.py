@@ -212,7 +212,12 @@ def _played(
     ]
     source = None
     if is_own(policy.policy):
-        source = _checked_source(policy.policy, cells, place)
+        try:
+            for one in cells:
+                check_arguments(policy.policy, one)
+            source = source_hash(policy.policy)
+        except ValueError as error:
+            raise ConfigError(f"{place}.policy: {error}") from None
     else:
         expect_known(policy.policy, HOMES, f"{place}.policy: {policy.policy!r} is unknown")
         for one in complete:
@@ -236,16 +241,6 @@ def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
     wanted = sorted({*rounds, *(factor * one for one in rounds)})
     kept = [one for one in wanted if one < horizon]
     return kept if kept == wanted else [*kept, horizon]
-
-
-def _checked_source(policy: str, cells: Sequence[dict[str, Any]], place: str) -> str:
-    """Return the hash of a user's policy file; ConfigError unless it takes these parameters."""
-    try:
-        for parameters in cells:
-            check_arguments(policy, parameters)
-        return source_hash(policy)
-    except ValueError as error:
-        raise ConfigError(f"{place}.policy: {error}") from None
 
 
 def check_start(
