@@ -26,7 +26,7 @@ from fairbandits.replication.verify import read_lock, write_lock
 from fairbandits.report import crate
 from fairbandits.report.archive import fetch, write_archive
 from fairbandits.report.certificate import certificate
-from fairbandits.report.crate import CRATE, RECORDS, WORKFLOW
+from fairbandits.report.crate import CRATE, LONGEST, RECORDS, WORKFLOW
 from fairbandits.settings.config import build_config
 
 pytestmark = pytest.mark.slow
@@ -71,7 +71,7 @@ def recorded(root, rule, command, reads, makes, begin, end, **more):
     for k, name in enumerate(makes):
         record["starttime"] = begin + 1e-4 * k
         code = urlsafe_b64encode(name.encode()).decode()
-        parts = [code[k : k + 60] for k in range(0, len(code), 60)]
+        parts = [code[k : k + LONGEST] for k in range(0, len(code), LONGEST)]
         file = root.joinpath(RECORDS, *(f"@{part}" for part in parts[:-1]), parts[-1])
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(record), encoding="utf-8")

@@ -158,7 +158,7 @@ def drawn(rows):
     """Return the picture of some findings of one test."""
     tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
     named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
-    return evidence.picture(tests, evidence.in_order(tests, rows), named)
+    return evidence.picture(tests, evidence.in_order(tests, rows), named)[0]
 
 
 def test_a_case_without_a_number_says_so():

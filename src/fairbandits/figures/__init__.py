@@ -49,21 +49,13 @@ class Declared(NamedTuple):
         return " ".join(words.split())
 
 
-def figure(
-    *,
-    reads: Sequence[str] = (),
-    rows: Callable | None = None,
-    beside: Mapping[str, str] | None = None,
-    quantity: str,
-    unit: str = "",
-    **labels: str,
-):
+def figure(*, reads: Sequence[str] = (), rows: Callable | None = None, **_: Any):
     """Make a function draw figures; its docstring after the first line is their caption.
 
     It needs the columns `reads`, and of a dataset's rows those that `rows` chooses by the footer.
-    `beside` maps a figure to the replay that it shows too, `labels` a figure to what it shows.
+    The others are read from the source: `quantity`, `unit`, the label of each figure, and `beside`,
+    which maps a figure to the replay that it shows too.
     """
-    del beside, quantity, unit, labels  # they are read from the source
 
     def drawing(function: Callable) -> Callable:
         function.reads, function.rows = ["run", "round", *reads], rows

@@ -182,10 +182,7 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
 
 
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
-    """Yield policy, UCB's name, run and its expected rewards over UCB's, run by run.
-
-    All are divided by the UCB of their version; BF-UCB also by the other UCBs, in their replicates.
-    """
+    """Yield policy, name of a UCB, run and its expected rewards over that UCB's, run by run."""
     rewards: dict[tuple[str, str], tuple[RunData, np.ndarray]] = {}
     others: dict[str, np.ndarray] = {}
     for label, run, means in each_run(datasets):

@@ -140,12 +140,10 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
         if names.count(name) > 1:
             raise StoreError(f"{archive} has {name} more than once")
     entries = listed(found.read(CRATE), archive)
-    for name in names:
-        if name not in entries and name != CRATE:
-            raise StoreError(f"{archive} has {name}, which its record does not list")
-    for name in entries:
-        if name not in names:
-            raise StoreError(f"{archive} is damaged: it lacks {name}")
+    for name in sorted(set(names) - entries.keys() - {CRATE}):
+        raise StoreError(f"{archive} has {name}, which its record does not list")
+    for name in sorted(entries.keys() - set(names)):
+        raise StoreError(f"{archive} is damaged: it lacks {name}")
     return entries
 
 

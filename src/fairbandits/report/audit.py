@@ -187,10 +187,7 @@ def links(audit: Audit) -> Html | None:
 
 
 def consequential(audit: Audit) -> Html:
-    """Return the primary claims not reproduced, then those open or reading-dependent.
-
-    Claims that only restate others are left out, unless no primary claim stands for them.
-    """
+    """Return the primary claims not reproduced, then those open or reading-dependent."""
     primary = [row for row in audit.heads if row["primary"] and not row["left_out"]]
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     found = {outcome: _not_reproduced(audit, outcome) for outcome in shown}
@@ -198,7 +195,7 @@ def consequential(audit: Audit) -> Html:
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
-    """Return primary claims with a verdict, no finding twice."""
+    """Return primary claims with a verdict; restatements only if no primary claim has it too."""
     rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
     said = {row["claim"] for row in rows if not row["left_out"]}
     shown = []

@@ -78,6 +78,7 @@ def page_of(
     named = {row["test"]: row for row in cases}
     named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
     formula = glossary.formulas.get(claim.id, "")
+    picture, questions = evidence.picture(tested.tests, cases, named)
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
     under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
     depends = {
@@ -95,9 +96,9 @@ def page_of(
         tested=tested,
         depends=depends,
         in_words=cases,
-        picture=evidence.picture(tested.tests, cases, named),
+        picture=picture,
         table=_cases(tested, cases),
-        questions=evidence.not_drawn(tested.tests, cases, named),
+        questions=questions,
         near=resting_on.get(claim.id, []),
         above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
         data=[written_out([place]) for place in in_short(head["data"])],
@@ -164,10 +165,8 @@ def criterion(row: Row) -> str:
         case "exact":
             return "reproduced if no value is above 0, but for rounding; not reproduced if one is"
         case "curve":
-            share = 100 * row["settings"]["level"]
-            return (
-                f"reproduced if it is at most {high}, as in {share:g} % of our own runs, else not"
-            )
+            share = f"{100 * row['settings']['level']:g} %"
+            return f"reproduced if it is at most {high}, as in {share} of our own runs, else not"
     if low == "−∞":
         said, other = f"the upper bound is at most {high}", "lower bound is above it"
     elif high == "∞":
@@ -191,13 +190,10 @@ def because(row: Row) -> str:
     holds = {finding.REPRODUCED: inside, finding.NOT_REPRODUCED: beyond}
     if not holds.get(row["verdict"], not inside and not beyond):
         return ""
-    where = "on the claim's side" if inside else "on the other side"
-    line = evidence.chosen(row["reference"])
-    return (
-        f"both bounds are {where} of {line}"
-        if inside or beyond
-        else f"{line} is between the bounds"
-    )
+    line, side = evidence.chosen(row["reference"]), "claim's" if inside else "other"
+    if inside or beyond:
+        return f"both bounds are on the {side} side of {line}"
+    return f"{line} is between the bounds"
 
 
 def raised(text: str) -> Html:
@@ -270,10 +266,7 @@ markup.FUNCTIONS |= {
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return those of the claims, too many for it.
-
-    It makes one with the marks `TITLE` and `BODY`. `data` are the results, from the claims' folder.
-    """
+    """Write the sources of Sphinx's pages; return those of the claims, too many for it."""
     glossaries = {key: load_glossary(key, one.claims) for key, one in audit.ledgers.items()}
     above = resting(audit)
     pages = {

@@ -113,8 +113,8 @@ def laid_over(paper: Paper) -> Html:
     lines: dict[str, Any] = {}
     for axis, name in zip(axes.flat, names, strict=False):
         drawn, entry = paper.table(name), known[name]
-        title = [f"Figure {name[3:]}", PAPERS[paper.slug][name].label]
-        axis.set_title("\n".join(title), fontsize="small")
+        title = f"Figure {name[3:]}\n{PAPERS[paper.slug][name].label}"
+        axis.set_title(title, fontsize="small")
         panels.rounds_axis(axis, drawn)
         if drawn["mean"].abs().max() > 1:
             panels.thousands(axis.yaxis)

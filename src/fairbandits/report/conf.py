@@ -46,4 +46,3 @@ html_use_index = False
 html_domain_indices = False
 html_copy_source = False
 html_show_sourcelink = False
-html_last_updated_fmt = None

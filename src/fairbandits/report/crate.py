@@ -61,10 +61,7 @@ class Entry(NamedTuple):
 def written(
     entries: Mapping[str, Entry], jobs: Sequence["Job"], config: Config, agent: str | None
 ) -> str:
-    """Return the record of a run as JSON-LD; `entries` are all other files of the crate by place.
-
-    What `jobs` read or made and the crate has not is named by a description alone.
-    """
+    """Return the record of a run as JSON-LD; `entries` are its other files by place."""
     if not jobs:
         raise StoreError(
             "there are no records of finished jobs; `fairbandits replicate` makes them"
@@ -243,11 +240,8 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
 
 def _record(root: Path, file: str) -> dict[str, Any] | None:
     code = urlsafe_b64encode(os.fsencode(file)).decode()
-    for length in (LONGEST, 60):
-        *folders, name = (code[k : k + length] for k in range(0, len(code), length))
-        place = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
-        if place.is_file():
-            record = json.loads(place.read_text(encoding="utf-8"))
-            ended = record.get("endtime") is not None and not record.get("incomplete")
-            return record if ended else None
-    return None
+    *folders, name = (code[k : k + LONGEST] for k in range(0, len(code), LONGEST))
+    place = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
+    record = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+    ended = record.get("endtime") is not None and not record.get("incomplete")
+    return record if ended else None

@@ -39,41 +39,33 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
     return sorted(found, key=lambda row: (place[row["test"]], against(row)))
 
 
-def picture(tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]) -> Html:
-    """Return the findings of a claim's tests, whose quantities are `named`, `in_order`."""
-    panels = [(test, rows) for test, rows in _of_tests(tests, found) if _is_drawn(rows)]
+def picture(
+    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]
+) -> tuple[Html, dict[str, str]]:
+    """Return a picture of findings `in_order`, and the questions of tests without one by name.
+
+    The quantities of the tests are `named`; one number without bounds makes no picture.
+    """
     how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
-    shown = Html().join(_panel(test, rows, named[test.name], **how) for test, rows in panels)
-    if not panels:
-        return shown
-    drawn = [row for _, rows in panels for row in rows if _drawable(row)]
+    shown, drawn, questions = Html(), [], {}
+    for test in tests:
+        rows = [row for row in found if row["test"] == test.name]
+        drawable = list(filter(_drawable, rows))
+        if drawable and [row["procedure"] for row in rows] != ["exact"]:
+            shown += _panel(test, rows, named[test.name], **how)
+            drawn += drawable
+        elif rows:
+            questions[test.name] = heading(test, named[test.name], rows)
+    if not drawn:
+        return shown, questions
     bars = dict.fromkeys(
         f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
         for row in drawn
         if "level" in row["settings"] and row["low"] != row["high"]
     )
     shaded = any(operator.lt(*claimed(row)) for row in drawn)
-    return shown + render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
-
-
-def not_drawn(
-    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]
-) -> dict[str, str]:
-    """Return name and question of the tests that are in the table and have no picture."""
-    return {
-        test.name: heading(test, named[test.name], rows)
-        for test, rows in _of_tests(tests, found)
-        if rows and not _is_drawn(rows)
-    }
-
-
-def _of_tests(tests: Sequence[Test], found: Sequence[Row]) -> list[tuple[Test, list[Row]]]:
-    return [(test, [row for row in found if row["test"] == test.name]) for test in tests]
-
-
-def _is_drawn(rows: Sequence[Row]) -> bool:
-    """Whether some findings make a picture; one number without bounds makes none."""
-    return any(map(_drawable, rows)) and [row["procedure"] for row in rows] != ["exact"]
+    legend = render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
+    return shown + legend, questions
 
 
 def kind_of_bounds(row: Row) -> str:

@@ -110,20 +110,12 @@ class Paper:
         return read_table(self.file(name)).to_pandas()
 
 
-def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
+def open_paper(
+    slug: str, results: str | Path, figures: str | Path, config: Config | None = None
+) -> Paper:
     """Return a paper's results, or raise NotReady for a file that is missing or stale."""
-    return _checked(Paper(slug, Path(results), Path(figures), load_config([CONFIG])))
-
-
-def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
-    config = load_config([CONFIG])
-    slugs = dict.fromkeys(one.paper for one in config.experiments)
-    return [_checked(Paper(slug, Path(results), Path(figures), config)) for slug in slugs]
-
-
-def _checked(paper: Paper) -> Paper:
-    """Return a paper if all that its page shows is there and fits."""
-    drawn = paper.figures / paper.slug
+    paper = Paper(slug, Path(results), Path(figures), config or load_config([CONFIG]))
+    drawn = paper.figures / slug
     needed = [paper.results / one.dataset for one in paper.experiments]
     needed += [paper.results / one.table for one in paper.replays]
     needed += [paper.file(name) for name in paper.drawn]
@@ -139,7 +131,7 @@ def _checked(paper: Paper) -> Paper:
             expect_experiment(paper.footers[one.name], one, paper.results / one.dataset)
         for name in paper.drawn:
             footer = read_footer(file := paper.file(name))
-            expect(footer, {"kind": "figure", "paper": paper.slug, "figure": name}, file)
+            expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
             for drawn, key in product(footer["datasets"], ("seed", "code")):
                 now = paper.footers[drawn["experiment"]][key]
                 if drawn[key] != now:
@@ -152,15 +144,20 @@ def _checked(paper: Paper) -> Paper:
     return paper
 
 
+def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
+    config = load_config([CONFIG])
+    slugs = dict.fromkeys(one.paper for one in config.experiments)
+    return [open_paper(slug, results, figures, config) for slug in slugs]
+
+
 def shown(file: Path) -> str:
     """Return a file's path relative to the project or to the folder of results."""
     file = file.resolve()
     return "/".join(file.relative_to(ROOT).parts if file.is_relative_to(ROOT) else file.parts[-3:])
 
 
-def banner(papers: Iterable[Paper]) -> Html | None:
+def banner(papers: Sequence[Paper]) -> Html | None:
     """Return the notice above results of another scale; None at the published scale."""
-    papers = list(papers)
     runs = [(one, paper.footers[one.name]) for paper in papers for one in paper.shrunk]
     if not runs:
         return None
