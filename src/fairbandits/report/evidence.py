@@ -103,21 +103,16 @@ def _asked(rows: Sequence[Row]) -> str:
 
 def claimed(row: Row) -> tuple[float, float]:
     """Return the range of a row's number in which the claim holds."""
-    reference, against, settings = row["reference"], row["against"], row["settings"]
-    below, above = (-math.inf, reference), (reference, math.inf)
+    low = high = row["reference"]
+    claim = row["settings"].get("claim", "at most")
     match row["procedure"]:
+        case "exact" if "printed" in row["against"]:
+            return low, high
+        case "mean" if claim == "equal":
+            return row["against"]["smallest"], row["against"]["largest"]
         case "slope":
-            margin = against["margin"]
-            both = reference - margin, reference + margin
-            sides = {"at most": (-math.inf, both[1]), "at least": (both[0], math.inf)}
-            return sides.get(settings["claim"], both)
-        case "mean" if settings["claim"] == "equal":
-            return against["smallest"], against["largest"]
-        case "mean" | "share":
-            return below if settings["claim"] == "at most" else above
-        case "exact" if "printed" in against:
-            return reference, reference
-    return below
+            low, high = low - row["against"]["margin"], high + row["against"]["margin"]
+    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
 def _drawable(row: Row) -> bool:
