@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from fairbandits.data.provenance import fingerprint_of_use
+from fairbandits.data.provenance import fingerprint, used_by
 from fairbandits.settings.config import Config, build_config
 from fairbandits.settings.schemas import ROOT
 
@@ -20,4 +20,4 @@ def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
 
 def arena_code() -> str:
     """Return the fingerprint of the code that turns datasets into the arena's tables."""
-    return fingerprint_of_use("arena/standings.py")
+    return fingerprint(*used_by("arena/standings.py"))

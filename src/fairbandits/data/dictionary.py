@@ -24,8 +24,6 @@ class Column(NamedTuple):
     grows: bool = False  # whether it never falls from round to round
 
 
-#: Fields of a column that are texts.
-FIELDS = Column._fields[:-1]
 #: The section of a docstring, an entry of it, and what a description can end with.
 SECTION = re.compile(r"^    Columns\n    -------\n((?:    .*\n)+)", re.MULTILINE)
 ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: +.*\n)+)", re.MULTILINE)
@@ -50,7 +48,9 @@ def _tabled(table: str) -> dict[str, Column]:
     with (Path(__file__).parent / "columns.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["table"] == table]
     return {
-        row["column"]: Column(*(row[key] for key in FIELDS), grows=row["grows"] == "yes")
+        row["column"]: Column(
+            *(row[key] for key in Column._fields[:-1]), grows=row["grows"] == "yes"
+        )
         for row in rows
     }
 

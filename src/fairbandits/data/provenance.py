@@ -32,7 +32,7 @@ READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py"
 AUDIT = ("audit/run.py", "audit/measures", "replication/banditq_uai2024.py")
 
 #: Packages with a table ``HOMES`` of registered classes by file. A table never counts: a run's own
-#: line does (`fairbandits.replication.code`), and importing a class counts as importing its file.
+#: line does (`fairbandits.replication.code`). A class is imported from its file.
 REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 #: Files that no number depends on: public names, this file, the writing and describing of files.
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
@@ -90,7 +90,7 @@ def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
 @cache
 def fingerprint_of_text(*parts: str) -> str:
     """Return a hash of every byte of some files, for pages: they show docstrings."""
-    contents = [(name.encode(), (PACKAGE / name).read_bytes()) for name in _below(parts)]
+    contents = ((name.encode(), (PACKAGE / name).read_bytes()) for name in _below(parts))
     return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
 
 
@@ -128,11 +128,6 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def fingerprint_of_use(*parts: str, words: tuple[str, ...] = ()) -> str:
-    """Return the `fingerprint` of all files that some parts use (`used_by`), and of words."""
-    return fingerprint(*used_by(*parts), words=words)
-
-
 def collect_code(*parts: str) -> str:
     """Return the fingerprint of the code that joins chunks into datasets, and of more parts."""
     without = tuple(file for file in (*WITHOUT, *CONFIGURING) if file not in READING)
@@ -148,25 +143,15 @@ def audit_code() -> str:
 
 
 def replay_code() -> str:
-    return fingerprint_of_use("replication/banditq_uai2024.py")
-
-
-@cache
-def homes(registry: str) -> dict[str, str]:
-    """Return a registry's table, name -> ``file:Class``, without importing it."""
-    tables = _tables(ast.parse((PACKAGE / registry).read_bytes()))
-    return ast.literal_eval(tables[0].value) if tables else {}
-
-
-def _tables(tree: ast.Module) -> list[ast.Assign]:
-    assignments = (node for node in tree.body if isinstance(node, ast.Assign))
-    return [node for node in assignments if ast.unparse(node.targets[0]) == "HOMES"]
+    return fingerprint(*used_by("replication/banditq_uai2024.py"))
 
 
 @cache
 def _imports(name: str) -> frozenset[str]:
     """Return the package's files that a file imports, and the packages that contain it."""
-    return frozenset(_packages_of(name)).union(*map(_files_of, _contents(name)["imports"]))
+    packages = ((folder / "__init__.py").as_posix() for folder in Path(name).parents)
+    imported = (located(one, PACKAGE)[0] for one in _contents(name)["imports"])
+    return frozenset(one for one in (*packages, *imported) if one and (PACKAGE / one).is_file())
 
 
 @cache
@@ -177,8 +162,9 @@ def _contents(name: str) -> dict[str, Any]:
     known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
-        tables = _tables(tree) if name in REGISTRIES else []
-        kept = "".join(tokens(content.decode(), [*docstrings(tree), *tables]))
+        tables = (one for one in tree.body if ast.unparse(one).startswith("HOMES = "))
+        left_out = [*docstrings(tree), *(tables if name in REGISTRIES else ())]
+        kept = "".join(tokens(content.decode(), left_out))
         digest = hashlib.sha256(kept.encode()).hexdigest()
         imported = [one for _, one in imports_of(tree, PACKAGE / name)]
         own = [one for one in imported if one.partition(".")[0] == PACKAGE.name]
@@ -245,19 +231,7 @@ def imports_of(tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
 @cache
 def remembered(what: str, *parts: str) -> dict[str, Any]:
     """Return what earlier processes worked out with the same code of these parts."""
-    code = checksum(b"".join((PACKAGE / name).read_bytes() for name in _below(parts)))
-    return kept(cache_root() / f"{what}-{code.hex()}.json")
-
-
-def _files_of(imported: str) -> Iterator[str]:
-    """Yield the files that an import of ``package.module.name`` runs or reads."""
-    file, names = located(imported, PACKAGE)
-    if file:
-        yield from (file, *_packages_of(file))
-    for one in homes(file).values() if file in REGISTRIES else ():
-        home, _, name = one.partition(":")
-        if names[:1] == [name]:  # a class that is imported by its registered name
-            yield file.replace("__init__", home)
+    return kept(cache_root() / f"{what}-{fingerprint_of_text(*parts)}.json")
 
 
 def located(imported: str, package: Path) -> tuple[str, list[str]]:
@@ -269,11 +243,6 @@ def located(imported: str, package: Path) -> tuple[str, list[str]]:
             if (package / file).is_file():
                 return file, parts[depth:]
     return "", []
-
-
-def _packages_of(name: str) -> Iterator[str]:
-    packages = ((folder / "__init__.py").as_posix() for folder in Path(name).parents)
-    yield from (one for one in packages if (PACKAGE / one).is_file())
 
 
 @cache

@@ -6,7 +6,6 @@ dictionary's entries as metadata.
 """
 
 import hashlib
-import itertools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -115,15 +114,13 @@ DIGITS = 8
 
 def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
     """Return a content hash for each replicate in a chunk's columns, whatever the chunk is."""
-    order = np.argsort(columns["replicate"], kind="stable")
-    columns = {name: values[order] for name, values in columns.items()}
     replicate = columns["replicate"]
-    starts = np.flatnonzero(np.diff(replicate, prepend=-1))
-    hashes = {}
-    for start, stop in itertools.pairwise([*starts, replicate.size]):
-        own = {name: values[start:stop] for name, values in columns.items()}
-        hashes[int(replicate[start])] = content_hash(own)[:DIGITS]
-    return hashes
+    order = np.argsort(replicate, kind="stable")
+    numbers, starts = np.unique(replicate[order], return_index=True)
+    parts = {name: np.split(values[order], starts[1:]) for name, values in columns.items()}
+    each = ({name: some[i] for name, some in parts.items()} for i in range(numbers.size))
+    hashes = (content_hash(own)[:DIGITS] for own in each)
+    return dict(zip(numbers.tolist(), hashes, strict=True))
 
 
 def content_of_run(hashes: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from fairbandits.data.store import content_hash, write_table
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS, new_record
 from fairbandits.engine.sources import TapeSource
-from fairbandits.policies import BanditQ
+from fairbandits.policies.banditq import BanditQ
 from fairbandits.theory.static import static_benchmark
 
 SEED = 100

@@ -153,7 +153,4 @@ def write_chunks(chunks: Sequence[dict[str, Any]]) -> Iterator[Path]:
 
 def _kind(spec: RunSpec) -> tuple:
     """Return a key of a run's compiled loop that needs no policy state."""
-    parameters = spec.parameters
-    learner = parameters.get("learner_parameters", {}).get("learner")
-    observe = tuple(name for name, _ in spec.observe)
-    return spec.policy, parameters.get("feedback"), parameters.get("learner"), learner, observe
+    return code_of(spec), spec.parameters.get("feedback")
