@@ -14,9 +14,8 @@ rule arena:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         results=subpath(output[0], ancestor=2),
-        code=ARENA_CODE,
+        code=arena_code(),
     shell:
         "fairbandits standings --results {params.results:q} > {log:q} 2>&1"

@@ -19,7 +19,6 @@ rule audit_paper:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         results=subpath(output[0], ancestor=2),
         seed=CONFIG.seed,
@@ -43,7 +42,6 @@ rule verdicts:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         code=AUDIT_CODE,
     shell:
@@ -76,7 +74,6 @@ rule audit:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         folder=subpath(output.verdicts, parent=True),
         code=AUDIT_CODE,
@@ -102,7 +99,6 @@ rule claims:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         results=subpath(output[0], ancestor=2),
         folder=subpath(output[0], parent=True),

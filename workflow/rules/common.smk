@@ -25,8 +25,6 @@ FIGURES_FIRST, AUDIT_FIRST = (0, 2 * SHOWN) if SMALL else (2 * SHOWN, 0)
 # A job that simulates or collects has the fingerprint of its own runs besides (`Job.code`).
 COLLECT_CODE = collect_code()
 AUDIT_CODE = audit_code()
-REPLAY_CODE = replay_code()
-ARENA_CODE = arena_code()
 
 
 wildcard_constraints:

@@ -24,7 +24,6 @@ for one in (PLAN.drawing(*figure) for figure in CONFIG.figures):
         localrule: True
         conda:
             "../../environment.yml"
-        threads: 1
         params:
             name=[one.paper, one.figure],
             published=published_option,

@@ -16,10 +16,9 @@ rule banditq_replay:
     priority: SHOWN
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         rounds=PLAN.rounds_replayed,
-        code=REPLAY_CODE,
+        code=replay_code(),
     shell:
         "fairbandits replay banditq-uai2024 --arms {wildcards.arms} --feedback {wildcards.feedback}"
         " {params.rounds} --published {input.published:q} --out {output:q} > {log:q} 2>&1"

@@ -16,7 +16,6 @@ rule notebook:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         results=results_folder,
         figures=figures_folder,
@@ -41,7 +40,6 @@ rule site:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     params:
         figures=figures_folder,
         out=subpath(output[0], parent=True),
@@ -65,7 +63,6 @@ rule rulegraph:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: 1
     shell:
         "(PYTHONHASHSEED=0 snakemake all --rulegraph mermaid-js --nolock | python workflow/rulegraph.py)"
         " > {output:q} 2> {log:q}"

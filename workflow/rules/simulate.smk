@@ -14,7 +14,6 @@ for job in PLAN.simulations:
         priority: priority_of(job)
         conda:
             "../../environment.yml"
-        threads: 1
         resources:
             **PLAN.needs_of(f"simulate/{job.name}", job.seconds),
         params:
@@ -41,7 +40,6 @@ for job in PLAN.collections:
         localrule: True
         conda:
             "../../environment.yml"
-        threads: 1
         params:
             plan=f"{CONFIG.folders['results']}/{job.plan}",
             code=f"{job.code} {COLLECT_CODE}",

@@ -38,10 +38,7 @@ class Source(NamedTuple):
 def behind(
     roots: frozenset[tuple[str, str]], without: tuple[str, ...] = (), package: Path = PACKAGE
 ) -> dict[str, str]:
-    """Return the hashes of definitions, by file and name, and of all that they use, by name.
-
-    Files in `without` are not followed.
-    """
+    """Return the hashes of definitions, and of all that they use except in `without`, by name."""
     digests: dict[str, set[str]] = {}
     seen: set[Definition] = set()
     left = [one for file, name in roots for one in source(file, package).definitions.get(name, ())]

@@ -78,11 +78,7 @@ def _writable(folder: Path) -> Path:
 
 @cache
 def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
-    """Return a hash of the tokens of some files and folders of the package, and of words.
-
-    Comments, docstrings, spacing and the table of a registry (`REGISTRIES`) do not count. It is the
-    same on every Python.
-    """
+    """Return a hash of the tokens of some files and folders, and of words; same on each Python."""
     files = (f"{name} {_contents(name)['tokens']}" for name in _below(parts))
     return _hash("".join(f"{one}\0" for one in (*files, *words)))
 
@@ -116,10 +112,7 @@ def _below(parts: Iterable[str]) -> list[str]:
 
 @cache
 def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
-    """Return the package's files in some parts and all that they import, directly or not, sorted.
-
-    Imports are read from the source. Files in `without` do not count, nor their imports.
-    """
+    """Return the files in some parts and all that they import, in order, none of `without`."""
     found: set[str] = set()
     left = set(_below(parts)).difference(without)
     while left:

@@ -1,8 +1,6 @@
 """Parquet files with provenance, written whole or not at all, that can be verified.
 
-Each file's footer has a key ``fairbandits`` with JSON: schema version, kind of content, experiment
-block, seed rule, code fingerprint, package versions and git commit. Columns carry the data
-dictionary's entries as metadata.
+Each file's footer has a key ``fairbandits`` with JSON: kind, origin, code, versions and commit.
 """
 
 import hashlib

@@ -61,10 +61,7 @@ def replay(
     also: Iterable[int] = (),
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, np.ndarray]:
-    """Return regret of received reward, queues and rates of the released program, run again.
-
-    `rounds` ends it early, V stays; `also` are rounds recorded besides 2000 even ones.
-    """
+    """Return regret, queues and rates of 2000 even rounds and of `also`, ended by `rounds`."""
     also = set(also)
     if also and min(also) < 1:
         raise ValueError(f"also must be rounds of at least 1, got {min(also)}")

@@ -35,12 +35,9 @@ def collect(
     experiment: dict[str, Any],
     seed: int,
     out: Path,
-    ledger: str | None = None,
+    ledger: str | None = None,  # the digest behind the seed
 ) -> None:
-    """Write the dataset of an experiment's `facts` from chunk files in folders named like its runs.
-
-    `ledger` is the digest behind `seed`. StoreError for a chunk that is damaged, foreign or stale.
-    """
+    """Write the dataset of an experiment's `facts` from chunks in folders named like its runs."""
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
     schemas = []
     for file in chunks:
@@ -233,11 +230,10 @@ def guard_dataset(file: Path) -> None:
     footer = read_footer(file)
     for name, spec in specs_of(footer).items():
         table = read_table(file, rows=pc.equal(pc.field("run"), name))
-        complete = [name for name in table.column_names if not table[name].null_count]
-        numbers = [name for name in complete if pa.types.is_primitive(table[name].type)]
-        table = table.select(numbers)
         expect_rows(table, spec, [0, footer["replicates"] - 1], file)
-        guard(table, spec, file)
+        complete = (one for one in table.schema if not table[one.name].null_count)
+        numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
+        guard(table.select(numbers), spec, file)
 
 
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:

@@ -66,10 +66,7 @@ def still_learning(rounds: ArrayLike, gap: ArrayLike, forced: ArrayLike) -> np.n
 def r_regret_bound(
     rounds: ArrayLike, gap: ArrayLike, quota: ArrayLike, alpha: float, *, clipped: bool = False
 ) -> np.ndarray:
-    """Return Theorem 2's bound on the r-Regret; with tolerance 0 it is Theorem 8's.
-
-    `clipped`, it has max(0, r_i T - alpha), as the definition of r-Regret has.
-    """
+    """Return Theorem 2's bound on the r-Regret; `clipped`, with max(0, r_i T - alpha) in it."""
     forced = quota_pulls(rounds, quota) - alpha
     learning = still_learning(rounds, gap, forced)
     forced = np.maximum(forced, 0.0) if clipped else forced
@@ -116,10 +113,7 @@ def non_critical_pulls(
 def penalised_bound(
     rounds: ArrayLike, gap: ArrayLike, penalty: ArrayLike, quota: ArrayLike, *, as_printed: bool
 ) -> np.ndarray:
-    """Return Eq. 13's bound on the penalised regret as printed, without O(K).
-
-    Unless `as_printed`, a critical arm has the term that follows from the bound on its pulls.
-    """
+    """Return Eq. 13's bound on the penalised regret, printed or by the bound on critical pulls."""
     gap, penalty = (np.asarray(one, float) for one in (gap, penalty))
     owed, logs = quota_pulls(rounds, quota), 8 * np.log(np.asarray(rounds)[..., None])
     more, margin = gap > 0, np.maximum(gap - penalty, 0.0)
@@ -162,11 +156,10 @@ def gap_free_terms(rounds: ArrayLike, penalty: ArrayLike, quota: ArrayLike) -> n
 
 
 def committing_regret(n_arms: int, share: float, horizon: float) -> float:
-    """Return an upper bound on the regret of a policy that nearly ignores the means.
+    """Return an upper bound on the regret of filling quotas (1 - share) T / K, then committing.
 
-    It fills each arm's quota (1 - share) T / K, then commits to the largest sample mean; penalty
-    rates are 1, rewards normal with variance 1. With m pulls of each arm the mean gap of the chosen
-    arm is at most the sum of x exp(-m x^2 / 4) <= sqrt(2 / (m e)) over the other arms' gaps x.
+    Penalty rates are 1, rewards normal with variance 1. With m pulls of each arm the mean gap of
+    the best-looking arm is at most the sum of x exp(-m x^2 / 4) <= sqrt(2 / (m e)) over gaps x.
     """
     pulls = (1 - share) * horizon / n_arms
     return share * horizon * (n_arms - 1) * math.sqrt(2 / (pulls * math.e))
@@ -192,10 +185,7 @@ def group_bound(
     *,
     clipped: bool = False,
 ) -> np.ndarray:
-    """Return Lemma 5's bound on sum_g (N_g - floor(beta_g T)) Delta_g; gamma_2 / gamma_1 given.
-
-    `clipped`, no group's part is below 0.
-    """
+    """Return Lemma 5's bound on sum_g (N_g - floor(beta_g T)) Delta_g; `clipped`, no part < 0."""
     positive = np.where(gap > 0, gap, np.inf).min(axis=-1, keepdims=True)
     served = np.maximum(served, 1)
     learning = 8 / positive**2 * np.log(4 * served * group_size / delta)

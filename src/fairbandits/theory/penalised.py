@@ -36,10 +36,7 @@ def arm_sets(means: Sequence, penalties: float | Sequence) -> ArmSets:
 
 
 def oracle_allocation(means: Sequence, quotas: Sequence, penalties: float | Sequence) -> np.ndarray:
-    """Return the fractions of pulls y_k with the least loss, shape (n_arms,) (Eqs 7-8).
-
-    They are 0 for non-critical arms, tau_k for others, and the rest for the first optimal arm.
-    """
+    """Return the fractions of pulls with least loss (Eqs 7-8): 0 or tau_k, the rest to the best."""
     numerators, denominator = quota_numerators(quotas)
     sets = arm_sets(means, penalties)
     shares = np.where(sets.non_critical, 0, numerators)
@@ -52,10 +49,7 @@ def oracle_allocation(means: Sequence, quotas: Sequence, penalties: float | Sequ
 def oracle_loss(
     rounds: np.ndarray, means: np.ndarray, quotas: Sequence, penalties: float | np.ndarray
 ) -> np.ndarray:
-    """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k (Eq. 9), shape (..., n_rounds).
-
-    It is a lower bound of the loss, not always attained if some tau_k t is not a whole number.
-    """
+    """Return L*(t) = t sum_k min(Delta_k, A_k) tau_k (Eq. 9), a lower bound, (..., n_rounds)."""
     means = np.asarray(means, float)
     numerators, denominator = quota_numerators(quotas)
     gaps = means.max(axis=-1, keepdims=True) - means

@@ -16,10 +16,7 @@ class StaticBenchmark(NamedTuple):
 
 
 def static_benchmark(means: Sequence[float], targets: Sequence[float]) -> StaticBenchmark:
-    """Return the reward-maximising distribution with x_i mu_i >= lambda_i (BanditQ, Eqs 1-3).
-
-    ValueError if there is none. The best arm, the first of several, gets all that others leave.
-    """
+    """Return the best distribution with x_i mu_i >= lambda_i (Eqs 1-3); ValueError if none is."""
     means, targets = np.asarray(means, float), np.asarray(targets, float)
     needed = load(means, targets)
     if needed > 1 + 1e-9:
