@@ -164,7 +164,7 @@ class Claim(ClaimBlock):
     def bases(self) -> tuple[str, ...]:
         """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
         if self.kind == "inconsistency":
-            return self.rests_on
+            return tuple(self.rests_on)
         named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
         return tuple(dict.fromkeys(named))
 

@@ -47,10 +47,7 @@ CELLS = "cells"
 #: Quantities that must not be added or compared with each other.
 UNITS = ("pulls", "rounds", "reward", "reward per round", "arms")
 #: Product or ratio of two units, where it is a third unit.
-PRODUCTS = {
-    frozenset(("reward per round", "rounds")): "reward",
-    frozenset(("reward per round", "pulls")): "reward",
-}
+PRODUCTS = {frozenset(("reward per round", one)): "reward" for one in ("rounds", "pulls")}
 #: Functions whose value has the unit of their first argument.
 KEEPS = (
     *("mean", "largest", "total", "worst", "peak", "late", "abs", "highest", "lowest"),

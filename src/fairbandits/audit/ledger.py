@@ -130,11 +130,7 @@ def _claim(key: str, record: dict[str, Any], content: dict[str, Any], place: str
     for reading in readings if tests else ():
         asked = any(test.under([reading]) for test in deciding)
         _need(asked, f"{place}: no test decides under reading {reading!r}")
-    plain = {
-        name: tuple(one) if isinstance(one, list) else one
-        for name, one in record.items()
-        if name not in ("tests", "changes", *ASKING)
-    }
+    plain = {name: one for name, one in record.items() if name not in ("changes", *ASKING)}
     read = dict.fromkeys(one for test in tests for one in test.experiments)
     plain |= {"id": key, "paper": content["paper"], "tests": tests, "experiments": tuple(read)}
     return Claim.model_construct(**plain)

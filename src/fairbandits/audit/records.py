@@ -27,7 +27,6 @@ from fairbandits.settings.deciding import Deciding, changed, decided
 from fairbandits.settings.schemas import ROOT
 
 OBJECTS = ("settings", "against", "also")
-FLAGS = ("headline", "decides", "primary", "exploratory")
 #: Columns of the rule, and of the finding. `against` has the reference values of the statistic, the
 #: main one first; it, settings and `also` are JSON.
 RULE = ("test", "each", "rule", "rule_version", "procedure", "settings")
@@ -36,7 +35,7 @@ FOUND = (
     *(*tables.ORIGIN, "message"),
 )
 TYPES = {
-    **dict.fromkeys(FLAGS, pa.bool_()),
+    **dict.fromkeys(("headline", "decides", "primary", "exploratory"), pa.bool_()),
     **dict.fromkeys((*NUMBERS, "reference"), pa.float64()),
     **dict.fromkeys(("n", "rule_version"), pa.int64()),
 }
@@ -225,7 +224,8 @@ def read(
     if path.suffix == ".csv":
         lines = tables.lines_of(path, kind, ledgers, paper)
         return Table(list(tables.completed(lines, kind, ledgers)), "paper", Made())
-    footer, claims = _footer(path, kind), claims_of(ledgers)
+    footer, claims = read_footer(path), claims_of(ledgers)
+    expect(footer, {"kind": kind}, path)
     rows = [row for row in store.read_table(path).to_pylist() if row["claim"] in claims]
     rows = [row for row in rows if paper in ("", row["paper"])]
     for row in rows:
@@ -235,12 +235,6 @@ def read(
             claim = claims[row["claim"]]
             row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
     return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
-
-
-def _footer(path: Path, kind: str) -> dict[str, Any]:
-    footer = read_footer(path)
-    expect(footer, {"kind": kind}, path)
-    return footer
 
 
 def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
@@ -255,7 +249,8 @@ def stale(path: Path, ledgers: Ledgers, kind: str = "verdicts", paper: str = "")
         digests = {(claim.paper, rules) for claim, rules in tested}
         parts = _parts_beside(path)
     else:
-        footer = _footer(path, kind)
+        footer = read_footer(path)
+        expect(footer, {"kind": kind}, path)
         was, now = footer["audit_code"], audit_code()
         if was != now:
             yield f"{path} is stale: audit code {was} made it, this is {now}"

@@ -39,8 +39,11 @@ class Totals:
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
             words += f" that the audited text makes, of which {rest}"
-        if self.counted:
-            words += f": {', '.join(self.outcomes)}"
+        outcomes = []
+        for outcome, count in self.counted.items():
+            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
+            outcomes.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
+        words += f": {', '.join(outcomes)}" if outcomes else ""
         return f"{words}; {self.left_out}" if self.others else words
 
     @property
@@ -52,15 +55,6 @@ class Totals:
     @property
     def claims(self) -> int:
         return sum(self.counted.values())
-
-    @property
-    def outcomes(self) -> list[str]:
-        """Number of claims with each outcome, and of each grade of evidence, in words."""
-        found = []
-        for outcome, count in self.counted.items():
-            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
-            found.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
-        return found
 
 
 def left_out(claim: Claim) -> str:

@@ -43,10 +43,8 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
     evidence = Evidence(config, OWN, results)
     lacking = [one for one in config.experiments if evidence.problem(one)]
-    left = []
-    for run in (run for one in lacking for run in one.runs):
-        files = {chunk: results / run.chunk_file(chunk) for chunk in run.chunks()}
-        left += [(run, chunk) for chunk, file in files.items() if not _is_there(file, run, seed)]
+    parts = [(run, chunk) for one in lacking for run in one.runs for chunk in run.chunks()]
+    left = [one for one in parts if not _is_there(results, seed, *one)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
     played = map(play, left) if alone else _shared(play, left, cores)
     say = _said("simulating", sum(len(range_of(chunk)) for _, chunk in left))
@@ -66,9 +64,9 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     return bool(lacking)
 
 
-def _is_there(file: Path, run: Run, seed: int) -> bool:
+def _is_there(results: Path, seed: int, run: Run, chunk: str) -> bool:
     try:
-        read_chunk(file, run.spec, seed=seed)
+        read_chunk(results / run.chunk_file(chunk), run.spec, seed=seed)
     except StoreError:
         return False
     return True
