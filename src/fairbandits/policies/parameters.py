@@ -76,7 +76,7 @@ def _is_union(hint: Any) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
-def _that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Check:
+def that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Check:
     """Return a check by a condition: a value must `words`; the `hint` follows what is refused."""
 
     def check(name: str, value: Any, of: str) -> Any:
@@ -121,8 +121,8 @@ def number(
             and (high is None or (value < high if at_most is None else value <= high))
         )
 
-    is_number = _that(lambda value: _is_a(value, numbers.Real), "be a number", without_quotes)
-    return _each(is_number, _that(fits, allowed))
+    is_number = that(lambda value: _is_a(value, numbers.Real), "be a number", without_quotes)
+    return _each(is_number, that(fits, allowed))
 
 
 def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
@@ -134,12 +134,12 @@ def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
     def fits(value: Any) -> bool:
         return _is_a(value, numbers.Integral) and low <= value <= high
 
-    return _each(_that(fits, allowed, without_quotes), lambda name, value, of: int(value))
+    return _each(that(fits, allowed, without_quotes), lambda name, value, of: int(value))
 
 
 def not_zero(check: Check, words: str = "a finite number") -> Check:
     """Return a check that refuses 0, too."""
-    return _each(check, _that(lambda value: value != 0, f"be {words} other than 0"))
+    return _each(check, that(lambda value: value != 0, f"be {words} other than 0"))
 
 
 def exact(*, at_least: float | None = None) -> Check:
@@ -160,11 +160,11 @@ def one_of(*values: Any) -> Check:
     def hint(value: Any) -> str:
         return nearest(value, values) if isinstance(value, str) else ""
 
-    return _that(fits, f"be one of {', '.join(map(str, values))}", hint)
+    return that(fits, f"be one of {', '.join(map(str, values))}", hint)
 
 
 def a(kind: type, words: str) -> Check:
-    return _that(lambda value: isinstance(value, kind), f"be {words}")
+    return that(lambda value: isinstance(value, kind), f"be {words}")
 
 
 def several(entry: Check, per: str, kept: type | None = float) -> Check:

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from fairbandits.policies.parameters import Check, exact, number, one_of, whole
+from fairbandits.policies.parameters import Check, exact, number, one_of, that, whole
 from fairbandits.settings.schemas import ConfigError, meant
 
 
@@ -95,13 +95,8 @@ def choice(*values: Any) -> Any:
 
 
 def matching(pattern: str) -> Any:
-
-    def check(value: Any) -> str:
-        matches = isinstance(value, str) and re.fullmatch(pattern, value)
-        require(matches, f" must be a text that matches {pattern}, got {value!r}")
-        return value
-
-    return Annotated[Any, PlainValidator(check)]
+    words = f"be a text that matches {pattern}"
+    return of(that(lambda value: isinstance(value, str) and re.fullmatch(pattern, value), words))
 
 
 def _unique(values: list) -> list:

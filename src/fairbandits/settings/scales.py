@@ -2,9 +2,9 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import Field, model_validator
 
-from fairbandits.policies.parameters import number, whole
+from fairbandits.policies.parameters import number, that, whole
 from fairbandits.settings import models as m
 from fairbandits.settings.costs import MOST
 from fairbandits.settings.models import Model
@@ -16,10 +16,8 @@ LEDGER = "ledger"
 NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 
-def _seed(value: Any) -> int | str:
-    valid = value == LEDGER or (type(value) is int and value >= 0)
-    m.require(valid, f" must be a whole number of at least 0 or {LEDGER!r}, got {value!r}")
-    return value
+def _is_seed(value: Any) -> bool:
+    return value == LEDGER or (type(value) is int and value >= 0)
 
 
 class Limits(Model):
@@ -67,7 +65,7 @@ class Settings(Model):
     #: root seed of every stream: "ledger", for each experiment one that follows from what decides
     #: the claims that read it (figures keep theirs); or a number, with which everything that is
     #: made says that it is exploratory
-    seed: Annotated[Any, PlainValidator(_seed)]
+    seed: m.of(that(_is_seed, f"be a whole number of at least 0 or {LEDGER!r}"))
     salt: m.Words | None = None  # other words, other seeds: for judging all claims again
     #: "paper" is the published one; all others are marked, in folders of their own
     scale: m.choice("paper", *NEEDED, "variant")
