@@ -48,7 +48,10 @@ class RunSpec:
             raise ValueError(f"a run's specification: {error}") from None
 
     def to_json(self) -> dict[str, Any]:
-        usual = {one.name: _default(one) for one in fields(self)}
+        usual = {
+            one.name: one.default if one.default_factory is MISSING else one.default_factory()
+            for one in fields(self)
+        }
         return {key: listed(one) for key, one in vars(self).items() if one != usual[key]}
 
     @property
