@@ -3,7 +3,6 @@
 Files are named as the rules name them, ``<results>/audit/...``.
 """
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.tables import csv_rows
 from fairbandits.audit.totals import standing, totals
 from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
 from fairbandits.figures import PAPERS
@@ -178,8 +178,7 @@ class Plan:
         judged = self.config.results / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
-        with table.open(encoding="utf-8", newline="") as file:  # a claim's first row counts
-            heads = {row["id"]: row for row in reversed([*csv.DictReader(file)])}
+        heads = {row["id"]: row for row in reversed(csv_rows(table))}  # a claim's first row counts
         none = {"verdict": "", "grade": ""}
         claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
         said = totals(heads.get(one.id, none) | standing(one) for one in claims)
