@@ -59,10 +59,9 @@ def _mark(kind: tuple) -> Path:
 
 
 def _is_written(mark: Path) -> bool:
-    try:
+    with suppress(OSError):
         return mark.stat().st_size > 0
-    except OSError:
-        return False
+    return False
 
 
 @contextmanager

@@ -9,16 +9,9 @@ from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
 from fairbandits.engine.vectors import LANES, Vector
 from fairbandits.engine.width import compiled_as, lane, least, where, with_lane
 
-UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = range(6)
-
-CODES = {
-    "uniform02": UNIFORM02,
-    "uniform02_clipped": UNIFORM02_CLIPPED,
-    "bernoulli": BERNOULLI,
-    "gaussian": GAUSSIAN,
-    "beta": BETA,
-    "deterministic": DETERMINISTIC,
-}
+_LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")
+CODES = {law: code for code, law in enumerate(_LAWS)}
+UNIFORM02, UNIFORM02_CLIPPED, BERNOULLI, GAUSSIAN, BETA, DETERMINISTIC = CODES.values()
 
 
 def law_parameters(
@@ -79,11 +72,9 @@ def _beta(a, b, w):
 
 @not_inlined
 def _gamma(w, j, shape):
-    """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used.
-
-    The method is that of G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
-    variables", ACM Transactions on Mathematical Software 26 (2000), 363-372.
-    """
+    """Draw Gamma(shape) from the inner words of `w` after the j-th; return it and the last used."""
+    # G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM
+    # Transactions on Mathematical Software 26 (2000), 363-372
     boost = 1.0
     if shape < 1.0:
         j += 1

@@ -1,7 +1,4 @@
-"""The round loops, one per feedback model, for one replicate or a block of them.
-
-A loop can stop after any round and continue with the same arrays.
-"""
+"""The round loops, one per feedback model; each can stop after any round, and then go on."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,8 +7,8 @@ import numpy as np
 from numba import njit
 
 from fairbandits.engine.protocol import choose, distribute, inlined, learn, plays_in_lanes, probe
-from fairbandits.engine.sources import coin_at, observe, pull, rewind
-from fairbandits.engine.width import Own, Shared, assign, fill, greatest, nonnegative
+from fairbandits.engine.sources import coin_at, observe, pull
+from fairbandits.engine.width import Own, Shared, assign, greatest, nonnegative
 
 #: Without reference counts (`_nrt`) the loops are twice as fast: nothing inside them allocates, and
 #: the caller holds every array. Division by zero gives inf, as in NumPy. No fastmath: sums are
@@ -86,7 +83,6 @@ def bandit_rounds(state, source, record, start, stop):
     quotas, denominator, deficit_sup = record.quotas, record.denominator, record.deficit_sup
     mark = _passed(checkpoints, start)
     due = checkpoints[mark] if mark < checkpoints.size else 0
-    rewind(source, plays)
     for t in range(start + 1, stop + 1):
         arm = nonnegative(choose(state, t, coin_at(source, t)))
         before = plays[arm]
@@ -115,8 +111,6 @@ def full_information_rounds(state, source, record, start, stop):
     x, seen = record.x, record.seen
     mark = _passed(checkpoints, start)
     due = checkpoints[mark] if mark < checkpoints.size else 0
-    fill(x, start)
-    rewind(source, x)
     for t in range(start + 1, stop + 1):
         distribute(state, t, coin_at(source, t), x)
         observe(source, t, seen)

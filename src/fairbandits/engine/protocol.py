@@ -43,11 +43,8 @@ PASSING: set[type] = set()
 
 
 def is_implemented(state_class: type, name: str = "learn") -> bool:
-    """Return whether a class has a method that the loops can be compiled with.
-
-    It must be inside the folders of the fingerprint, since later edits elsewhere would not change
-    the name of Numba's cache folder: a stale compiled copy could run.
-    """
+    """Return whether a class has a method that the loops can be compiled with."""
+    # edits elsewhere do not change the name of Numba's cache folder: a stale copy could run
     ours = state_class.__module__.startswith(FOLDERS) or state_class in PASSING
     return ours and hasattr(state_class, name)
 
@@ -91,9 +88,7 @@ _UNCHANGED: dict[type, Callable[[Any], bool]] = {}
 def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state: True) -> type:
     """Declare that states of a class, or those for which `when` holds, can be played in lanes.
 
-    Arrays get an axis for the lanes, and a number of the type `Own` is a `Vector` if it differs
-    between them. Other numbers, and arrays of the type `Shared`, must be the same in all lanes. A
-    `denominator` of quotas must be one with which they are exact in a block.
+    Numbers, except of the type `Own`, and arrays of the type `Shared` must be the same in all.
     """
     IN_LANES[state_class] = lambda one: getattr(one, "denominator", 0) <= FINEST and when(one)
     return state_class

@@ -1,8 +1,7 @@
 """Sources of a round loop's rewards and coins: addressable streams, or a drawn tape.
 
-Their verbs: ``rewind(source, taken)`` moves to the rewards of each arm after those already taken;
-``coin_at(source, t)`` is the policy's coin of round `t`; ``pull(source, t, arm)`` the next reward
-of `arm`; ``observe(source, t, x)`` writes the rewards of all arms in round `t`.
+Their verbs: ``coin_at(source, t)`` is the policy's coin of round `t`; ``pull(source, t, arm)`` the
+next reward of `arm`; ``observe(source, t, x)`` writes the rewards of all arms in round `t`.
 """
 
 from typing import NamedTuple
@@ -13,25 +12,20 @@ from fairbandits.engine import laws
 from fairbandits.engine.protocol import inlined, plays_in_lanes, verb
 from fairbandits.engine.streams import mixed, position, stream_keys, unit, word
 
-rewind, coin_at, pull, observe = map(verb, ("rewind", "coin_at", "pull", "observe"))
+coin_at, pull, observe = map(verb, ("coin_at", "pull", "observe"))
 
 
 @plays_in_lanes
 class StreamSource(NamedTuple):
     """Rewards and coins computed from their addresses, for one replicate or a block."""
 
-    base: np.ndarray
+    at: np.ndarray  # positions of the reward streams, which pulls move on
     gamma: np.ndarray
     law: int
     first: np.ndarray
     second: np.ndarray
     coin_base: np.ndarray
     coin_gamma: np.ndarray
-    at: np.ndarray  # positions of the reward streams
-
-    def rewind(source, taken):
-        for k in range(len(source.at)):
-            source.at[k] = position(source.base[k], source.gamma[k], taken[k])
 
     def coin_at(source, t):
         return word(source.coin_base[0], source.coin_gamma[0], t)
@@ -51,19 +45,12 @@ class StreamSource(NamedTuple):
 
 
 class TapeSource(NamedTuple):
-    """Numbers drawn beforehand for the rounds after ``start``, for replays of other programs.
-
-    Arm k's reward is ``scale[k] * uniforms[s, k]`` in the (s+1)-th of them; ``coins[s]`` is its
-    coin.
-    """
+    """Numbers drawn beforehand for the rounds after ``start``, for replays of other programs."""
 
     start: int
     uniforms: np.ndarray
     scale: np.ndarray
     coins: np.ndarray
-
-    def rewind(source, taken):
-        pass
 
     def coin_at(source, t):
         return source.coins[t - source.start - 1]
@@ -80,9 +67,9 @@ def stream_source(
     law: str, means: np.ndarray, spread: float, seed: int, stream: str, replicate: int
 ) -> StreamSource:
     """Return the source of one replicate; see `fairbandits.engine.streams` for the address."""
-    base, gamma = stream_keys(seed, stream, replicate, "reward", means.size)
+    rewards = stream_keys(seed, stream, replicate, "reward", means.size)
     coins = stream_keys(seed, stream, replicate, "coin", 1)
-    return StreamSource(base, gamma, *laws.law_parameters(law, means, spread), *coins, base.copy())
+    return StreamSource(*rewards, *laws.law_parameters(law, means, spread), *coins)
 
 
 @inlined

@@ -31,10 +31,7 @@ RULE = "fairbandits-1"
 
 
 def stream_key(seed: int, stream: str, replicate: int, kind: str, index: int) -> tuple[int, int]:
-    """Return the key (base, gamma) of one stream: 64-bit unsigned, gamma odd.
-
-    `kind` is "reward", "coin" or the like; `index` is the 0-based arm for rewards.
-    """
+    """Return the key (base, gamma) of one stream: 64-bit unsigned, gamma odd."""
     text = f"{RULE}/{seed}/{stream}/{replicate}/{kind}/{index}"
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
     gamma = int.from_bytes(digest[8:], "little") | 1

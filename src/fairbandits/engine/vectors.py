@@ -43,11 +43,7 @@ class Vector(np.ndarray):
 
 
 class Rows:
-    """Vectors in an array whose last axis is the lanes.
-
-    ``rows[k]`` is the row k of all lanes, a vector if the array has two axes, else `Rows`; for a
-    vector of row numbers, ``rows[a]`` is the entry that each lane has in its own row.
-    """
+    """Vectors in an array, the lane its last axis; ``rows[vector]`` has each lane's own row."""
 
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -149,11 +145,7 @@ _ALIGNMENT = 8
 
 
 def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
-    """Give a function or an operator of vectors a compiled form, which `emit` writes.
-
-    Where its arguments, of the types `kinds`, are vectors, some, not all, can be one number
-    instead.
-    """
+    """Give a function a compiled form, which `emit` writes; some vectors can be numbers instead."""
     choices = [(kind, *_instead_of(kind)) for kind in kinds]
     fitting = [some for some in itertools.product(*choices) if any(one in _OF for one in some)]
 

@@ -45,10 +45,7 @@ Own = Annotated[int, "own"]
 def compiled_as(
     one: Callable, several: Callable | None = None, options: dict[str, bool] = INLINE
 ) -> Callable:
-    """Say what a function is compiled to by its first argument: for one replicate, and in a block.
-
-    Without `several` its instructions are `emitted`.
-    """
+    """Say what a function is compiled to, by its first argument; `several` can be `emitted`."""
 
     def register(function):
         @overload(function, jit_options=options, strict=False)

@@ -20,7 +20,6 @@ from fairbandits.library.instance import Instance
 
 #: Probe of runs with moving means: the regret of an arm's pulls against the best arm of each round.
 LOST = "lost"
-BY = ("pull", "round")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class World:
     rows: int | None = None
 
     def __post_init__(self):
-        checks.one_of("by", self.by, BY)
+        checks.one_of("by", self.by, ("pull", "round"))
         if not callable(self.pay):
             raise TypeError(f"pay must be a function of arm, number and coin, got {self.pay!r}")
         if callable(self.means):
@@ -178,9 +177,6 @@ class _Source:
         self._keys = stream_keys(seed, stream, replicate, "reward", world.n_arms)
         self._coin = stream_key(seed, stream, replicate, "coin", 0)
         self._taken = [0] * world.n_arms
-
-    def rewind(self, taken: Any) -> None:
-        """Begin again; a replicate is played from its first round."""
 
     def coin_at(self, t: int) -> int:
         return word(*self._coin, t)
