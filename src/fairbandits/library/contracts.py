@@ -21,6 +21,7 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.measures import groups as of_groups
 from fairbandits.measures import pulls, rates
+from fairbandits.policies.parameters import ArmQuotas, Checked, GroupQuotas, GroupSizes, Targets
 from fairbandits.rationals import Quotas
 
 __all__ = ["CONTRACTS", "Contract", "GroupExposure", "GroupMerit", "MinimumPulls", "MinimumReward"]
@@ -33,7 +34,7 @@ class Optimum(NamedTuple):
     reward: float
 
 
-class Contract:
+class Contract(Checked):
     """What all contracts have in common."""
 
     name: ClassVar[str]  # in tables and on the command line
@@ -100,13 +101,9 @@ class MinimumPulls(Contract):
     `quotas` are the r_i, exact: 0.05, "1/3"; they sum to less than 1.
     """
 
-    quotas: tuple
+    quotas: ArmQuotas
     name: ClassVar[str] = "minimum_pulls"
     unit: ClassVar[str] = "pulls"
-
-    def __post_init__(self):
-        object.__setattr__(self, "quotas", Quotas(self.quotas))
-        self.quotas.check(below=1)
 
     def shortfall(self, seen: Any) -> np.ndarray:
         owed = pulls.floors(seen.rounds, *self.quotas.over(np.max(seen.rounds)))
@@ -135,13 +132,12 @@ class MinimumReward(Contract):
     `targets` are the lambda_i, 0 for unprotected arms.
     """
 
-    targets: tuple
+    targets: Targets
     name: ClassVar[str] = "minimum_reward"
     unit: ClassVar[str] = "reward"
 
     def __post_init__(self):
-        object.__setattr__(self, "targets", tuple(float(one) for one in self.targets))
-        checks.non_negative("targets", self.targets)
+        super().__post_init__()
         if not any(self.targets):
             raise ValueError("targets must be above 0 for one arm at least, got none")
 
@@ -172,16 +168,14 @@ class GroupExposure(Contract):
     sum. Its regret is the excess over the regret of serving each group's quota by its best arm.
     """
 
-    groups: tuple
-    quotas: tuple
+    groups: GroupSizes
+    quotas: GroupQuotas
     name: ClassVar[str] = "group_exposure"
     unit: ClassVar[str] = "pulls"
 
     def __post_init__(self):
-        object.__setattr__(self, "groups", tuple(self.groups))
-        object.__setattr__(self, "quotas", Quotas(self.quotas))
+        super().__post_init__()
         checks.length("quotas", self.quotas, len(self.groups))
-        self.quotas.check(per="group", at_most=1)
 
     @property
     def _owner(self) -> np.ndarray:
