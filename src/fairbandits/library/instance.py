@@ -42,8 +42,7 @@ class Instance:
         object.__setattr__(self, "means", tuple(float(mean) for mean in self.means))
         if len(self.means) < 2:
             raise ValueError(f"an instance needs at least 2 arms, got {len(self.means)}")
-        if self.law not in laws.CODES:
-            raise ValueError(f"law must be one of {', '.join(laws.CODES)}, got {self.law!r}")
+        checks.one_of("law", self.law, tuple(laws.CODES))
         if self.spread is None:
             object.__setattr__(self, "spread", 4.0 if self.law == "beta" else 1.0)
         if not (math.isfinite(self.spread) and self.spread > 0):
@@ -155,11 +154,7 @@ class RandomInstance:
 def draw_quotas(
     n_arms: int, span: str, denominator: int, seed: int, stream: str, replicate: int
 ) -> list[int]:
-    """Return random quotas of one replicate with a sum below 1, as numerators.
-
-    `span` says where the largest lies: below 1/k ("kth"), from 1/k to below 1/(k - 1) ("wider"), or
-    from 1/(k - 1) on ("beyond").
-    """
+    """Return numerators of random quotas with a sum below 1; `span` says where the largest lies."""
     key = stream_key(seed, stream, replicate, "quotas", 0)
     words = (int(word(*key, n)) for n in itertools.count(1))
     ends = {"kth": (0, n_arms), "wider": (n_arms, n_arms - 1), "beyond": (n_arms - 1, 1)}

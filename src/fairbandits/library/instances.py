@@ -87,17 +87,16 @@ def fair_ucb(number: int = 1, *, other_gaps: bool = False) -> PublishedInstance:
     return PublishedInstance(means, horizon=1_000_000, quotas=("1/20",) * 10, source=source)
 
 
-#: Experiment A: means and penalty rates by case. Experiment B: means; its rate is `PENALTY_B`.
+#: Means and penalty rates of the cases of Experiments A and B.
 CASES_A = {
     1: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
     2: ((0.95, 0.8, 0.7, 0.6, 0.6, 0.4, 0.3, 0.2, 0.1), 0.41),
     3: ((0.9, 0.8, 0.7, 0.6, 0.6, 0.425, 0.4, 0.375, 0.35), 0.45),
 }
-PENALTY_B = 0.45
 CASES_B = {
-    1: ((0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
-    2: ((0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
-    3: ((0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), PENALTY_B),
+    1: ((0.9, 0.86, 0.84, 0.82, 0.6, 0.4, 0.3, 0.2, 0.1), 0.45),
+    2: ((0.95, 0.85, 0.84, 0.83, 0.82, 0.4, 0.3, 0.2, 0.1), 0.45),
+    3: ((0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), 0.45),
 }
 #: Means and quotas of Experiment D's settings.
 SETTINGS_D = {

@@ -120,12 +120,13 @@ def run(
     playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
     parts: list[Played] = []
-    say = _said(type(policy).__name__, numbers.size)
+    begin = time.monotonic()
     try:
         for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts.append(part)
             if progress:
-                say(sum(one.replicates.size for one in parts))
+                done = sum(one.replicates.size for one in parts)
+                _say(type(policy).__name__, done, numbers.size, time.monotonic() - begin)
     finally:
         if progress:
             print(file=sys.stderr)
@@ -217,13 +218,8 @@ def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
     return part, warned
 
 
-def _said(name: str, total: int) -> Callable[[int], None]:
-    """Return a function that prints how many replicates are done."""
-    begin = time.monotonic()
-
-    def say(done: int) -> None:
-        left = (time.monotonic() - begin) * (total - done) / done
-        words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
-        print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
-
-    return say
+def _say(name: str, done: int, total: int, took: float) -> None:
+    """Print how many replicates are done, and how long the others will take."""
+    left = took * (total - done) / done
+    words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
+    print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)

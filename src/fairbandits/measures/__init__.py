@@ -19,12 +19,8 @@ _MEASURES = {
     "rates": ("realised_regret", "reward_rates", "target_regret", "target_violation"),
     "groups": ("group_deficits", "group_regret", "jain_index", "per_group", "policy_distance"),
     "penalised": (
-        "mean_reward",
-        "penalised_loss",
-        "penalised_regret",
-        "regret_parts",
-        "unfairness",
-        "unfairness_levels",
+        *("mean_reward", "penalised_loss", "penalised_regret", "regret_parts"),
+        *("unfairness", "unfairness_levels"),
     ),
     "penalties": ("penalty_rates",),
 }

@@ -13,13 +13,9 @@ from fairbandits.policies.parameters import Checked
 
 
 class Observer(Checked):
-    """Base of the observers."""
+    """Base of the observers: `start` returns a state, or raises TypeError if it cannot watch."""
 
     probes: ClassVar[tuple[str, ...]]
-
-    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Any:
-        """Return the observer's state before the first round; TypeError if it cannot watch."""
-        raise NotImplementedError
 
 
 def reports_columns(state_class: type) -> type:
