@@ -29,8 +29,6 @@ from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 #: As for our own loops, a division by zero gives inf as in NumPy; but allocation is allowed, and an
 #: index out of range is an error.
 OPTIONS = {"error_model": "numpy", "boundscheck": True}
-#: A field of each state besides the policy's attributes.
-ARMS = "number_of_arms_"
 WAY_OUT = (
     "compiled code knows numbers, NumPy arrays, loops, and functions of NumPy and math; other "
     "functions need @numba.njit"
@@ -70,7 +68,7 @@ class Compiled:
         fields = {name: getattr(fresh, name) for name in known}
         if wrong := [*_unfit(methods, fields, named)]:
             raise TypeError(f"{self._name} cannot be compiled: {'; '.join(wrong)}")
-        fields[ARMS] = n_arms
+        fields["number_of_arms_"] = n_arms  # besides the policy's attributes
         if self._state_class is None or self._state_class._fields != tuple(fields):
             self._state_class = namedtuple(f"{self._name}State", fields)
             for verb, function in _guarded(methods, self.feedback, self._name).items():

@@ -159,10 +159,7 @@ def draw_curve(
     spread: bool = True,
     marker: str = "",
 ) -> None:
-    """Draw mean, confidence band, spread and one run of a summary (`measures.summary.summarise`).
-
-    `label` decides name, colour and dash unless these are given; `spread` is the replicates' band.
-    """
+    """Draw a summary of `summarise`; `label` decides name, colour and dash that are not given."""
     if dash is None:
         dash = dash_of(label) if colour is None else DASHES.get(label, "-")
     colour = COLOURS[label] if colour is None else colour
