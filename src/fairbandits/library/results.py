@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.simulation import DEFICITS, Played, columns_of
+from fairbandits.library.simulation import DEFICITS, columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, pulls, rates
 from fairbandits.measures.penalties import penalty_rates
@@ -77,7 +77,7 @@ class Result:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the tidy columns, one row per replicate, round and arm, with drawn means."""
-        return columns_of(self)
+        return columns_of(vars(self))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the tidy columns as a pandas data frame."""
@@ -218,14 +218,14 @@ def join(results: Iterable[Result]) -> Result:
             f"results must have different replicates; {known[counts > 1][0]} is in two of them, "
             "so give the second run others: run(..., replicates=range(10, 20))"
         )
-    return replace(first, **joined(results))
+    return replace(first, **joined([vars(one) for one in results]))
 
 
-def joined(parts: Sequence[Any]) -> dict[str, Any]:
+def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the records of parts that differ in their replicates, as one."""
-    found = {"rounds": parts[0].rounds}
-    for name in (one for one in Played._fields if one != "rounds"):
-        each = [getattr(part, name) for part in parts]
+    found = {"rounds": parts[0]["rounds"]}
+    for name in ("replicates", "plays", "rewards", "probes", "deficits", "means"):
+        each = [part[name] for part in parts]
         if isinstance(each[0], dict):
             found[name] = {key: np.concatenate([one[key] for one in each]) for key in each[0]}
         else:

@@ -16,7 +16,7 @@ from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import Result, joined
-from fairbandits.library.simulation import Played, Setting, play
+from fairbandits.library.simulation import Setting, play
 from fairbandits.library.worlds import World
 from fairbandits.rationals import LONGEST, exact
 
@@ -119,13 +119,13 @@ def run(
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
     playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
     pieces = np.array_split(numbers, some)
-    parts: list[Played] = []
+    parts: list[dict[str, Any]] = []
     begin = time.monotonic()
     try:
         for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
             parts.append(part)
             if progress:
-                done = sum(one.replicates.size for one in parts)
+                done = sum(one["replicates"].size for one in parts)
                 _say(type(policy).__name__, done, numbers.size, time.monotonic() - begin)
     finally:
         if progress:
@@ -210,7 +210,7 @@ def _shared(playing: Callable, pieces: Sequence, n_jobs: int) -> Iterator[Any]:
         pool.shutdown(cancel_futures=True)
 
 
-def _piece(piece: np.ndarray) -> tuple[Played, list[tuple]]:
+def _piece(piece: np.ndarray) -> tuple[dict[str, Any], list[tuple]]:
     """Play some replicates; return their record and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         part = _PLAYING[-1](piece)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,32 +39,20 @@ class Setting(NamedTuple):
     quotas: Sequence | None = None
 
 
-class Played(NamedTuple):
-    """The records, with the names of the attributes of `fairbandits.Result`."""
-
-    replicates: np.ndarray
-    rounds: np.ndarray
-    plays: np.ndarray
-    rewards: np.ndarray
-    probes: dict[str, np.ndarray]
-    deficits: dict[str, np.ndarray]
-    means: np.ndarray | None
-
-
-def columns_of(played: Any) -> dict[str, np.ndarray]:
+def columns_of(played: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Return the tidy columns: a row per replicate, round and arm, from 1."""
-    n_replicates, n_rounds, n_arms = played.plays.shape
+    n_replicates, n_rounds, n_arms = played["plays"].shape
     arms = np.arange(1, n_arms + 1, dtype=np.int32)
     columns = {
-        "replicate": np.repeat(played.replicates.astype(np.int32), n_rounds * n_arms),
-        "round": np.tile(np.repeat(played.rounds, n_arms), n_replicates),
+        "replicate": np.repeat(played["replicates"].astype(np.int32), n_rounds * n_arms),
+        "round": np.tile(np.repeat(played["rounds"], n_arms), n_replicates),
         "arm": np.tile(arms, n_replicates * n_rounds),
-        "plays": played.plays,
-        "reward": played.rewards,
+        "plays": played["plays"],
+        "reward": played["rewards"],
     }
-    if played.means is not None:
-        columns["mean"] = np.repeat(played.means[:, None, :], n_rounds, axis=1)
-    columns |= played.deficits | played.probes
+    if played["means"] is not None:
+        columns["mean"] = np.repeat(played["means"][:, None, :], n_rounds, axis=1)
+    columns |= played["deficits"] | played["probes"]
     return {name: values.reshape(-1) for name, values in columns.items()}
 
 
@@ -89,10 +77,11 @@ def play(
     seed: int = 0,
     stream: str = "run",
     compiled: bool | None = None,
-) -> Played:
+) -> dict[str, Any]:
     """Play replicates, in blocks where possible, with one setting for all or one for each.
 
-    An error has the attribute ``place``: the replicate and, if known, the round.
+    Return the records, named as the attributes of `fairbandits.Result`. An error has the attribute
+    ``place``: the replicate and, if known, the round.
     """
     chosen, rounds = np.array(list(replicates), np.int64), np.array(checkpoints, np.int64)
     in_world, random = isinstance(instance, World), isinstance(instance, RandomInstance)
@@ -168,15 +157,15 @@ def play(
     probed = np.array([record.probes_at for record in records])
     names = [name for part in probes for name in part]
     owed = [_deficits(*one) for one in zip(records, required, strict=True)]
-    return Played(
-        chosen,
-        rounds,
-        np.array([record.plays_at for record in records]),
-        np.array([record.rewards_at for record in records]),
-        {name: probed[:, :, p] for p, name in enumerate(names)},
-        {name: np.array([one[name] for one in owed]) for name in owed[0]},
-        np.array(means) if random else None,
-    )
+    return {
+        "replicates": chosen,
+        "rounds": rounds,
+        "plays": np.array([record.plays_at for record in records]),
+        "rewards": np.array([record.rewards_at for record in records]),
+        "probes": {name: probed[:, :, p] for p, name in enumerate(names)},
+        "deficits": {name: np.array([one[name] for one in owed]) for name in owed[0]},
+        "means": np.array(means) if random else None,
+    }
 
 
 def _in_block(
