@@ -108,7 +108,7 @@ def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
     assert config.DISABLE_JIT or played == [Rows, np.ndarray]
     for i, (policy, observe, quotas) in enumerate(settings):
         options |= {"quotas": quotas, "observe": observe, "compiled": False}
-        alone = columns_of(fb.run(policy, instance, 500, [i], **options))
+        alone = fb.run(policy, instance, 500, [i], **options).columns()
         own = columns["replicate"] == i
         for name, values in alone.items():
             assert columns[name][own].tobytes() == values.tobytes(), name
