@@ -51,7 +51,8 @@ TAGS = {
 GRADES = {
     "exact": "by enumeration, exact arithmetic, a counterexample or a proof that is checked",
     "measured": "an interval clear of its margin, where a control fails or the claim does",
-    "consistent": "it could have failed and did not: rates, curves, loose bounds, no control",
+    "consistent": "it could have failed and did not, but it is a rate, a curve or a loose bound, "
+    "or no control failed where it held",
 }
 
 

@@ -115,7 +115,7 @@ def _sentence(test: Test, found: Sequence[Row]) -> str:
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
     where = ", ".join(filter(None, [worst["reading"].replace("_", " "), case(worst["each"])]))
-    return f"{start}: {', '.join(verdicts)}. The weakest is {where}: {numbers}."
+    return f"{start}: {', '.join(verdicts)}. The weakest by p is {where}: {numbers}."
 
 
 def evidence(row: Row) -> str:

@@ -29,8 +29,6 @@ TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
-#: A power as `in_symbols` writes it: ``T^(3/4)``.
-POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -122,7 +120,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
             "test": (row["test"].replace("_", " ") * (len(tested.tests) > 1), ""),
             "reading": (row["reading"], ""),
             "case": (markup.minus(quantities.case(row["each"])), ""),
-            "verdict": (badge(row["verdict"], row["grade"]), row["verdict"]),
+            "verdict": (_verdict(row), row["verdict"]),
             "control": (row["control"], ""),
             "number": _number(row, "statistic"),
             "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
@@ -139,6 +137,27 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         return data_table(header, cells, "cases")
     shown = data_table(header, cells, "cases", {"verdict": "|".join(OUTCOMES)})
     return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
+
+
+def _verdict(row: Row) -> Html:
+    why = evidence.undecided(row)
+    more = Html("<br><small>{}</small>").format(why) if why else ""
+    return badge(row["verdict"], row["grade"]) + more
+
+
+def uncounted(claim: Claim, rows: Iterable[Row]) -> str:
+    """Return why inconclusive cases do not count against a claim that is reproduced."""
+    tags = [set(row["tags"]) for row in rows if row["verdict"] == finding.INCONCLUSIVE]
+    empty = [bool(own & {"TRIVIAL", "VACUOUS"}) for own in tags]
+    said = [
+        "A case that could not have failed, or of which the control holds too, counts neither for "
+        "the claim nor against it."
+    ] * any(empty)
+    if not all(empty) and claim.combine == "universal":
+        said.append("Two thirds of the cases must be reproduced, and none may be not reproduced.")
+    elif not all(empty) and claim.combine == "any":
+        said.append("One reproduced case is enough.")
+    return " ".join(said)
 
 
 def _counted(verdicts: Iterable[str]) -> str:
@@ -172,7 +191,7 @@ def criterion(row: Row) -> str:
     elif high == "∞":
         said, other = f"the lower bound is at least {low}", "upper bound is below it"
     else:
-        said, other = f"both bounds are from {low} to {high}", "both are beyond one end"
+        said, other = f"both bounds are from {low} to {high}", "bounds are both beyond one end"
     settings = row["settings"]
     refuted = "" if settings.get("asymptotic") else f"; not reproduced if the {other}"
     material = settings.get("materiality")
@@ -190,15 +209,21 @@ def because(row: Row) -> str:
     holds = {finding.REPRODUCED: inside, finding.NOT_REPRODUCED: beyond}
     if not holds.get(row["verdict"], not inside and not beyond):
         return ""
-    line, side = evidence.chosen(row["reference"]), "claim's" if inside else "other"
+    line = evidence.chosen(high if low == -math.inf else low)
+    if math.isfinite(low) and math.isfinite(high):
+        span = evidence.within(row).removeprefix("from ")
+        if inside or beyond:
+            return f"both bounds lie {'within' if inside else 'beyond one end of'} {span}"
+        return f"an end of {span} is between the bounds"
     if inside or beyond:
+        side = "claim's" if inside else "other"
         return f"both bounds are on the {side} side of {line}"
     return f"{line} is between the bounds"
 
 
 def raised(text: str) -> Html:
     """Return prose as one line of HTML, with formulas in letters and raised powers."""
-    return Html(POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(in_symbols(text)))))
+    return markup.raised(in_symbols(text))
 
 
 def all_of_them(audit: Audit) -> Html:
@@ -261,6 +286,7 @@ markup.FUNCTIONS |= {
     "criterion": criterion,
     "kind_of_bounds": evidence.kind_of_bounds,
     "limits": limits,
+    "uncounted": uncounted,
     "quantities": quantities,
 }
 

@@ -2,6 +2,7 @@
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,6 +21,15 @@ from fairbandits.report.markup import Html, render
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
+#: Tag -> why a case is undecided, whatever its bounds.
+UNDECIDED = {
+    "TRIVIAL": "the control holds too",
+    "VACUOUS": "it could not have failed",
+    "RARE": "too few replicates carry it",
+    "CONSTANT": "all replicates are equal",
+    "IMMATERIAL": "the difference is smaller than what matters",
+    "TIE": "it is equal in most replicates",
+}
 #: Beyond this number cases have no names, and are sorted by their evidence against the claim.
 NAMED = 60
 #: The most ticks of an axis.
@@ -66,6 +76,12 @@ def picture(
     shaded = any(operator.lt(*claimed(row)) for row in drawn)
     legend = render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
     return shown + legend, questions
+
+
+def undecided(row: Row) -> str:
+    """Return why a case is inconclusive, if not for its bounds."""
+    found = (why for tag, why in UNDECIDED.items() if tag in row["tags"])
+    return next(found, "") if row["verdict"] == INCONCLUSIVE else ""
 
 
 def kind_of_bounds(row: Row) -> str:
@@ -115,6 +131,14 @@ def claimed(row: Row) -> tuple[float, float]:
     return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
+def within(row: Row) -> str:
+    """Return the range in which the claim holds, in words."""
+    low, high = map(chosen, claimed(row))
+    if low == "−∞":
+        return f"up to {high}"
+    return f"from {low}" if high == "∞" else f"from {low} to {high}"
+
+
 def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
@@ -137,6 +161,9 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
+        undecided=undecided,
+        whys=Counter(filter(None, map(undecided, rows))),
+        within=within,
     )
 
 

@@ -18,6 +18,8 @@ from fairbandits.settings.formulas import FORMULA, plain
 GENERATED = ("claims", "robustness")
 #: A hyphen that stands for the minus sign of a number.
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
+#: The space between two groups of a number's digits.
+_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
 _WORDS = [
     (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))
@@ -25,6 +27,8 @@ _WORDS = [
 _INDICES = [
     (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
 ]
+#: A power as `in_symbols` writes it: ``T^(3/4)``.
+_POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
 #: What `plain` writes in letters of any terminal -> its symbol.
 _SYMBOLS = (
     *_WORDS,
@@ -90,12 +94,12 @@ def render_text(template: str, **given: Any) -> str:
 
 
 def minus(text: str) -> str:
-    """Return text with a true minus sign before negative numbers.
+    """Return text with a true minus sign before negative numbers, which no line breaks.
 
     >>> minus("from -2 to 3, of bf-lem6")
     'from −2 to 3, of bf-lem6'
     """
-    return _MINUS.sub("−", text)
+    return _THOUSANDS.sub("\u00a0", _MINUS.sub("−", text))
 
 
 def in_symbols(text: str) -> str:
@@ -112,11 +116,16 @@ def in_symbols(text: str) -> str:
     return minus(text)
 
 
+def raised(text: str) -> Html:
+    return Html(_POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(text))))
+
+
 def typeset(text: str) -> Html:
     """Return prose as HTML with typeset formulas and true minus signs."""
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
-    parts = FORMULA.split(" ".join(text.split()))
-    return Html().join(formula.format(one) if k % 2 else minus(one) for k, one in enumerate(parts))
+    parts = enumerate(FORMULA.split(" ".join(text.split())))
+    said = (formula.format(one) if k % 2 else raised(minus(one)) for k, one in parts)
+    return Html().join(said)
 
 
 def folded(summary: str, html: str, look: str = "fb-wrap") -> Html:
