@@ -1,6 +1,5 @@
 """What is said of a claim: limits, readings, what qualifies a verdict, the record as judged."""
 
-import dataclasses
 import math
 
 import pytest
@@ -178,8 +177,8 @@ def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
     varying = {key for key, claim in CLAIMS.items() if claim.varies}
     assert varying == {"banditq-optimizer-speedup"}
     assert set(committed(LEDGERS)) == set(CLAIMS) - varying
-    firm = dataclasses.replace(CLAIMS["banditq-optimizer-speedup"], exploratory=False)
-    assert totals.left_out(dataclasses.replace(firm, about="text")) == totals.REPORTED
+    firm = CLAIMS["banditq-optimizer-speedup"].model_copy(update={"exploratory": False})
+    assert totals.left_out(firm.model_copy(update={"about": "text"})) == totals.REPORTED
 
 
 def test_totals_in_words():

@@ -213,7 +213,7 @@ def test_plan_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"policy": "bandit"}, "got 'bandit'; did you mean 'banditq'?"),
+        ({"policy": "bandit"}, "no 'bandit'; did you mean 'banditq'?"),
         ({"parameters": {"targets": [0.1]}}, "targets must have one entry per arm (5), got 1"),
     ],
 )

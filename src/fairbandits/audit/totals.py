@@ -39,11 +39,7 @@ class Totals:
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
             words += f" that the audited text makes, of which {rest}"
-        outcomes = []
-        for outcome, count in self.counted.items():
-            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
-            outcomes.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
-        words += f": {', '.join(outcomes)}" if outcomes else ""
+        words += f": {', '.join(self.outcomes)}" if self.counted else ""
         return f"{words}; {self.left_out}" if self.others else words
 
     @property
@@ -51,6 +47,15 @@ class Totals:
         """Number of claims left out, by reason, in words; empty if none is."""
         others = (f"{n} {name if n == 1 else LEFT_OUT[name]}" for name, n in self.others.items())
         return f"left out: {', '.join(others)}" if self.others else ""
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Number of claims with each outcome, and of each grade of evidence, in words."""
+        found = []
+        for outcome, count in self.counted.items():
+            grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
+            found.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
+        return found
 
     @property
     def claims(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from fairbandits import observers, policies
 from fairbandits.data.provenance import COMPILED, RUNNING, fingerprint, joint, used_by
 from fairbandits.policies.own import is_own
+from fairbandits.settings.schemas import meant
 from fairbandits.settings.spec import RunSpec
 
 #: Package -> file and class of each name that it registers.
@@ -54,5 +55,5 @@ def _file(package: str, name: str) -> str:
     """Return the file of a registered name; ValueError for an unknown one."""
     known = REGISTERED[package]
     if name not in known:
-        raise ValueError(f"{package}/__init__.py registers no {name!r}; it has {', '.join(known)}")
+        raise ValueError(f"{package}/__init__.py registers no {name!r}{meant(name, known)}")
     return f"{package}/{known[name].partition(':')[0]}.py"

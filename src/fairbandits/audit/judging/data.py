@@ -3,6 +3,7 @@
 import shutil
 import sys
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.own_code import line_of, place_of
-from fairbandits.library.running import _said, _shared
+from fairbandits.library.running import _say, _shared
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import write_chunk
@@ -47,13 +48,12 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     left = [one for one in parts if not _is_there(results, seed, *one)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
     played = map(play, left) if alone else _shared(play, left, cores)
-    say = _said("simulating", sum(len(range_of(chunk)) for _, chunk in left))
-    done = 0
+    begin, done, total = time.monotonic(), 0, sum(len(range_of(chunk)) for _, chunk in left)
     try:
         for replicates in played:
             done += replicates
             if progress:
-                say(done)
+                _say("simulating", done, total, time.monotonic() - begin)
     finally:
         if progress and done:
             print(file=sys.stderr)
