@@ -151,6 +151,7 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
         "reference": reference,
         "against": {"limit": reference},
         "p": 0.001,
+        "tags": [],
     } | more
 
 

@@ -9,7 +9,7 @@ import yaml
 import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import TAGS
-from fairbandits.numerals import significant
+from fairbandits.numerals import number, significant
 from fairbandits.report import audit, claims
 from fairbandits.report.claims import symbols
 from fairbandits.report.markup import typeset
@@ -52,8 +52,8 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         if row["statistic"] is not None:
             assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
             assert f": {significant(row['statistic'])}" in said
-            assert audit.quantity_of(found, row) in said
-            assert f"n {row['n']}" in said
+            assert plain(typeset(str(audit.quantity_of(found, row)))) in said
+            assert f"n {number(row['n'])}" in said
             assert words.endless(row) in said
         for one in (row, *others):
             for tag in one["tags"]:

@@ -10,6 +10,7 @@ from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
+from fairbandits.numerals import significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
 
@@ -180,7 +181,7 @@ class _Words:
             return named
         chosen, others = self._selection(companion), self._selection(other)
         facts = [
-            f"{_named(name)} = {_value(value)}"
+            _value(value) if name == "law" else f"{_named(name)} = {_value(value)}"
             for name, value in chosen.wanted.items()
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
@@ -312,6 +313,8 @@ def case(each: str) -> str:
     """
     parts = (part.partition(" = ") for part in each.split(", "))
     return ", ".join(
-        f"{_named(name)} = {value}" if value else _value(name.replace(" ", "_"))
+        f"{_named(name)} = {significant(int(value)) if value.isdigit() else value}"
+        if value
+        else _value(name.replace(" ", "_"))
         for name, _, value in parts
     )

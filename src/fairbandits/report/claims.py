@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
-from fairbandits.audit.ledger import Claim
+from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import in_short, written_out
-from fairbandits.numerals import significant
+from fairbandits.numerals import number, significant
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
@@ -29,6 +29,8 @@ TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
+#: Words in which a term of a glossary means something else.
+COMPOUND = re.compile(r"\b(learning rates?|missing (from|appendix|appendices))\b", re.IGNORECASE)
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -45,7 +47,7 @@ def symbols(text: str) -> set[str]:
 
 def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
     """Return the terms that a text uses, in the order of the glossary."""
-    used, said = symbols(text), plain(text)
+    used, said = symbols(text), COMPOUND.sub("", plain(text))
     return {
         term: meaning
         for term, meaning in glossary.terms.items()
@@ -126,7 +128,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
             "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
             "upper bound": ("", None) if row["low"] == row["high"] else _number(row, "high"),
             "judged against": (against(row), row["reference"]),
-            "n": (words.count(row), row["n"]),
+            "n": (_count(row), row["n"]),
             "p of the case alone": (p_value(row["p"]).removeprefix("= "), row["p"]),
         }
         for row in rows
@@ -166,6 +168,19 @@ def _counted(verdicts: Iterable[str]) -> str:
 
 def _number(row: Row, name: str) -> tuple[str, float | None]:
     return significant(row[name]), row[name]
+
+
+def case_of(row: Row, ledger: Ledger) -> str:
+    """Return the name of a headline's case, which can end with a reading."""
+    readings = {key.replace("_", " "): in_symbols(ledger.reading(key)) for key in ledger.readings}
+    parts = [(part, quantities.case(part)) for part in row["each"].split(", ")]
+    return markup.minus(
+        ", ".join(readings.get(key, said) if key == said else said for key, said in parts)
+    )
+
+
+def _count(row: Row) -> str:
+    return "" if row["n"] is None else number(row["n"])
 
 
 def against(row: Row) -> str:
@@ -244,7 +259,7 @@ def all_of_them(audit: Audit) -> Html:
             of_audit.quantity_of(audit, row),
             _number(row, "statistic"),
             limits(row),
-            (words.count(row), row["n"]),
+            (_count(row), row["n"]),
         ]
         for row in audit.heads
         for key, claim in [(row["claim"], audit.claims[row["claim"]])]
@@ -280,6 +295,7 @@ markup.FUNCTIONS |= {
     "TAGS": TAGS,
     "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
     "because": because,
+    "case_of": case_of,
     "came_again": came_again,
     "chosen": evidence.chosen,
     "counted": _counted,

@@ -160,8 +160,11 @@ def data_table(
     A cell is a text, or a text and the value to sort and filter by (None for no number). `filters`
     maps a column to "select", or to the values of its buttons, as "a|b"; `ids` are rows' anchors.
     """
-    lines = zip_longest(ids, rows)
-    return render("data_table.html", header=header, filters=filters, lines=lines, name=name)
+    lines = list(zip_longest(ids, rows))
+    cells = enumerate(lines[0][1] if lines else ())
+    numeric = [k for k, one in cells if isinstance(one, tuple) and not isinstance(one[1], str)]
+    given = {"header": header, "filters": filters, "lines": lines, "numeric": numeric}
+    return render("data_table.html", name=name, **given)
 
 
 def table(
