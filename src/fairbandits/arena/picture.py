@@ -92,9 +92,11 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     kept = 1000 * KEPT["kept"][1]
     axes = _axes(LARGE, points["x"], points["y"], kept, kept)
     thousand = "in 1\u202f000 rounds"
+    over = f"large marks: mean of {here['instance'].nunique()} instances"
     axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
     axes.set_ylabel(f"contract regret, reward {thousand}")
     axes.set_title(terms.title[0].upper() + terms.title[1:], loc="left", weight="bold")
+    axes.set_title(over, loc="right", fontsize="small")
     faint = {"alpha": 0.4, "markeredgewidth": 0}
     for one in points.itertuples():
         _mark(axes, look[one.label], one.x, one.y, f"{one.label}: {one.instance}", 4, **faint)
