@@ -159,8 +159,9 @@ def _test(
         _need(alone, f"{place}: a test has a control, or says why there is none, not both")
         there = "cells" in asks
         _need(there, f"{place}.control: the test reads no cells that it could replace")
-    whole = block | asks | {"name": name, "version": rule["version"], "settings": settings}
-    return Test(**whole, procedure=procedure, asks=asks)
+    rest = {key: value for key, value in block.items() if key not in (*ASKING, "control")}
+    rest |= {"name": name, "version": rule["version"], "settings": settings}
+    return Test(**rest, **asks, procedure=procedure, asks=asks)
 
 
 def with_settings(test: Test, settings: Mapping[str, Any], place: str) -> Test:
