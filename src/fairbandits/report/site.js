@@ -46,7 +46,7 @@
       this.fields.search = search;
       box.append(this.labelled("search", search));
       const sort = made("select");
-      ["", ...this.names].forEach((name) => sort.append(new Option(name || "as in the paper", name)));
+      ["", ...this.names].forEach((name) => sort.append(new Option(name || "as listed", name)));
       sort.addEventListener("change", () => this.sort(this.names.indexOf(sort.value), true));
       const narrow = this.labelled("sort by", sort);
       narrow.classList.add("fb-narrow");
