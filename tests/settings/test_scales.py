@@ -4,6 +4,7 @@ import pytest
 
 import shrunk
 from fairbandits.replication.bundles import jobs_of
+from fairbandits.settings import experiments
 from fairbandits.settings.config import build_config, load_config
 from fairbandits.settings.costs import seconds_of_replicate
 from fairbandits.settings.marks import mark
@@ -46,6 +47,12 @@ def test_a_large_run_is_called_larger_than_published():
         "large scale: larger than published; 3000000 rounds in place of 300000, "
         "5000 replicates in place of 500"
     )
+
+
+def test_a_run_longer_than_its_round_numbers_are_exact_is_refused(monkeypatch):
+    monkeypatch.setattr(experiments, "LONGEST", 2_999_999)
+    with pytest.raises(ConfigError, match=r": horizon must be at most 2\*\*53, got \d{7,}$"):
+        build_config(BANDITQ | {"scale": "large", "factors": FACTORS}, "test")
 
 
 def test_a_finer_cut_has_more_jobs_of_the_same_replicates():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairbandits.cli.launch import check_targets
+from fairbandits.cli.launch import check_targets, check_used
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import mark
@@ -162,3 +162,15 @@ def test_targets(published):
     line = refused(check_targets, ["figures", "banditq_fig77"], published)
     assert line == "there is nothing called 'banditq_fig77' to make; did you mean 'banditq_fig7'?"
     assert refused(check_targets, ["audits"], published).endswith("did you mean 'audit'?")
+
+
+def test_a_change_that_the_figures_asked_for_do_not_use(published):
+    used = "oracle_lfg.banditq.V_exponent"
+    for name in (used, f"banditq.{used}"):
+        check_used([name], ["banditq_fig7"], published)
+        check_used([name], ["banditq_fig2", "banditq_fig7"], published)
+        check_used([name], ["datasets"], published)
+        check_used([name], [], published)
+        line = refused(check_used, [name], ["banditq_fig2"], published)
+        drawn = "banditq_fig2 draws full_information; write full_information.SETTING"
+        assert line == f"--set {name}: {drawn}"

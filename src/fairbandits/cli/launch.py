@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from fairbandits.settings.config import Config, load_config
+from fairbandits.settings.config import Config, Experiment, load_config
 from fairbandits.settings.schemas import ConfigError, meant
 
 LOCK = ".snakemake/fairbandits.lock"
@@ -87,6 +87,10 @@ def named_figures(config: Config) -> list[str]:
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
+def _figures_of(one: Experiment) -> set[str]:
+    return {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)}
+
+
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
@@ -97,10 +101,30 @@ def check_targets(targets: Sequence[str], config: Config) -> None:
             raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
 
 
+def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
+    """Raise ConfigError for the first changed setting that no requested figure shows.
+
+    If a target is no figure, every change counts as used.
+    """
+    if not targets or not set(targets) <= set(named_figures(config)):
+        return
+    shown = [one for one in config.experiments if _figures_of(one) & {*targets}]
+    for name in changes:
+        if not any(
+            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
+            for one in shown
+        ):
+            drawn = list(dict.fromkeys(one.suite or one.name for one in shown))
+            ways = " or ".join(f"{one}.SETTING" for one in drawn)
+            shows = f"draw{'s' * (len(targets) == 1)} {', '.join(drawn) or 'no experiment'}"
+            way = f"; write {ways}" if ways else ""
+            raise ConfigError(f"--set {name}: {', '.join(targets)} {shows}{way}")
+
+
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return the targets of a variant: by default all figures that show the change."""
     changed = [one for one in config.experiments if one.changed]
-    shown = {f"{one.paper}_{name}" for one in changed for name in (*one.figures, *one.companion_to)}
+    shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
     for one in targets:

@@ -80,6 +80,7 @@ def _variant(
     folder = variants.folder_of_variant(out, ROOT, home, options.papers())
     settings = variants.settings_of_variant(changes, replicates, folder)
     launch.check_targets(targets, published)
+    launch.check_used(settings.get("changes", {}), targets, published)
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = launch.targets_of_variant(targets, config)
     if set(asked) <= set(launch.named_figures(config)):

@@ -30,7 +30,7 @@ LISTED = {
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    table = csv_rows(root / "audit" / VERDICTS_TABLE)
+    table = csv_rows((root / "audit" / VERDICTS_TABLE).resolve(strict=True))
     heads = {row["id"]: row for row in table if not row["reading"]}
     rows = {
         paper: [heads[key] | standing(one) for key, one in ledger.claims.items() if key in heads]

@@ -180,9 +180,15 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
                 template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
+        before = Path(scratch) / "before"
         if out.exists():
-            out.rename(Path(scratch) / "before")
-        site.rename(out)
+            out.rename(before)
+        try:
+            site.rename(out)
+        except OSError:
+            if before.exists():
+                before.rename(out)
+            raise
 
 
 def _linked(text: str, known: Known, where: str, up: str = "") -> str:

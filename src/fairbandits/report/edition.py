@@ -21,7 +21,7 @@ ELSE = "Controls, grades and fresh data ([procedures](procedures.md))."
 
 
 def _verdicts_in(table: Path) -> dict[str, str]:
-    heads = [row for row in csv_rows(table) if not row.get("reading")]
+    heads = [row for row in csv_rows(table.resolve(strict=True)) if not row.get("reading")]
     return {row["id"]: ", ".join(filter(None, (row["verdict"], row.get("grade")))) for row in heads}
 
 

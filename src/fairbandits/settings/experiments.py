@@ -9,6 +9,7 @@ from fairbandits.data.whole import checksum
 from fairbandits.observers import make_observer
 from fairbandits.policies import HOMES, make_policy
 from fairbandits.policies.own import check_arguments, is_own, source_hash
+from fairbandits.rationals import LONGEST
 from fairbandits.settings.canonical import UNJUDGED_SEED
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.models import expect_known
@@ -130,6 +131,8 @@ def experiment_of(
     limits, factors = settings.limits_of(block), settings.factors or Factors()
     most = max(limits.horizon or block.horizon, block.n_arms)
     horizon = factors.horizon * min(block.horizon, most)
+    if horizon > LONGEST:
+        raise ConfigError(f"{place}: horizon must be at most 2**53, got {horizon}")
     replicates = factors.replicates * min(block.replicates, limits.replicates or block.replicates)
     replicates = settings.replicates or replicates
     sizes = (horizon, "rounds", block.horizon), (replicates, "replicates", block.replicates)
