@@ -227,6 +227,22 @@ def test_kept_replicates(evidence):
     np.testing.assert_array_equal(found.data["values"], [6006, 6009])
 
 
+@pytest.mark.parametrize(
+    "condition", [{"keep": "total(plays) @ T > 1e9"}, {"each": {"arm": []}, "arms": "target > 1"}]
+)
+@pytest.mark.parametrize("procedure", ["mean", "share", "exact"])
+def test_a_condition_that_nothing_meets_leaves_no_data(evidence, condition, procedure):
+    inputs = {"values": "largest(plays) @ T >= 0"}
+    (found,) = asked(
+        evidence,
+        cells={"experiments": ["suite"], "law": "beta", "T": 1000},
+        procedure=procedure,
+        inputs=inputs | ({"against": 1} if procedure == "mean" else {}),
+        **condition,
+    )
+    assert not found.data
+
+
 def test_cells_are_chosen_by_values_lists_and_rules(evidence):
     sample = {"inputs": {"values": "total(plays) @ T", "against": "eta"}, "each": {"eta": []}}
     for cells, etas in (
@@ -245,8 +261,6 @@ def test_what_is_not_there_is_an_error(evidence):
         asked(evidence, cells={"experiments": ["suite"], "law": "gauss"}, **sample)
     with pytest.raises(ValueError, match="policy 'ucb' has no 'eta'"):
         asked(evidence, each={"eta": []}, **sample)
-    with pytest.raises(ValueError, match="no arm or round"):
-        asked(evidence, each={"T": [], "law": [], "arm": []}, arms="target > 1", **sample)
     share = {"procedure": "share", "inputs": {"values": "plays @ T > 1"}}
     with pytest.raises(ValueError, match="values must have one value for each replicate"):
         asked(evidence, each={"T": [], "law": []}, **share)

@@ -44,6 +44,7 @@ NO = found(NOT_REPRODUCED)
     [
         (BOUND, found(), NO, "measured"),
         (BOUND, found(), None, "consistent"),
+        (BOUND, found(value=0.5), found(INCONCLUSIVE, "CONSTANT", limit=0.9), "consistent"),
         (BOUND, found(tightness=0.05), NO, "consistent"),
         (GROWTH, found(), NO, "consistent"),
         (BOUND, found(NOT_REPRODUCED), None, "measured"),

@@ -12,7 +12,7 @@ import pytest
 
 import real
 import shrunk
-from fairbandits.audit import run
+from fairbandits.audit import run, words
 from fairbandits.audit.cases import Question, questions
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.finding import (
@@ -156,6 +156,27 @@ def test_what_does_not_decide_decides_nothing(judged):
     block["tests"]["other"] = block["tests"]["mean"] | {"decides": False}
     estimators = {("t-a", "mean"): asking(0.5), ("t-a", "other"): asking(1.5)}
     assert judged({"t-a": block}, estimators)["t-a", ""].outcome == REPRODUCED
+
+
+def unmet(evidence):
+    yield Question({})
+
+
+def test_a_condition_that_nothing_meets_is_no_evidence(judged):
+    row = judged({"t-a": claim()}, {("t-a", "mean"): unmet})["t-a", ""]
+    assert (row.outcome, row.tags, row.finding.n) == (INCONCLUSIVE, ("VACUOUS",), 0)
+    shown = {"verdict": row.outcome, "n": row.finding.n}
+    assert words.unmet(shown) == words.UNMET
+    assert words.unmet(shown | {"n": 1}) == words.unmet(shown | {"verdict": REPRODUCED}) == ""
+
+
+@pytest.mark.parametrize(("mean", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED)])
+def test_beside_a_condition_that_nothing_meets_other_tests_decide(mean, outcome, judged):
+    one = claim()["tests"]["mean"]
+    block = claim(tests={"mean": one, "other": one})
+    row = judged({"t-a": block}, {("t-a", "mean"): unmet, ("t-a", "other"): asking(mean)})
+    assert (row["t-a", ""].outcome, row["t-a", ""].test) == (outcome, "other")
+    assert "IN-PART" in row["t-a", ""].tags
 
 
 def test_holm_within_the_family_only(judged):

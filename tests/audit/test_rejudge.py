@@ -55,6 +55,21 @@ def test_verdicts_stand_beside_the_committed_ones(tmp_path):
     assert {found[key].found for key in untestable} <= {NOT_TESTABLE}
 
 
+@pytest.mark.parametrize(
+    ("paper", "key", "is_given"),
+    [
+        ("banditq", "banditq-prop3-regret", False),
+        ("banditq", "banditq-eq8-drift", True),
+        ("banditq", "banditq-inconsistency-12", True),  # judged by another
+        ("ht_ucb", "htucb-thm2-cr-count", False),
+    ],
+)
+def test_where_derivations_decide_no_seed_does(paper, key, is_given):
+    ledger = LEDGERS[paper]
+    said = came_again(ledger.claims[key], ledger)
+    assert (said == rejudge.NOTHING_DRAWN) is is_given
+
+
 def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     table = tmp_path / "agreement.csv"
     monkeypatch.setattr(rejudge, "TABLE", table)

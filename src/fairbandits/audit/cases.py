@@ -30,7 +30,10 @@ OF_POLICY = ("policy", "label", "feedback")
 
 @dataclass(frozen=True)
 class Question:
-    """One question that a test puts to its procedure, with the data that answer it."""
+    """One question that a test puts to its procedure, with the data that answer it.
+
+    There are no data if no arm, round or replicate of the test's cells is what it asks for.
+    """
 
     data: Mapping[str, Any]
     each: str = ""  # the item that the test is repeated for
@@ -122,7 +125,10 @@ def _libraries() -> str:
 
 
 def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterator[Question]:
-    """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it."""
+    """Yield the questions of a test, reading by reading; ValueError if the runs do not fit it.
+
+    If the data meet its condition nowhere, there is one question without data.
+    """
     cases = Cases(test, readings, evidence)
     values = _pooled if test.is_pooled else _fitted
     asked = False
@@ -136,7 +142,7 @@ def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterat
                 each = ", ".join(_in_words(name, where[name]) for name in test.each)
                 yield Question(data, each, reading, control)
     if not asked:
-        raise ValueError("no arm or round of its cells is what the test asks for")
+        yield Question({})
 
 
 class Cases:
@@ -367,7 +373,10 @@ def _fitted(test: Test, case: Sequence[CaseScope]) -> dict[str, Any]:
             data[name] = given
         else:
             parts = [_value(test, one, scope) for scope in case for one in listed(given)]
-            data[name] = _shaped(test.procedure, name, [np.asarray(one) for one in parts])
+            parts = [np.asarray(one) for one in parts]
+            if not all(one.size for one in parts):  # `keep` selects no replicate
+                return {}
+            data[name] = _shaped(test.procedure, name, parts)
     if test.procedure == "mean" and np.ndim(data["values"]) == 0:
         data["values"] = np.full(np.shape(data["against"]), data["values"])
     return data

@@ -44,12 +44,13 @@ def weighed(
     if not failed and (certain or control is not None):
         tag = "VACUOUS" if control is None else "TRIVIAL"
         return replace(finding, verdict=INCONCLUSIVE, p=1.0, tags=(*finding.tags, tag))
-    agrees = not failed or test.procedure in AGREEING or share < LOOSE
+    refuted = control is not None and control.verdict == NOT_REPRODUCED
+    agrees = not refuted or test.procedure in AGREEING or share < LOOSE
     return replace(finding, grade=EXACT if test.is_exact else CONSISTENT if agrees else MEASURED)
 
 
 def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
-    """Return whether the claim is not reproduced of its control (docs/procedures.md)."""
+    """Return whether the claim is not reproduced of its control, or would be by its estimate."""
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
     claimed, limit = test.settings.get("claim"), control.also.get("limit")

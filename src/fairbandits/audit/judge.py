@@ -29,6 +29,8 @@ from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ConfigError
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
+#: Finding on a question without data: nothing meets the condition of the claim.
+UNMET = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",))
 
 
 @dataclass(frozen=True)
@@ -96,10 +98,12 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Callable) -> lis
 
 def _answer(claim: Claim, test: Test, question: Question) -> Answer:
     answer = Answer(claim.id, test.name, question.reading, question.each)
+    if not question.data:
+        return replace(answer, finding=UNMET)
     find = partial(PROCEDURES[test.procedure], **test.settings)
     try:
         finding = find(**question.data)
-        control = None if question.control is None else find(**question.control)
+        control = find(**question.control) if question.control else None
     except ValueError as error:
         return replace(answer, message=_words(error))
     against = judged_against(test.procedure, test.settings, finding)

@@ -21,6 +21,9 @@ TABLE = ROOT / "audit" / "agreement.csv"
 #: `verdict`, came again, and `found` which one came.
 COLUMNS = ("claim", "salt", "deciding", "verdict", "found", "again")
 
+#: Of a claim that derivations and enumeration decide.
+NOTHING_DRAWN = "No data are drawn, so the verdict does not depend on a seed."
+
 
 class Again(NamedTuple):
     """A claim's committed verdict, and the one under a salt."""
@@ -104,6 +107,10 @@ def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -
 
 def came_again(tested: Claim, ledger: Ledger) -> str:
     """Return under how many salts a claim's verdict is the same, in words; empty if under none."""
+    judges = (tested, *(ledger.claims[name] for name in tested.judged_by))
+    tests = [test for one in judges for test in one.tests if test.decides]
+    if tests and all(test.is_given for test in tests):
+        return NOTHING_DRAWN
     now = tested.id, deciding_under(ledger).claims.get(tested.id)
     own = [row["again"] for row in _agreement(TABLE) if (row["claim"], row["deciding"]) == now]
     if not own:

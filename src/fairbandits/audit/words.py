@@ -34,6 +34,8 @@ ENDLESS = {
 }
 #: The same without such a tag.
 NO_LIMIT = "the replicates do not give one at this level"
+#: Why a question without data has no answer.
+UNMET = "no run, arm or round meets the condition of the claim"
 HOLM = """\
 The p of a test is of its question alone; that of a verdict is adjusted by Holm's
 method for all claims of its family, and so is larger."""
@@ -65,6 +67,11 @@ def endless(row: Row) -> str:
     if not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
         return ""
     return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
+
+
+def unmet(row: Row) -> str:
+    """Return why a row has no data; empty if it has some, or needs none."""
+    return UNMET if row["verdict"] == INCONCLUSIVE and row["n"] == 0 else ""
 
 
 def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -271,7 +278,7 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     for tag in row["tags"]:
         yield tag, TAGS[tag]
     yield "failed", row["message"]
-    yield "because", claim.untestable
+    yield "because", claim.untestable or unmet(row)
     if claim.kind == "inconsistency":
         yield "that is", finding.OF_INCONSISTENCY.get(row["verdict"], "")
     yield "by", ", ".join(claim.judged_by)
@@ -289,7 +296,7 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "tightness": [significant(one["also"].get("tightness")) for one in found],
         "n": list(map(count, found)),
         "p": [p_value(one["p"]).removeprefix("= ") for one in found],
-        "tags": [one["message"] or " ".join(one["tags"]) for one in found],
+        "tags": [one["message"] or unmet(one) or " ".join(one["tags"]) for one in found],
     }
     kept = {title: cells for title, cells in columns.items() if any(cells)}
     return [list(kept), *map(list, zip(*kept.values(), strict=True))]

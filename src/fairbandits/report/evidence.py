@@ -15,7 +15,7 @@ from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPR
 from fairbandits.audit.ledger import Test
 from fairbandits.audit.quantities import Quantity
 from fairbandits.audit.tables import Row
-from fairbandits.audit.words import against
+from fairbandits.audit.words import against, unmet
 from fairbandits.numerals import significant
 from fairbandits.report.markup import Html, render
 
@@ -81,7 +81,7 @@ def picture(
 def undecided(row: Row) -> str:
     """Return why a case is inconclusive, if not for its bounds."""
     found = (why for tag, why in UNDECIDED.items() if tag in row["tags"])
-    return next(found, "") if row["verdict"] == INCONCLUSIVE else ""
+    return unmet(row) or (next(found, "") if row["verdict"] == INCONCLUSIVE else "")
 
 
 def kind_of_bounds(row: Row) -> str:
