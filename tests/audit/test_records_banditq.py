@@ -335,7 +335,8 @@ def test_random_numbers_belong_to_their_name():
 
 
 def test_what_is_put_back_gives_eq_22_up_to_the_fourth_root_of_t():
-    assert banditq.put_back_excess([2, 3], 16) == [0, 65]
+    assert banditq.put_back_excess([2, 3], 16, 4) == [0, 65]
+    assert banditq.put_back_excess([2, 3, 5], 16, 2) == [-12, -7, 9]
 
 
 def test_adversary_is_played_as_the_library_plays_it():

@@ -247,9 +247,9 @@ def wrong_steps(proof):
 
 
 @function("r")
-def put_back_excess(arms, rounds):
-    """N^4 - T of each number of arms, at most 0 where Eq. 21 put back once gives Eq. 22."""
-    return [n**4 - rounds for n in arms]
+def put_back_excess(arms, rounds, power):
+    """N^power - T of each number of arms, at most 0 where Eq. 21 put back once gives Eq. 22."""
+    return [n**power - rounds for n in arms]
 
 
 def missed(horizon, target=1 / 8, early=1 / 2):
