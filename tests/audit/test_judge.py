@@ -282,7 +282,13 @@ def test_judged_by_others(means, readings, outcome, judged):
     }
     estimators = {("t-a", "mean"): asking(*means, readings=readings), ("t-b", "mean"): asking(0.5)}
     row = judged(claims, estimators)["t-sum", ""]
-    assert (row.outcome, row.finding, row.headline) == (outcome, None, True)
+    assert (row.outcome, row.finding, row.headline, row.tags) == (outcome, None, True, ())
+
+
+def test_what_is_judged_in_part_stays_so_where_others_judge(judged):
+    claims = {"t-sum": without_tests(judged_by=["t-a"]), "t-a": claim(part="one arm")}
+    rows = judged(claims, {("t-a", "mean"): asking(0.5)})
+    assert rows["t-sum", ""].tags == rows["t-a", ""].tags == ("IN-PART",)
 
 
 @pytest.mark.parametrize(("means", "readings"), [((1.0,), [""]), ((0.5, 1.5), ["one", "two"])])

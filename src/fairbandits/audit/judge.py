@@ -309,5 +309,6 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
     grade = weakest(one.grade for one in chosen if one.outcome == outcome)
-    tags, data = _of_record(claim, reading), _data_of(chosen)
+    in_part = [tag for one in chosen for tag in one.tags if tag == "IN-PART"]
+    tags, data = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part))), _data_of(chosen)
     return Verdict(claim, "", reading, data=data, outcome=outcome, tags=tags, grade=grade)
