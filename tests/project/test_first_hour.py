@@ -217,7 +217,7 @@ def compare(policy, **settings):
 
 
 WRONG = [
-    (lambda: fb.UCB(), AttributeError, "no attribute 'UCB'; did you mean 'UCBV'?"),
+    (lambda: fb.UCB(), AttributeError, "no attribute 'UCB'; did you mean 'UCB1'?"),
     (lambda: fb.instances.fairucb, AttributeError, "'fairucb'; did you mean 'fair_ucb'?"),
     (lambda: fb.FairUCB(0.2), ValueError, "quotas must have one entry per arm, .* got 0.2"),
     (lambda: fb.HTUCB("1/5", 0.5), ValueError, "quotas must have one entry per arm, .* got '1/5'"),

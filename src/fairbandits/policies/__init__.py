@@ -29,11 +29,9 @@ HOMES = {
     "guarantee_knapsack": "guarantees_by_horizon:GuaranteeKnapsack",
     "hedge": "banditq:Hedge",
     "ht_ucb": "ht_ucb:HTUCB",
-    "imed": "baselines:IMED",
     "kl_ucb": "kl:KLUCB",
     "lfg": "lfg:LFG",
     "mixture": "wrapping:Mixture",
-    "moss": "baselines:MOSS",
     "own_reward": "wrapping:OwnReward",
     "plug_in": "wrapping:PlugIn",
     "prophet": "simple:Prophet",
@@ -44,7 +42,6 @@ HOMES = {
     "t_fair_learn": "fair_learn:TFairLearn",
     "thompson": "baselines:Thompson",
     "ucb1": "ucb1:UCB1",
-    "ucb_v": "baselines:UCBV",
     "uniform": "simple:Uniform",
 }
 #: Class -> the file that it is in.
