@@ -18,10 +18,9 @@ __version__ = "1.0.0"
 
 _HOMES = {
     "fairbandits.policies.fair_learn": ("FairUCB",),
-    "fairbandits.library.comparison": ("Comparison", "compare", "sweep"),
+    "fairbandits.library.comparison": ("Comparison", "compare"),
     "fairbandits.library.compiling": ("compiled",),
     "fairbandits.library.instance": ("Instance", "RandomInstance"),
-    "fairbandits.measures.penalties": ("penalty_rates",),
     "fairbandits.library.results": ("Result", "join"),
     "fairbandits.library.running": ("run",),
     "fairbandits.library.worlds": ("World",),

@@ -7,7 +7,8 @@ import pytest
 
 import naive
 import shrunk
-from fairbandits import HTUCB, LFG, UCB1, Instance, Prophet, RandomInstance, penalty_rates, run
+from fairbandits import HTUCB, LFG, UCB1, Instance, Prophet, RandomInstance, run
+from fairbandits.measures.penalties import penalty_rates
 from fairbandits.replication.simulate import simulate_chunk
 
 SEED = 20240911

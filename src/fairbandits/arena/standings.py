@@ -194,23 +194,8 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def paths(scores: Sequence[Score]) -> pd.DataFrame:
-    """Return the measures by round: means over replicates with their intervals."""
-    rounds = scores[0].rounds
-    parts = []
-    for name in MEASURES:
-        found = interval(np.concatenate([one.values[name] for one in scores], axis=1).astype(float))
-        facts = {
-            key: np.repeat([getattr(one, key) for one in scores], rounds.size)
-            for key in ("label", "setting")
-        }
-        facts |= {"measure": name, "round": np.tile(rounds, len(scores))}
-        parts.append(pd.DataFrame(facts).join(found))
-    return pd.concat(parts, ignore_index=True)
-
-
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
-    """Return standings, paths and pairs, and the scale of the runs if it is not the usual one."""
+    """Return standings and pairs, and the scale of the runs if it is not the usual one."""
     scale, found = "", {}
     for experiment in arena.config.experiments:
         runs, footer = recorded(arena, experiment)
@@ -218,14 +203,14 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
         for terms in (one for one in arena.terms if one.suite == experiment.suite):
             scores = list(scores_of(terms, runs, footer["labels"]))
             rows = standings(scores).assign(**facts_of(terms, runs))
-            found[terms.name, experiment.instance] = rows, paths(scores), pairs(scores)
+            found[terms.name, experiment.instance] = rows, pairs(scores)
     keys = [(one.name, each.instance) for one in arena.terms for each in arena.instances(one.name)]
     levels = ["contract", "instance"]
     tables = {
         name: pd.concat([found[key][k] for key in keys], keys=keys, names=levels)
         .reset_index(levels)
         .reset_index(drop=True)
-        for k, name in enumerate(("standings", "paths", "pairs"))
+        for k, name in enumerate(("standings", "pairs"))
     }
     return tables, scale
 

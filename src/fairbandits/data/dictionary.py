@@ -91,8 +91,8 @@ ROWS = {
     "replay": "a recorded round of the authors' own run",
     "findings": "a question of a test, and what was found",
     "verdicts": "a claim under a reading",
-    "arena": "of `standings` a contract, instance, policy and setting; of `paths` also a measure "
-    "and round; of `pairs` a contract, instance, measure and two policies; of `costs` a policy",
+    "arena": "of `standings` a contract, instance, policy and setting; of `pairs` a contract, "
+    "instance, measure and two policies; of `costs` a policy",
 }
 
 

@@ -2,8 +2,7 @@
 
 import base64
 import html
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,33 +117,6 @@ class Comparison:
         table = table.replace("<thead>", f"<caption>{caption}</caption><thead>", 1)
         encoded = base64.b64encode(self.plot()._repr_png_()).decode()
         return f'{table}<img alt="the measures by round" src="data:image/png;base64,{encoded}">'
-
-
-def sweep(make: Callable[..., Any], **values: Any) -> dict[str, Any]:
-    """Return a labelled policy for each value of a parameter, for `compare`.
-
-    Parameters
-    ----------
-    make : callable
-        A class of policies, or a function that makes one.
-    **values
-        Parameters. Lists are combined in all ways; any other value is the same for all policies.
-
-    Examples
-    --------
-    >>> import fairbandits as fb
-    >>> list(fb.sweep(fb.UCB1, scale=[0.5, 1]))
-    ['UCB1, scale = 0.5', 'UCB1, scale = 1']
-    """
-    swept = {name: given for name, given in values.items() if isinstance(given, list)}
-    if not swept:
-        raise ValueError("a sweep needs a list of values, such as sweep(fb.UCB1, scale=[0.5, 1])")
-    found = {}
-    for chosen in itertools.product(*swept.values()):
-        one = dict(zip(swept, chosen, strict=True))
-        words = [f"{name} = {value}" for name, value in one.items()]
-        found[", ".join([make.__name__, *words])] = make(**values | one)
-    return found
 
 
 def compare(

@@ -57,14 +57,6 @@ class Contract(Checked):
             )
         return Optimum(found.x, float(found.x @ means))
 
-    def feasible(self, means: Sequence[float]) -> bool:
-        """Return whether some distribution keeps the contract."""
-        try:
-            self.optimum(means)
-        except ValueError:
-            return False
-        return True
-
     def price(self, means: Sequence[float]) -> float:
         """Return the price in reward per round of keeping the contract if the means are known."""
         return float(np.max(means)) - self.optimum(means).reward
@@ -204,32 +196,29 @@ class GroupExposure(Contract):
 
 @dataclass(frozen=True)
 class GroupMerit(GroupExposure):
-    """Group exposure, and pulls within groups in proportion to merit f(mu_i) (BF-UCB, 3.2).
+    """Group exposure, and pulls within groups in proportion to the means (BF-UCB, 3.2).
 
-    f is mu**c for the `merit` "power", exp(c mu) for "exponential". The shortfall is in pulls of a
-    group, or within one: 1/2 sum_i |N_i - pi_i N_g| of its pulls were of the wrong arm.
+    The shortfall is in pulls of a group, or within one: 1/2 sum_i |N_i - pi_i N_g| of its pulls
+    were of the wrong arm.
     """
 
-    merit: str = "power"
-    c: float = 1.0
     name: ClassVar[str] = "group_merit"
 
     def shortfall(self, seen: Any) -> np.ndarray:
-        plays, fair = pulls.fitted(seen.plays, self._fair(seen.true_means))
+        fair_policy = of_groups.fair_policy(seen.true_means, self.groups)
+        plays, fair = pulls.fitted(seen.plays, fair_policy)
         served = np.repeat(of_groups.per_group(plays, self.groups), self.groups, axis=-1)
         misplaced = of_groups.per_group(np.abs(plays - fair * served), self.groups) / 2
         return np.maximum(misplaced.max(axis=-1), super().shortfall(seen))
 
     def contract_regret(self, seen: Any) -> np.ndarray:
-        groups = self.groups, self.quotas, self.merit, self.c
+        groups = self.groups, self.quotas
         return of_groups.group_regret(seen.rounds, seen.plays, seen.true_means, *groups)
-
-    def _fair(self, means: np.ndarray) -> np.ndarray:
-        return of_groups.fair_policy(means, self.groups, self.merit, self.c)
 
     def _equal(self, means: np.ndarray) -> np.ndarray:
         in_group = (self._owner[:, None] == self._owner).astype(float)
-        return np.eye(means.size) - self._fair(means)[:, None] * in_group
+        fair = of_groups.fair_policy(means, self.groups)
+        return np.eye(means.size) - fair[:, None] * in_group
 
 
 #: Name -> contract.

@@ -1,4 +1,4 @@
-"""Measures of results by name, and their pictures: `Result.plot` and `Comparison.plot`."""
+"""Measures of results by name, and their pictures: `Comparison.plot`."""
 
 import inspect
 import io
@@ -154,17 +154,12 @@ def picture_of(
         axes = figure.subplots(1, len(titles), squeeze=False)[0]
         for axis, (name, title) in zip(axes, titles.items(), strict=True):
             for label, (colour, dash) in looks.items():
-                curve = curves[name, label]
-                if n == 1:
-                    axis.plot(rounds, curve[0], color=colour, ls=dash, label=label)
-                    continue
                 bands = {"one_run": False, "spread": False}
-                summary = summarise("", label, rounds, curve)
+                summary = summarise("", label, rounds, curves[name, label])
                 draw_curve(axis, summary, label, colour=colour, dash=dash, **bands)
             axis.set_xlabel("number of rounds")
             axis.set_ylabel(title)
             axis.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes[0].legend()
-        shown = "one replicate" if n == 1 else f"means of {n} replicates with 95 % t intervals"
-        figure.suptitle(shown, fontsize="medium")
+        figure.suptitle(f"means of {n} replicates with 95 % t intervals", fontsize="medium")
     return figure

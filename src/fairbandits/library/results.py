@@ -11,14 +11,13 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.simulation import DEFICITS, columns_of
+from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, pulls, rates
 from fairbandits.measures.penalties import penalty_rates
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Result:
         """Return `fairbandits.metrics.target_regret`, by default for the policy's own targets."""
         return self._measured(rates.target_regret, targets=targets)
 
-    def violation(self, targets: Sequence[float] | None = None, of: str = "deficit") -> np.ndarray:
+    def violation(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return the largest shortfall of any arm; negative if no arm is behind.
 
         Parameters
@@ -114,12 +113,9 @@ class Result:
         targets : sequence of float, length n_arms, optional
             Targets, for `fairbandits.metrics.target_violation`. Without them the shortfall is in
             pulls if the run has quotas, else in reward, by the policy's own targets.
-        of : {"deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup"}
-            Which deficit of the quotas: in real numbers or whole pulls, now or the largest so far.
         """
         if targets is None and self.deficits:
-            checks.one_of("of", of, DEFICITS)
-            return self.deficits[of].max(axis=-1)
+            return self.deficits["deficit"].max(axis=-1)
         if targets is None and not getattr(self.policy, "targets", ()):
             raise ValueError(
                 "violation needs quotas or targets; measure quotas with "
@@ -134,24 +130,6 @@ class Result:
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
         """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
         return self._measured(penalised.penalised_regret, penalties=penalties)
-
-    def plot(self, metric: Any = "regret", targets: Any = None, penalties: Any = None) -> Figure:
-        """Return a figure of one measure by round, as `Comparison.plot` does.
-
-        Parameters
-        ----------
-        metric : str or callable
-            A measure's name or a function of the result, as in `fairbandits.compare`.
-        targets, penalties
-            For a measure that needs them.
-        """
-        from fairbandits.library import plots
-
-        named = {type(self.policy).__name__: self}
-        inputs = {"targets": targets, "penalties": penalties}
-        known = getattr(self.policy, "targets", None) if targets is None else targets
-        wanted = plots.metrics_of([metric], inputs | {"targets": known, "quotas": self.quotas})
-        return plots.picture_of(self.rounds, *plots.curves_of(named, wanted, inputs))
 
     def _measured(self, measure: Callable, name: str = "", **given: Any) -> np.ndarray:
         """Return a measure; the run supplies those of its parameters that it knows by name."""

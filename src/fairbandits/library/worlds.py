@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -66,15 +65,10 @@ class World:
     def from_table(cls, table: Any, by: str = "pull") -> "World":
         """Return a world that pays the entries of a table, with a column for each arm.
 
-        The table is an array, a data frame, or the path of a Parquet or CSV file. By pull, each
-        pull draws an entry of its column, with replacement; by round, row t has the rewards of
-        round t. The means of the arms are those of the columns.
+        The table is an array or a data frame. By pull, each pull draws an entry of its column, with
+        replacement; by round, row t has the rewards of round t. The means of the arms are those of
+        the columns.
         """
-        if isinstance(table, str | Path):
-            import pandas as pd
-
-            read = pd.read_parquet if Path(table).suffix == ".parquet" else pd.read_csv
-            table = read(table)
         values = np.asarray(table, dtype=float)
         if values.ndim != 2 or len(values) == 0:
             raise ValueError(
