@@ -189,8 +189,6 @@ class BFUCB(Grouped):
         n, k = self.served[g], len(self.groups[g])
         if self.width_rule == "released":
             return math.sqrt(2 * math.log(4 * n * k) / self.delta)
-        if self.width_rule == "horizon":
-            n = self.horizon
         return math.sqrt(2 * math.log(4 * n * k / self.delta))
 
     def maximiser(self, g):

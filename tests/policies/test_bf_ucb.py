@@ -48,7 +48,6 @@ SWITCHES = {
     "delta": {"delta": 0.3},
     "initialisation": {"initialisation": "released"},
     "width": {"width": "released"},
-    "width_horizon": {"width": "horizon"},
     "running_mean": {"running_mean": "released"},
     "draw": {"draw": "released"},
     "all_released": dict.fromkeys(("initialisation", "width", "running_mean", "draw"), "released"),

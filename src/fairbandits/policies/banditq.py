@@ -138,8 +138,7 @@ class BanditState(NamedTuple):
 class BanditQ(Policy):
     """Keep targets of reward by queues; the learner sees the surrogate gains (Q_i + V) r_i.
 
-    Squint and EXP3.P need gains of a known range; they take the largest seen, doubled when
-    exceeded, and restart then. The data dictionary describes the probes.
+    The data dictionary describes the probes.
 
     Parameters
     ----------

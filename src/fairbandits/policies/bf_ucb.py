@@ -31,8 +31,6 @@ class BFUCBState(NamedTuple):
     value: np.ndarray
     total: np.ndarray
     width: np.ndarray
-    horizon: float
-    by_horizon: bool
     learner: int
     released_mean: bool
     plain: bool  # weights are optimistic means
@@ -112,8 +110,8 @@ class BFUCB(initial.Grouped):
     initialisation : {"paper", "released"}, optional
         The first m max k_g rounds: the groups in turn, each arm once and then by merit; or group
         after group, max k_g rounds each, every arm once and then any arm uniformly.
-    width : {"paper", "released", "horizon"}, optional
-        w_g as above; sqrt(2 log(4 N_g k_g) / delta); or with the horizon T in place of N_g.
+    width : {"paper", "released"}, optional
+        w_g as above; or sqrt(2 log(4 N_g k_g) / delta).
     running_mean : {"paper", "released"}, optional
         The mean of all rewards; or (N m + r) / (N + 1) with N already counting the pull.
     draw : {"paper", "released"}, optional
@@ -152,7 +150,7 @@ class BFUCB(initial.Grouped):
     delta: Confidence = 0.01
     version: Version = "paper"
     initialisation: Version | None = None
-    width: Annotated[str | None, one_of(*VERSIONS, "horizon")] = None
+    width: Version | None = None
     running_mean: Version | None = None
     draw: Version | None = None
     box: Annotated[str, one_of("upper", "exact", "uncut")] = "upper"
@@ -200,8 +198,6 @@ class BFUCB(initial.Grouped):
             ),
             layout.begin(self.groups, self.quotas, n_arms, horizon),
             *np.zeros((3, len(self.groups))),
-            float(horizon),
-            self.width == "horizon",
             layout.LEARNERS[self.learner],
             self.running_mean == "released",
         )

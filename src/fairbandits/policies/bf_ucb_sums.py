@@ -28,8 +28,6 @@ class BFUCBState(NamedTuple):
     value: np.ndarray
     total: np.ndarray
     width: np.ndarray
-    horizon: float
-    by_horizon: bool
     learner: int
     released_mean: bool
     given_shares: np.ndarray
@@ -117,13 +115,13 @@ def serve(state):
     """Count a round of the served group, and compute its width; return it."""
     groups = state.groups
     group = groups.now[0]
-    count, size = state.horizon, 0
+    count, size = 1.0, 0
     for g in range(len(state.width)):
         own = group == g
         if anywhere(own):
             served = groups.served[g] + where(own, 1, 0)
             groups.served[g] = served
-            count = where(own, state.horizon if state.by_horizon else served, count)
+            count = where(own, served, count)
             size = where(own, layout.size_of(groups, g), size)
     width = initial.group_width(state.first, count, size)
     for g in range(len(state.width)):
