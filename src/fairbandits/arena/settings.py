@@ -10,7 +10,7 @@ from fairbandits.settings.schemas import ROOT
 #: Slug of the arena, in the place of a paper's.
 SLUG = "arena"
 #: The arena's tables, in the folder of its results.
-TABLES = ("standings", "pairs", "costs")
+TABLES = ("standings", "pairs")
 
 
 def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:

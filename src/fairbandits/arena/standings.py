@@ -1,10 +1,8 @@
 """The arena's tables: standings under each contract on each instance, and paired comparisons."""
 
-import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,18 +13,15 @@ import pandas as pd
 import pyarrow as pa
 
 from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Role, Terms, load_arena
-from fairbandits.arena.settings import SLUG, TABLES, arena_code
+from fairbandits.arena.settings import TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
 from fairbandits.library import contracts
-from fairbandits.library.instance import Instance
-from fairbandits.library.simulation import Setting, play
 from fairbandits.measures.summary import summarise
-from fairbandits.policies import make_policy
 from fairbandits.rationals import rational
 from fairbandits.replication.datasets import expect_experiment, load_dataset
 from fairbandits.replication.recorded import RunData, runs_of
 from fairbandits.settings.config import Config, Experiment
-from fairbandits.settings.spec import RunSpec, filled, shares_of, swept
+from fairbandits.settings.spec import RunSpec, shares_of, swept
 
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
 #: Methods of a contract, and columns of the tables.
@@ -34,16 +29,6 @@ MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
 #: Column that says whether a contract is kept -> the measure that decides it, and its largest upper
 #: limit as a part of the rounds, which is smaller where every round counts.
 KEPT = {"kept": ("shortfall", 1e-3), "kept_always": ("worst_shortfall", 1e-4)}
-#: Rounds and replicates that `costs` plays, the latter as many as in a block.
-COST_ROUNDS, COST_REPLICATES = 20_000, 8
-#: Means of the arms for measuring costs, and what else policies are told of them.
-COST_MEANS = (0.7, 0.5, 0.4, 0.6, 0.3)
-COSTED = {
-    **dict.fromkeys(("quotas", "fractions"), ("1/10",) * 5),
-    "targets": tuple(mean / 10 for mean in COST_MEANS),
-    "means": COST_MEANS,
-    "groups": (3, 2),
-}
 
 
 @dataclass(frozen=True)
@@ -226,29 +211,10 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def costs(arena: Arena, rounds: int = COST_ROUNDS) -> pd.DataFrame:
-    """Return the nanoseconds per round of each policy on five arms; few rounds are interpreted."""
-    rows = []
-    how = {"checkpoints": [rounds], "compiled": True if rounds == COST_ROUNDS else None}
-    for suite in {one.suite: one for one in arena.terms}:
-        experiment = arena.config.named(SLUG, suite)[0]
-        for run in experiment.runs:
-            policy = run.name.removesuffix(f"-{run.spec.law}")
-            parameters = filled(run.spec.parameters_of(run.spec.cells[0]), COSTED)
-            made = make_policy(run.spec.policy, parameters, where=f"costs of {policy}")
-            what = Setting(made), Instance(COST_MEANS), rounds, range(COST_REPLICATES)
-            # the first time it compiles, or loads what was compiled
-            _, took = timeit.repeat(partial(play, *what, **how), number=1, repeat=2)
-            nanoseconds = took / rounds / COST_REPLICATES * 1e9
-            rows.append((suite, experiment.labels[policy], nanoseconds))
-    return pd.DataFrame(rows, columns=["suite", "label", "nanoseconds"])
-
-
 def write(config: Config, out: Path) -> None:
     """Write the arena's tables into a folder; StoreError if a dataset is missing or stale."""
     arena = load_arena(config)
     tables, scale = judged(arena)
-    tables["costs"] = costs(arena, min(COST_ROUNDS, int(tables["standings"]["horizon"].max())))
     for name in TABLES:
         content = pa.Table.from_pandas(tables[name], preserve_index=False)
         content = content.replace_schema_metadata(None)

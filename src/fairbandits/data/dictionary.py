@@ -92,7 +92,7 @@ ROWS = {
     "findings": "a question of a test, and what was found",
     "verdicts": "a claim under a reading",
     "arena": "of `standings` a contract, instance, policy and setting; of `pairs` a contract, "
-    "instance, measure and two policies; of `costs` a policy",
+    "instance, measure and two policies",
 }
 
 

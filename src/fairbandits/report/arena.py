@@ -188,15 +188,6 @@ def _measured(row: Any, name: str) -> tuple[str, float]:
     return f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean)
 
 
-def cost(page: Shown) -> Html:
-    """Return the time of a round of each policy, on the machine that made the tables."""
-    rows = page.tables["costs"].sort_values("nanoseconds").drop_duplicates("label")
-    times = rows.set_index("label")["nanoseconds"].items()
-    lines = [(label, (number(time), time)) for label, time in times]
-    html = data_table(("policy", "nanoseconds a round, five arms"), lines, "costs")
-    return folded("Time of a round of each policy, on the machine that made these tables", html)
-
-
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
     """Run a user's class on one instance, and return its standing among the stored policies."""
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
