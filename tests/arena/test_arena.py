@@ -112,9 +112,9 @@ def test_who_knows_all_has_no_regret(tables):
 def score(name, regret, shortfall, kind="own", worst=None):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
-    values = {key: np.array(one, float)[:, None] for key, one in values.items()}
+    values = {key: np.array(one, float) for key, one in values.items()}
     role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return standings.Score(name, name, "", True, role, np.array([10_000]), values)
+    return standings.Score(name, name, "", True, role, 10_000, values)
 
 
 def test_who_dominates_whom():

@@ -148,7 +148,7 @@ def enter(
         ]
         for one in terms:
             make = standings.maker_of(one.name, experiment.runs[0].spec)
-            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), rounds
+            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), how["horizon"]
             own = standings.Score(*facts, standings.values_of(make, seen))
             stored = standings.scores_of(one, beside, footer["labels"])
             rows = standings.standings([*stored, own])

@@ -40,8 +40,8 @@ class Score:
     setting: str  # the swept parameter with its value, or empty
     usual: bool  # whether that is the first of the sweep
     role: Role
-    rounds: np.ndarray
-    values: dict[str, np.ndarray]  # by `MEASURES`, each (n_replicates, n_checkpoints)
+    horizon: int
+    values: dict[str, np.ndarray]  # by `MEASURES`, at the last round, each (n_replicates,)
 
     @property
     def name(self) -> str:
@@ -63,10 +63,10 @@ def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.C
 
 
 def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> dict[str, np.ndarray]:
-    """Return the measures of a contract, which can depend on each replicate's means."""
+    """Return a contract's measures at the last round; it can depend on each replicate's means."""
     if seen.true_means.ndim == 1 or make(seen.true_means[0]) is make(seen.true_means[-1]):
         contract = make(seen.true_means)
-        return {name: getattr(contract, name)(seen) for name in MEASURES}
+        return {name: getattr(contract, name)(seen)[:, -1] for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
         own = {name: getattr(seen, name)[[r]] for name in ("plays", "rewards")}
@@ -91,8 +91,9 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
             continue
         usual = run.cell == {name: swept(value) for name, value in run.spec.cells[0].items()}
         settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items())
-        facts = run.policy, labels[run.policy], ", ".join(settings), usual, role, run.rounds
-        yield Score(*facts, values_of(maker_of(terms.name, run.spec), seen_of(run)))
+        facts = run.policy, labels[run.policy], ", ".join(settings), usual, role
+        values = values_of(maker_of(terms.name, run.spec), seen_of(run))
+        yield Score(*facts, int(run.rounds[-1]), values)
 
 
 def seen_of(run: RunData) -> SimpleNamespace:
@@ -114,11 +115,6 @@ def interval(values: np.ndarray) -> pd.DataFrame:
     return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
 
 
-def at_the_end(scores: Sequence[Score], measure: str) -> np.ndarray:
-    """Return a measure at the last round, shape (n_replicates, n_scores)."""
-    return np.array([one.values[measure][:, -1] for one in scores], float).T
-
-
 def standings(scores: Sequence[Score]) -> pd.DataFrame:
     """Return one row for each score of one contract on one instance."""
     facts = ("policy", "label", "setting", "name", "usual")
@@ -127,7 +123,7 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
         | {"kind": one.role.kind, "translation": one.role.translation}
         for one in scores
     )
-    values = {name: at_the_end(scores, name) for name in MEASURES}
+    values = {name: np.array([one.values[name] for one in scores], float).T for name in MEASURES}
     found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
     for name in ("contract_regret", "shortfall"):  # mean ranks, shared where values are equal
@@ -135,7 +131,7 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
         found[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
     for name, limits in found.items():
         rows[[name, f"{name}_low", f"{name}_high"]] = limits.to_numpy()
-    rows["horizon"] = int(scores[0].rounds[-1])
+    rows["horizon"] = scores[0].horizon
     rows["replicates"] = len(values["shortfall"])
     for name, (measure, part) in KEPT.items():
         rows[name] = rows[f"{measure}_high"] <= part * rows["horizon"]
@@ -171,7 +167,7 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     labels = np.array([one.label for one in shown])
     parts = []
     for name in MEASURES:
-        values = at_the_end(shown, name)
+        values = np.array([one.values[name] for one in shown], float).T
         differences = values[:, first] - values[:, second]
         facts = {"policy": labels[first], "other": labels[second], "measure": name}
         found = interval(differences).rename(columns={"mean": "difference"})
