@@ -155,7 +155,6 @@ class BFUCB(Grouped):
         self,
         sizes,
         quotas,
-        horizon,
         delta=0.01,
         initialisation="paper",
         width="paper",
@@ -168,7 +167,6 @@ class BFUCB(Grouped):
         reference=None,
     ):
         super().__init__(sizes, quotas, running_mean == "released")
-        self.horizon = horizon
         self.delta = delta
         self.initialisation = initialisation
         self.width_rule = width
@@ -292,7 +290,7 @@ class GroupUCB(Grouped):
         quotas = [0] * len(sizes) if quotas is None else quotas
         super().__init__(sizes, quotas, running_mean == "released")
         self.first = BFUCB(
-            sizes, quotas, None, delta, initialisation, first_width, draw=first_width, box=box
+            sizes, quotas, delta, initialisation, first_width, draw=first_width, box=box
         )
         self.index = index
         self.cap = cap
@@ -358,7 +356,7 @@ class FairXUCB(Grouped):
         quotas = [0] * len(sizes) if quotas is None else quotas
         super().__init__(sizes, quotas, running_mean == "released")
         self.first = BFUCB(
-            sizes, quotas, horizon, delta, initialisation, first_width, running_mean, draw, box
+            sizes, quotas, delta, initialisation, first_width, running_mean, draw, box
         )
         self.cap = math.inf if box == "uncut" else 1.0
         self.sizes = sizes

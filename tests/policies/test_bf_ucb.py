@@ -156,7 +156,7 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None, **opt
 def test_bf_ucb_is_its_twin(scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     for name in rng.permutation(list(SWITCHES))[:3]:
-        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name])
+        twin = twins.BFUCB(sizes, quotas, reference=means, **SWITCHES[name])
         policy = fb.BFUCB(sizes, quotas, **SWITCHES[name])
         assert_same_run(policy, twin, instance, reference=means)
 
@@ -168,7 +168,7 @@ def test_each_switch_is_its_twins(name, rng):
         sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
         ours, theirs = MERITS[merit_function]
         given = {"version": "released"} if name == "all_released" else SWITCHES[name]
-        twin = twins.BFUCB(sizes, quotas, ROUNDS, reference=means, **SWITCHES[name], **theirs)
+        twin = twins.BFUCB(sizes, quotas, reference=means, **SWITCHES[name], **theirs)
         assert_same_run(fb.BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
 
 
