@@ -23,10 +23,11 @@ rule audit_paper:
         results=subpath(output[0], ancestor=2),
         seed=CONFIG.seed,
         salt=salt_option,
+        most=most_options,
         code=AUDIT_CODE,
     shell:
         "fairbandits audit {wildcards.paper} --results {params.results:q} --seed {params.seed}"
-        " {params.salt} --out {output:q} > {log:q} 2>&1"
+        " {params.salt} {params.most} --out {output:q} > {log:q} 2>&1"
 
 
 rule verdicts:

@@ -46,6 +46,11 @@ def salt_option(wildcards):
     return f"--salt {shlex.quote(CONFIG.salt)}" if CONFIG.salt else ""
 
 
+def most_options(wildcards):
+    """The options that limit what words of the ledgers go through without runs."""
+    return " ".join(f"--most {name} {most}" for name, most in CONFIG.most.items())
+
+
 def results_folder(wildcards, output):
     """The folder of results, from that of a page."""
     return Path(output[0]).parents[1]

@@ -2,15 +2,14 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
-from inspect import signature
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +49,7 @@ class CaseScope:
     known: Mapping[str, Any]  # coordinates that no cell has: arm, round, reading, given ones
     find: Callable[[Cell, str], Cell] | None = None  # a cell's companion by name
     group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
+    shared: dict[tuple, Any] = field(default_factory=dict)  # values of these, side by side
 
     def value(self, name: str) -> Any:
         if name in self.known:
@@ -71,6 +71,11 @@ class CaseScope:
             raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: see `over`")
         return self.group
 
+    def key(self, text: str, names: Collection[str]) -> tuple:
+        """Return what tells a value of all stacked cells apart from others of the case."""
+        needed = {*names, *COORDINATES}
+        return text, *((name, one) for name, one in self.known.items() if name in needed)
+
     def at(self, value: Any, rounds: Any) -> Any:
         """Return a value at the last recorded round at or before each of the given rounds."""
         if np.ndim(value) == 0 or value.shape[1] == 1:
@@ -89,10 +94,9 @@ class CaseScope:
         """Return a function's value; what needs no run is counted once and kept."""
         word = measures.functions()[name]
         if not word.is_common and (most := self.evidence.config.most):  # at a small scale
-            names = list(signature(word.of).parameters)
-            for k, one in enumerate(arguments):
+            for k, (own, one) in enumerate(zip(word.names, arguments, strict=False)):
                 if type(one) is int:
-                    arguments[k] = min(one, most.get(names[k], one))
+                    arguments[k] = min(one, most.get(own, one))
         plain = all(isinstance(one, int | float | str | Fraction) for one in arguments)
         if not plain or not _needs_no_run(word):
             return word.called(self, arguments)
@@ -133,16 +137,26 @@ def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterat
     values = _pooled if test.is_pooled else _fitted
     asked = False
     for reading, cells in cases.groups():
+        given, own, others = {"reading": reading} if reading else {}, None, None
         for known in cases.repetitions(cells[0]):
-            if data := values(test, cases.scopes(reading, cells, known)):
+            own = own or cases.stacked(cells, given)
+            if data := values(test, cases.scopes(own, known | given)):
                 asked, control = True, None
                 if test.control:
-                    control = values(test, cases.scopes(reading, cases.controls(cells), known))
+                    others = others or cases.stacked(cases.controls(cells), given)
+                    control = values(test, cases.scopes(others, known | given))
                 where = {name: cells[0].coordinate(name) for name in test.of_cells} | known
                 each = ", ".join(_in_words(name, where[name]) for name in test.each)
                 yield Question(data, each, reading, control)
     if not asked:
         yield Question({})
+
+
+class Stacked(NamedTuple):
+    """The cells of a case in order, and the values of all of them that its repetitions share."""
+
+    cells: list[Cell | None]
+    shared: dict[tuple, Any]
 
 
 class Cases:
@@ -303,31 +317,35 @@ class Cases:
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
         return [{"arm": k + 1} for k in np.flatnonzero(chosen).tolist()]
 
-    def scopes(
-        self, reading: str, cells: Sequence[Cell | None], known: dict[str, Any]
-    ) -> list[CaseScope]:
+    def stacked(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> Stacked:
+        """Return the cells of a case as all its repetitions read them, in the order of stacking."""
+        cells, over = [self.limited(cell) for cell in cells], self.test.over
+        if over:
+            scopes = [self.scope(cell, **known) for cell in cells]
+            sizes = [float(np.asarray(parse(over).evaluate(one)).item()) for one in scopes]
+            if len(set(sizes)) < len(sizes):
+                raise ValueError(
+                    f"cells that are stacked must differ in {over}, got {sorted(sizes)}; "
+                    "what else they differ in has to be among `each`"
+                )
+            cells = [cells[k] for k in np.argsort(sizes)]
+        return Stacked(cells, {})
+
+    def scopes(self, stacked: Stacked, known: dict[str, Any]) -> list[CaseScope]:
         """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
-        test = self.test
-        known = known | ({"reading": reading} if reading else {})
-        scopes = [self.scope(self.limited(cell), **known) for cell in cells]
-        if not test.over:
-            if len(scopes) > 1 and not test.is_pooled:
-                listed = ", ".join(one.cell.place for one in scopes[:4])
-                raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")
-            return scopes
-        sizes = [float(np.asarray(parse(test.over).evaluate(one)).item()) for one in scopes]
-        if len(set(sizes)) < len(sizes):
-            raise ValueError(
-                f"cells that are stacked must differ in {test.over}, got {sorted(sizes)}; "
-                "what else they differ in has to be among `each`"
-            )
-        scopes = [scopes[k] for k in np.argsort(sizes)]
-        return [replace(scopes[0], group=tuple(scopes))] if test.is_joint else scopes
+        test, scopes = self.test, [self.scope(cell, **known) for cell in stacked.cells]
+        if test.over and test.is_joint:
+            return [replace(scopes[0], group=tuple(scopes), shared=stacked.shared)]
+        if len(scopes) > 1 and not (test.over or test.is_pooled):
+            listed = ", ".join(one.cell.place for one in scopes[:4])
+            raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")
+        return scopes
 
 
 def _paired(cell: Cell, *others: Cell) -> Cell:
     """Return a cell limited to the replicates that others have too."""
-    return replace(cell, replicates=min(one.n_replicates for one in (cell, *others)))
+    least = min(one.n_replicates for one in (cell, *others))
+    return cell if least == cell.n_replicates else replace(cell, replicates=least)
 
 
 def _key(cell: Cell | None, names: Sequence[str]) -> tuple:

@@ -37,9 +37,15 @@ def _seed(_context, _parameter, value: str | None) -> int | str | None:
 @options.RESULTS
 @option("--salt", default="", help="Words that change the seeds.")
 @option("--seed", metavar="SEED", callback=_seed, help=SEED)
+@option(
+    "--most",
+    type=(str, IntRange(1)),
+    multiple=True,
+    help="An argument of words that need no runs, and its largest value; can be repeated.",
+)
 @option("--only", multiple=True, shell_complete=claims_there, help="Id of a claim; default all.")
 @option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
-def audit(configs, paper, results, seed, salt, only, out):
+def audit(configs, paper, results, seed, salt, most, only, out):
     """Run the tests of PAPER's ledger on its datasets, and write the findings.
 
     If a claim cannot be judged, a message says why. At the published scale the command then writes
@@ -51,7 +57,8 @@ def audit(configs, paper, results, seed, salt, only, out):
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
     config, ledgers = run.load(configs)
-    config = replace(config, seed=config.seed if seed is None else seed, salt=salt)
+    own = {"seed": config.seed if seed is None else seed, "most": config.most | dict(most)}
+    config = replace(config, salt=salt, **own)
     found, scale, made = run.find(config, ledgers, paper, results, only)
     if out is None:
         if made.exploratory:

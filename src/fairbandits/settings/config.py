@@ -34,8 +34,8 @@ class Config:
 
     @property
     def scale(self) -> str:
-        """The scale in verdicts: ``paper``, or ``smoke`` for every other."""
-        return "paper" if self.scale_name == "paper" else "smoke"
+        """The scale in verdicts: ``paper``, or ``smoke`` for every other and for fewer cases."""
+        return "paper" if self.scale_name == "paper" and not self.most else "smoke"
 
     @property
     def exploratory(self) -> bool:

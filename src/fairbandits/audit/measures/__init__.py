@@ -64,6 +64,11 @@ class Word:
         return self.of.__module__ == f"{__name__}.common"
 
     @cached_property
+    def names(self) -> list[str]:
+        """Names of the parameters."""
+        return list(inspect.signature(self.of).parameters)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Recorded columns that it needs, besides those of a function's arguments."""
         names = (one for one in self.found.values() if one not in OF_CASE)
