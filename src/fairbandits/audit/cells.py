@@ -46,12 +46,20 @@ COORDINATES = {
 }
 
 
+#: Bytes of columns above which those of other datasets are not kept.
+KEPT = 1_500_000_000
+
+
 class Recorded(NamedTuple):
     """One experiment's dataset, its runs in the order of the configuration."""
 
     experiment: Experiment  # as configured
     footer: dict[str, Any]  # what was run, which is less at the smoke scale
     runs: list[RunData]
+
+
+def _bytes(kept: tuple[dict, dict[str, pa.ChunkedArray | None]]) -> int:
+    return sum(one.nbytes for one in kept[1].values() if one is not None)
 
 
 class Evidence:
@@ -67,6 +75,8 @@ class Evidence:
         self.small = False  # whether a dataset has fewer rounds or replicates than configured
         self.older: int | None = None  # seed of one drawn under other rules, judged all the same
         self._problems: dict[Path, str] = {}
+        #: Footers, and the columns that were read; None for one that a dataset lacks.
+        self._kept: dict[Path, tuple[dict[str, Any], dict[str, pa.ChunkedArray | None]]] = {}
 
     def files(self, name: str) -> list[Path]:
         return [self.results / one.dataset for one in self.config.named(self.paper, name)]
@@ -97,13 +107,25 @@ class Evidence:
             self._problems[file] = str(error)
         return self._problems[file]
 
-    def recorded(self, name: str, columns: Sequence[str] | None = None) -> Iterator[Recorded]:
+    def recorded(self, name: str, columns: Sequence[str]) -> Iterator[Recorded]:
         """Yield the experiment, or each instance of the suite, of this name, or ``PAPER/NAME``."""
         for one in self.config.named(self.paper, name):
             file = self._noted(self.results / one.dataset)
-            wanted = None if columns is None else ["run", "round", "horizon", *columns]
-            table, footer = load_dataset(file, wanted)
+            table, footer = self._columns(file, ["run", "round", "horizon", *columns])
             yield Recorded(one, footer, list(runs_of(table, footer)))
+
+    def _columns(self, file: Path, wanted: Sequence[str]) -> tuple[pa.Table, dict[str, Any]]:
+        """Return the columns of these that a dataset has, kept for other tests, and its footer."""
+        footer, known = self._kept.pop(file, ({}, {}))
+        if missing := [name for name in wanted if name not in known]:
+            table, footer = load_dataset(file, missing)
+            table = table.combine_chunks()  # so that runs are views of it
+            known |= dict.fromkeys(missing)
+            known |= {name: table[name] for name in table.column_names}
+        self._kept[file] = footer, known
+        while len(self._kept) > 1 and sum(map(_bytes, self._kept.values())) > KEPT:
+            self._kept.pop(next(iter(self._kept)))  # the one that was not asked for the longest
+        return pa.table({name: known[name] for name in wanted if known[name] is not None}), footer
 
     def replay(self, name: str) -> pa.Table:
         """Return the recorded output of a released program, and note its file as read."""

@@ -5,7 +5,8 @@ Each file's footer has a key ``fairbandits`` with JSON: kind, origin, code, vers
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -94,16 +95,30 @@ def read_table(
     """Return a file's table, or some columns and rows that it has; StoreError as `read_footer`."""
     said = read_footer(path).get("content")
     whole = columns is None and rows is None
-    try:
+    with _readable(path):
         if columns is not None:
             names = pq.read_schema(path).names
             columns = [name for name in columns if name in names]
         table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
-    except (pa.ArrowException, OSError) as error:
-        raise _unusable(path, f"is damaged ({_first_line(error)})") from error
     if whole and isinstance(said, str) and (now := table_hash(table)) != said:
         raise _unusable(path, f"was changed: its content has hash {now}, the footer says {said}")
     return table
+
+
+def row_groups(path: Path) -> Iterator[pa.Table]:
+    """Yield a file's table in the parts in which it was written; StoreError if it is damaged."""
+    with _readable(path):
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        for place in range(file.num_row_groups):
+            yield file.read_row_group(place)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise _unusable(path, f"is damaged ({_first_line(error)})") from error
 
 
 #: Hexadecimal digits of a replicate's hash.
