@@ -21,13 +21,18 @@ PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "
 #: Names of procedures' numbers, of measures and functions.
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Most letters of a name; longer ones are left to the record.
-LONGEST = 200
+LONGEST = 160
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 BY = " divided by "
+#: Words of a function that need brackets around a sum: all without a sign of their own.
+OF = re.compile(r"[\w {}]{3,}$")
+#: How tightly operators bind, from 0; a sum is below 3, and what is not among them is above.
+TIGHT: dict[type, int] = {ast.Or: 0, ast.And: 0, ast.Compare: 1, ast.Add: 2, ast.Sub: 2}
+TIGHT |= {ast.MatMult: 3, ast.Mult: 4, ast.Div: 4, ast.Pow: 5}
 
 
 class Quantity(NamedTuple):
@@ -76,11 +81,14 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
-        given = {key: said.of(value) for key, value in inputs.items()}
+        words = said.of if procedure == "share" else said.inside
+        given = {key: words(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
         name = NAMES["procedures"][procedure].format(**given)
     name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=any |whether )", r"\1", name)
-    if len(name) > LONGEST:
+    name = re.sub(r"\^2(?![\d.])", "²", name)
+    name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
+    if len(name) > LONGEST or not re.sub(r"largest|ln|[^a-z]", "", name):
         name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
 
@@ -129,7 +137,7 @@ class _Words:
         texts = isinstance(one, str) and isinstance(other, str)
         apart = self._of_others(one, other) if texts else None
         if apart is None:
-            return between.join((self._side(one), self._side(other))), ""
+            return between.join((self.inside(one), self.inside(other))), ""
         same, first, second = apart
         more = f"{first[3:]} has more" if first.startswith("of ") else f"more {first}"
         return f"{same} {first}{between}that {second}", more
@@ -148,7 +156,7 @@ class _Words:
             same = [self._node(_without(tree, ast.MatMult)) for tree in trees]
             rounds = [_rounds(tree) for tree in trees]
             if same[0] == same[1] and [len(found) for found in rounds] == [1, 1]:
-                return same[0], *(f"at round {self._node(found[0])}" for found in rounds)
+                return same[0], *(_round(found[0]) + self._node(found[0]) for found in rounds)
         return None
 
     def _measured(self, text: str) -> list[str]:
@@ -198,13 +206,30 @@ class _Words:
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
         if isinstance(value, list):
-            return ", ".join(dict.fromkeys(map(self.of, value)))
+            return ", or ".join(dict.fromkeys(map(self.of, value)))
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
-    def _side(self, value: Any) -> str:
-        sums = isinstance(value, str) and isinstance(parse(value).tree, ast.BinOp)
-        sums = sums and isinstance(parse(value).tree.op, ast.Add | ast.Sub)
-        return f"({self.of(value)})" if sums else self.of(value)
+    def inside(self, value: Any) -> str:
+        """Return the words of an input within others: a sum or a condition has brackets."""
+        return self._inside(parse(value).tree) if isinstance(value, str) else self.of(value)
+
+    def _inside(self, node: ast.AST, tight: int = 3) -> str:
+        return f"({self._node(node)})" if self._binds(node) < tight else self._node(node)
+
+    def _binds(self, node: ast.AST) -> int:
+        match node:
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right) if not self._at(right):
+                return self._binds(left)
+            case ast.Compare(left=ast.Name(id="policy")):
+                return 6
+            case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(op=ast.Sub())]):
+                return 1
+            case ast.Call(func=ast.Name(id="where" | "choose")):
+                return 0
+            case ast.Call(func=ast.Name(id=name), args=[one, *_]):
+                words = NAMES["functions"].get(name, "of")
+                return self._binds(one) if words == "{}" else 6 if OF.match(words) else 7
+        return TIGHT.get(type(getattr(node, "op", node)), 7)
 
     def _node(self, node: ast.AST) -> str:
         match node:
@@ -217,20 +242,14 @@ class _Words:
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 return self._node(left) + self._at(right)
             case ast.BinOp(left=left, op=op, right=right):
-                tight = not isinstance(op, ast.Add | ast.Sub)
-                sides = [
-                    f"({self._node(side)})"
-                    if isinstance(side, ast.BinOp | ast.Compare | ast.BoolOp)
-                    and (tight or (isinstance(op, ast.Sub) and side is right))
-                    and not isinstance(getattr(side, "op", None), ast.MatMult)
-                    else self._node(side)
-                    for side in (left, right)
-                ]
-                return OPERATORS[type(op)].join(sides)
+                own = TIGHT[type(op)]
+                first = self._inside(left, 7 if isinstance(op, ast.Pow) else own)
+                second = self._inside(right, own + isinstance(op, ast.Sub | ast.Div))
+                return f"{first}{OPERATORS[type(op)]}{second}"
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return f"not {self._node(operand)}"
             case ast.UnaryOp(operand=operand):
-                return f"−{self._node(operand)}"
+                return f"−{self._inside(operand)}"
             case ast.Compare(
                 left=ast.Name(id="policy"), ops=[op], comparators=[ast.Constant(value=name)]
             ):
@@ -245,21 +264,29 @@ class _Words:
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._call(name, arguments)
             case ast.List(elts=values):
-                return ", ".join(map(self._node, values))
+                return re.sub(r", (?=[^,]*$)", " and ", ", ".join(map(self._node, values)))
         return ast.unparse(node)
 
     def _call(self, name: str, arguments: list[ast.expr]) -> str:
         if name == "ratio":
             return self.compared(*map(ast.unparse, arguments), BY)[0]
-        if name in NAMES["functions"]:
-            return NAMES["functions"][name].format(*map(self._node, arguments))
+        match name, arguments:
+            case "abs", [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
+                return f"difference between {self._inside(left)} and {self._inside(right)}"
+            case "where", [when, what, ast.Constant() | ast.UnaryOp()] if _varies(what):
+                return f"{self._inside(what)} where {self._node(when)}"
+            case "where", [when, ast.Constant() | ast.UnaryOp(), what] if _varies(what):
+                return f"{self._inside(what)} except where {self._node(when)}"
+        if words := NAMES["functions"].get(name):
+            within = self._inside if OF.match(words) else self._node
+            return words.format(*map(within, arguments))
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
     def _at(self, rounds: ast.expr) -> str:
         if isinstance(rounds, ast.Call) or ast.unparse(rounds) in ("T", "round"):
             return ""  # those of the case itself
-        return f" at round{'s' * isinstance(rounds, ast.List)} {self._node(rounds)}"
+        return f" {_round(rounds)}{self._node(rounds)}"
 
     def in_which(self) -> str:
         """Return the variable of a test's growth, as ``, in N``; empty if it has no name."""
@@ -293,6 +320,14 @@ def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:
 def _rounds(tree: ast.expr) -> list[ast.expr]:
     found = [one.right for one in ast.walk(tree) if isinstance(getattr(one, "op", 0), ast.MatMult)]
     return list({ast.unparse(one): one for one in found}.values())
+
+
+def _round(rounds: ast.expr) -> str:
+    return "at rounds " if isinstance(rounds, ast.List) else "at round "
+
+
+def _varies(node: ast.expr) -> bool:
+    return not isinstance(node, ast.Constant | ast.UnaryOp)
 
 
 def _named(name: str) -> str:
