@@ -198,7 +198,7 @@ def test_any_size_can_be_drawn(rows):
         assert 0 <= float(number) <= 100
     for image in re.findall("<svg.*?</svg>", markup):
         ElementTree.fromstring(image)
-    ticks = re.findall('<text x="([^"]+)%" y="14">', markup)
+    ticks = re.findall('<text x="([^"]+)%" y="16"', markup)
     assert 2 <= len(ticks) <= evidence.TICKS + 3
     assert ticks == sorted(ticks, key=float)
 

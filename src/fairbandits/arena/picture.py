@@ -103,7 +103,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     axes.plot(best["x"], best["y"], **DASHED)
     for label, x, y in means.itertuples():
         _mark(axes, look[label], x, y, f"{_titled(label, y, x)} {thousand}", 8.5)
-    means["words"] = [f"{one} (ignores it)" if one in ignoring else one for one in means.index]
+    means["words"] = means.index
     means["colour"] = [".4" if one in ignoring else ".13" for one in means.index]
     _write_names(axes, means)
     return _svg(axes, terms.title, len(means))
@@ -186,7 +186,7 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
         text = axes.annotate(words, (x, y), (0, 0), textcoords="offset points", color=colour)
         text.set_verticalalignment("center")
         places = []
-        rises = sorted(range(-30, 31, 5), key=abs)
+        rises = sorted(range(-45, 46, 5), key=abs)
         for rise, (beside, side) in product(rises, ((7, "left"), (-7, "right"))):
             text.set(position=(beside, rise), horizontalalignment=side)
             box = text.get_window_extent()

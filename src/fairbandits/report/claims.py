@@ -180,7 +180,8 @@ def case_of(row: Row, ledger: Ledger) -> str:
 
 
 def _count(row: Row) -> str:
-    return "" if row["n"] is None else number(row["n"])
+    alone = row["procedure"] == "exact" and row["n"] == 1  # one number, of any number of draws
+    return "" if row["n"] is None or alone else number(row["n"])
 
 
 def against(row: Row) -> str:
@@ -239,6 +240,15 @@ def because(row: Row) -> str:
 def raised(text: str) -> Html:
     """Return prose as one line of HTML, with formulas in letters and raised powers."""
     return markup.raised(in_symbols(text))
+
+
+def linked(text: str, audit: Audit) -> Html:
+    """Return typeset prose in which names of claims lead to their pages."""
+
+    def link(found: re.Match[str]) -> str:
+        return link_to_claim(found[0]) if found[0] in audit.headlines else found[0]
+
+    return Html(re.sub(r"[a-z]+(-[\w-]*\w)+", link, markup.typeset(text)))
 
 
 def all_of_them(audit: Audit) -> Html:
@@ -302,6 +312,8 @@ markup.FUNCTIONS |= {
     "criterion": criterion,
     "kind_of_bounds": evidence.kind_of_bounds,
     "limits": limits,
+    "linked": linked,
+    "raised": raised,
     "uncounted": uncounted,
     "quantities": quantities,
 }

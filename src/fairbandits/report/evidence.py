@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -13,7 +14,7 @@ from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
-from fairbandits.audit.quantities import Quantity
+from fairbandits.audit.quantities import Quantity, case
 from fairbandits.audit.tables import Row
 from fairbandits.audit.words import against, unmet
 from fairbandits.numerals import significant
@@ -30,8 +31,8 @@ UNDECIDED = {
     "IMMATERIAL": "the difference is smaller than what matters",
     "TIE": "it is equal in most replicates",
 }
-#: Beyond this number cases have no names, and are sorted by their evidence against the claim.
-NAMED = 60
+#: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
+NAMED = 30
 #: The most ticks of an axis.
 TICKS = 5
 #: A range this many times the usual distance from the reference gets a logarithmic scale.
@@ -43,10 +44,12 @@ chosen = partial(significant, trimmed=True)
 
 def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
     """Return findings in the order of picture and table: of many, strongest against first."""
-    place = {test.name: number for number, test in enumerate(tests)}
-    if len(found) <= NAMED:
-        return sorted(found, key=lambda row: place[row["test"]])
-    return sorted(found, key=lambda row: (place[row["test"]], against(row)))
+    of_tests = ([row for row in found if row["test"] == test.name] for test in tests)
+    return [
+        row
+        for rows in of_tests
+        for row in (sorted(rows, key=against) if len(rows) > NAMED else rows)
+    ]
 
 
 def picture(
@@ -56,13 +59,12 @@ def picture(
 
     The quantities of the tests are `named`; one number without bounds makes no picture.
     """
-    how = {"thin": len(found) > NAMED, "alone": len(tests) == 1}
     shown, drawn, questions = Html(), [], {}
     for test in tests:
         rows = [row for row in found if row["test"] == test.name]
         drawable = list(filter(_drawable, rows))
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
-            shown += _panel(test, rows, named[test.name], **how)
+            shown += _panel(test, rows, named[test.name], alone=len(tests) == 1)
             drawn += drawable
         elif rows:
             questions[test.name] = heading(test, named[test.name], rows)
@@ -74,7 +76,7 @@ def picture(
         if "level" in row["settings"] and row["low"] != row["high"]
     )
     shaded = any(operator.lt(*claimed(row)) for row in drawn)
-    legend = render("legend.html", shaded=shaded, bars=list(bars), thin=how["thin"])
+    legend = render("legend.html", shaded=shaded, bars=list(bars))
     return shown + legend, questions
 
 
@@ -143,10 +145,9 @@ def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
-def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone: bool) -> Html:
-    drawn = [row for row in rows if _drawable(row)]
+def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool) -> Html:
+    drawn, thin = [row for row in rows if _drawable(row)], len(rows) > NAMED
     axis = _axis(drawn)
-    shown = drawn if thin else rows
     return render(
         "evidence.html",
         heading="" if alone else heading(test, what, rows),
@@ -156,7 +157,7 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         span=[significant(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
         rows=rows,
         drawn=drawn,
-        cases=[(row, _case(row, axis) if _drawable(row) else None) for row in shown],
+        **_groups(drawn if thin else rows, axis, thin=thin),
         marks=MARKS,
         endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
         thin=thin,
@@ -165,6 +166,29 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, thin: bool, alone
         whys=Counter(filter(None, map(undecided, rows))),
         within=within,
     )
+
+
+def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
+    """Return name, row and places of cases by heading and line, and words that all names lack."""
+    words_of = [list(map(case, row["each"].split(", "))) for row in rows]
+    same = set.intersection(*map(set, words_of)) if len(rows) > 1 else set()
+    alike = [one for one in words_of[0][:-1] if one in same]
+    several = len({row["reading"] for row in rows}) > 1
+    named = [
+        [row["reading"]] * several + [one for one in words[:-1] if one not in same] + words[-1:]
+        for row, words in zip(rows, words_of, strict=True)
+    ]
+    headed = 3 * len({tuple(words[:-1]) for words in named}) <= len(rows)
+    groups: dict[str, dict[str, list[Any]]] = {}
+    for row, words in zip(rows, named, strict=True):
+        cut = several if thin else headed * (len(words) - 1)
+        head, line = words[:cut], words[cut:-1] if thin else words[cut:]
+        lines = groups.setdefault(", ".join(filter(None, head)), {})
+        some = lines.setdefault(", ".join(filter(None, line)), [])
+        some.append((words[-1], row, _case(row, axis) if _drawable(row) else None))
+        if thin:
+            some.sort(key=lambda one: float((re.findall(r"[\d.]+$", one[1]["each"]) or [0])[0]))
+    return {"groups": groups, "alike": alike}
 
 
 def _case(row: Row, axis: "Axis") -> dict[str, Any]:

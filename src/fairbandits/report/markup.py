@@ -28,6 +28,7 @@ _INDICES = [
     (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
 ]
 #: A power as `in_symbols` writes it: ``T^(3/4)``.
+_INDEX = re.compile(r"\b([^\W\d_])_(\w)(?![A-Za-z0-9_])")
 _POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
 #: What `plain` writes in letters of any terminal -> its symbol.
 _SYMBOLS = (
@@ -117,7 +118,8 @@ def in_symbols(text: str) -> str:
 
 
 def raised(text: str) -> Html:
-    return Html(_POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(text))))
+    powers = _POWER.sub(r"<sup>\1\2</sup>", str(Html.escape(text)))
+    return Html(_INDEX.sub(r"\1<sub>\2</sub>", powers))
 
 
 def typeset(text: str) -> Html:

@@ -260,4 +260,10 @@
     lead();
     addEventListener("hashchange", lead);
   });
+
+  addEventListener("load", () => window.MathJax?.startup?.promise?.then(() =>
+    document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
+      const scrolls = getComputedStyle(formula).overflowX === "auto";
+      if (scrolls && formula.scrollWidth > formula.clientWidth + 4) scrolling(formula);
+    })));
 })();
