@@ -33,7 +33,7 @@ SCENARIOS = {
     "one_group": ((4,), ("1/2",), None, "uniform02_clipped"),
     "poor": ((3, 4), (0.3, "1/7"), (0.05, 0.4, 0.0, 0.3, 0.1, 0.45, 0.2), "bernoulli"),
     "sure": ((2, 3), (0, 0.25), (0.0, 1.0, 1.0, 0.5, 0.0), "deterministic"),
-    "no_quotas": ((9, 3), (0, 0), None, "uniform02_clipped"),
+    "no_quotas": ((19, 3), (0, 0), None, "uniform02_clipped"),
 }
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
 

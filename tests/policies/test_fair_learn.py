@@ -238,3 +238,7 @@ def test_refusals_name_the_value_and_what_is_allowed(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_tolerance_of_more_than_64_bits_is_cut():
+    assert FairLearn(("1/3", 0), 1e30).start(2, 9).tolerance == 2**62

@@ -141,7 +141,7 @@ def test_a_tape_gives_the_naive_run(feedback, rng):
     uniforms, scale = rng.random((rounds, len(MEANS))), 2 * np.array(MEANS)
     coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
     runs = []
-    for cuts, one in (([0, 1, 45, 46, 90], loop), ([0, 90], getattr(loop, "py_func", loop))):
+    for cuts, one in (([0, 1, 45, 46, 90], loop), ([0, 90, 90], getattr(loop, "py_func", loop))):
         state = policy.start(len(MEANS), rounds)
         record = new_record(feedback, len(MEANS), np.array([rounds]), len(policy.probes))
         for start, stop in itertools.pairwise(cuts):

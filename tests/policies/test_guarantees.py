@@ -31,7 +31,7 @@ SEED = 20240507
 PROBLEMS = {
     "published": ((0.6, 0.7, 0.5), (0.2, 0.1, 0.25)),
     "no gap": ((0.8, 0.9, 0.7), (0.8 / 3, 0.3, 0.7 / 3)),
-    "some without": ((0.3, 0.4, 0.95, 0.1), (0.12, 0.08, 0, 0.02)),
+    "some without": ((0.3, 0.4, 0.95, 0.1), (0, 0.3, 0, 0)),
     "one arm": ((0.5,), (0.3,)),
     "none": ((0.4, 0.5, 0.6), (0, 0, 0)),
     "infeasible": ((0.3, 0.2, 0.9), (0.25, 0.15, 0.4)),
@@ -50,7 +50,7 @@ PAIRS = {
     "baseline": lambda rates: (GuaranteeBaseline(rates), twins.GuaranteeBaseline(rates)),
     "anytime": lambda rates: (GuaranteeAnytime(rates), twins.GuaranteeAnytime(rates)),
     "etc": lambda rates: (GuaranteeETC(rates), twins.GuaranteeETC(rates, ROUNDS)),
-    "etc, 1/2": lambda rates: (GuaranteeETC(rates, 0.5), twins.GuaranteeETC(rates, ROUNDS, 0.5)),
+    "etc, 1/5": lambda rates: (GuaranteeETC(rates, 0.2), twins.GuaranteeETC(rates, ROUNDS, 0.2)),
     "knapsack": lambda rates: (GuaranteeKnapsack(rates), twins.GuaranteeKnapsack(rates, ROUNDS)),
     "fair": lambda rates: (RewardFairUCB(rates), twins.RewardFairUCB(rates, ROUNDS, len(rates))),
     "fair, one agent": lambda rates: (

@@ -228,7 +228,7 @@ def test_hedge(scenario, rng):
 def test_squint_weights(exponent):
     """Also where rounding alone tells the gains of the arms apart."""
     for variance in (10.0**exponent, 3 * 10.0**exponent):
-        for ratio in (-4, -1, -0.5, -1e-9, 0, 1e-9, 0.3, 1, 4):
+        for ratio in (-100, -4, -1, -0.5, -1e-9, 0, 1e-9, 0.3, 1, 4, 100):
             regret = ratio * math.sqrt(variance)
             found = learners._log_evidence(regret, variance)
             expected = naive.squint_log_weight(regret, variance)
