@@ -1,23 +1,29 @@
 """Count which small faults the tests find: mutants of engine, policies and procedures of the audit.
 
-A mutant is a function with one operator, comparison or number changed, drawn by a seed. All tests
-are run once, with the kernels interpreted, to see which functions each of them runs, and in what
-time. A process of its own then runs, on each mutant, the quickest tests that run its function,
-until one fails. A test that never ends finds a mutant, too.
+A mutant is a function with one operator, comparison or number changed. The mutants that
+benchmarks/mutants.csv lists are judged again if the code still has them, and a seed draws more. All
+tests are run once, with the kernels interpreted, to see which functions each of them runs, and in
+what time. A process of its own then runs, on each mutant, quick tests of its function, until one
+fails. A test that never ends finds a mutant, too.
 
     python benchmarks/mutants.py --number 200
+    python benchmarks/mutants.py --survivors
 
-writes benchmarks/mutants.csv, and prints the score.
+The first writes benchmarks/mutants.csv and prints the score; the second judges only the mutants
+that no test found. A command that was stopped goes on where it was, unless code or tests have
+changed. A reason why no test can find a mutant is written into the list by hand, in place of
+"survived" and beginning with "equivalent:". It stays until a test does find the mutant.
 """
 
 import ast
 import contextlib
+import copy
 import csv
 import gc
+import hashlib
 import io
 import json
 import os
-import random
 import resource
 import signal
 import sys
@@ -25,8 +31,10 @@ import tempfile
 import time
 import types
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import pytest
@@ -37,9 +45,8 @@ PACKAGE = ROOT / "src" / "fairbandits"
 SOURCES = ("engine/*.py", "policies/*.py", "audit/procedures.py", "audit/exact.py")
 SOURCES += ("audit/means.py", "audit/growth.py", "audit/limits.py", "audit/multiplicity.py")
 WITHOUT = ("__init__", "own", "parameters", "protocol", "vectors", "kinds")
-TESTS = [
-    f"tests/{room}" for room in ("engine", "policies", "measures", "library", "theory", "audit")
-]
+ROOMS = ("policies", "audit", "library", "engine", "measures", "theory")
+TESTS = [f"tests/{room}" for room in ROOMS]
 MARKS = "not workflow and not slow and not campaign and not slurm and not browser"
 #: A node becomes one of another class.
 OPERATORS = {
@@ -48,42 +55,70 @@ OPERATORS = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
     **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
 }
-SURVIVED, NOT_RUN = "survived", "survived: no test runs it"
+SURVIVED, NOT_RUN, EQUIVALENT = "survived", "survived: no test runs it", "equivalent:"
 #: At most so many tests are run on a mutant, of so many seconds in all.
 MOST, SECONDS = 60, 20.0
+LIST, STATE = HERE / "mutants.csv", ROOT / ".cache" / "mutants.json"
+COLUMNS = ("file", "line", "function", "change", "which", "found_by")
 
 
-class Mutant:
-    """A place in a file that is changed."""
+class Mutant(NamedTuple):
+    """A place in a file, and its change."""
 
-    def __init__(self, file: Path, number: int):
-        self.name = file.relative_to(PACKAGE).as_posix()
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        function, node = list(places(tree))[number]
-        before = ast.unparse(node)
-        if isinstance(node, ast.Constant):
-            node.value += 1
-        elif isinstance(node, ast.Compare):
-            node.ops[0] = OPERATORS[type(node.ops[0])]()
-        else:
-            node.op = OPERATORS[type(node.op)]()
-        self.line, self.change = node.lineno, f"{before} -> {ast.unparse(node)}"
-        self.file = str(file)
-        self.code = next(
-            code
-            for code in codes_in(compile(tree, str(file), "exec"))
-            if (code.co_name, code.co_firstlineno) == (function.name, first_line(function))
-        )
-        self.function = f"{self.name}:{self.code.co_firstlineno}"
+    file: str
+    line: int
+    function: str
+    change: str
+    which: int  # of equal changes of the function
+    place: int  # of all in the file
+    start: int  # the line that the function begins in
+
+    @property
+    def key(self) -> str:
+        """Return what names the mutant, also where other lines of its file change."""
+        return f"{self.file}: {self.function}: {self.change} ({self.which})"
 
     def put_in(self) -> None:
         """Give the loaded function the changed code."""
-        mine = self.file, self.code.co_name, self.code.co_firstlineno
+        file = str(PACKAGE / self.file)
+        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+        _, _, node = list(places(tree))[self.place]
+        vars(node).update(vars(changed(node)))
+        mine = (self.function.rpartition(".")[2], self.start)
+        codes = codes_in(compile(tree, file, "exec"))
+        code = next(one for one in codes if (one.co_name, one.co_firstlineno) == mine)
         functions = [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]
         for one in functions:
             its = one.__code__
-            if (its.co_filename, its.co_name, its.co_firstlineno) == mine:
-                one.__code__ = self.code
+            if (its.co_filename, its.co_name, its.co_firstlineno) == (file, *mine):
+                one.__code__ = code
+
+
+def mutants() -> list[Mutant]:
+    """Return all mutants of the code as it stands."""
+    found = []
+    files = [file for some in SOURCES for file in sorted(PACKAGE.glob(some))]
+    for file in (one for one in files if one.stem not in WITHOUT):
+        name, seen = file.relative_to(PACKAGE).as_posix(), Counter()
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for place, (function, start, node) in enumerate(places(tree)):
+            change = f"{ast.unparse(node)} -> {ast.unparse(changed(node))}"
+            seen[function, change] += 1
+            which = seen[function, change]
+            found.append(Mutant(name, node.lineno, function, change, which, place, start))
+    return found
+
+
+def changed(node: ast.AST) -> ast.AST:
+    """Return a copy of a node with another number, comparison or operator."""
+    other = copy.copy(node)
+    if isinstance(node, ast.Constant):
+        other.value = node.value + 1
+    elif isinstance(node, ast.Compare):
+        other.ops = [OPERATORS[type(node.ops[0])](), *node.ops[1:]]
+    else:
+        other.op = OPERATORS[type(node.op)]()
+    return other
 
 
 def first_line(function: ast.FunctionDef) -> int:
@@ -91,16 +126,16 @@ def first_line(function: ast.FunctionDef) -> int:
     return min(one.lineno for one in (function, *function.decorator_list))
 
 
-def places(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, ast.AST]]:
-    """Yield the nodes that can be changed, with the outermost functions they are in."""
-    blocks = [tree, *(one for one in tree.body if isinstance(one, ast.ClassDef))]
-    for function in (one for block in blocks for one in block.body):
-        if isinstance(function, ast.FunctionDef):
+def places(tree: ast.Module) -> Iterator[tuple[str, int, ast.AST]]:
+    """Yield the nodes that can be changed, with the name and first line of their functions."""
+    classes = [one for one in tree.body if isinstance(one, ast.ClassDef)]
+    for block, prefix in ((tree, ""), *((one, f"{one.name}.") for one in classes)):
+        for function in (one for one in block.body if isinstance(one, ast.FunctionDef)):
             for node in (one for line in function.body for one in ast.walk(line)):
                 operator = getattr(node, "op", None) or getattr(node, "ops", [None])[0]
                 is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
                 if type(operator) in OPERATORS or is_number:
-                    yield function, node
+                    yield f"{prefix}{function.name}", first_line(function), node
 
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -158,27 +193,43 @@ def tested(words: list[str], plugin: object) -> int:
     return pytest.main([*usual, *words], plugins=[plugin])
 
 
-def in_a_process(work: Callable[[], str], seconds: float = 0) -> str | None:
-    """Return what a forked process answers; None for one that dies, as after so many seconds."""
-    with tempfile.NamedTemporaryFile("r+", encoding="utf-8") as answer:
-        if not (child := os.fork()):
-            quiet = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(quiet, 1)
-            os.dup2(quiet, 2)
-            if seconds:
-                limit = int(time.process_time() + seconds) + 1
-                resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-                signal.alarm(20 * limit)  # one that sleeps
-            Path(answer.name).write_text(work(), encoding="utf-8")
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        return answer.read() if status == 0 else None
+def in_processes(
+    jobs: Iterable[tuple[str, Callable[[], str], float]], cores: int
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the names of jobs with their answers; None if a job dies, as after so many seconds."""
+    running = {}
+    for name, work, seconds in jobs:
+        if len(running) == cores:
+            yield ended(running)
+        answer = tempfile.NamedTemporaryFile("r+", encoding="utf-8")  # noqa: SIM115
+        if child := os.fork():
+            running[child] = name, answer
+            continue
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        if seconds:
+            limit = int(time.process_time() + seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            signal.alarm(20 * limit)  # one that sleeps
+        Path(answer.name).write_text(work(), encoding="utf-8")
+        os._exit(0)
+    while running:
+        yield ended(running)
 
 
-def watched() -> str:
-    """Return what all tests run, as JSON."""
+def ended(running: dict[int, tuple]) -> tuple[str, str | None]:
+    """Wait for a process to end; return its name and answer."""
+    child, status = os.wait()
+    name, answer = running.pop(child)
+    with answer:
+        return name, answer.read() if status == 0 else None
+
+
+def watched(room: str) -> str:
+    """Return what the tests of a room run, as JSON."""
     watch = Watch()
-    tested(TESTS, watch)
+    tested([room], watch)
     return json.dumps(watch.tests)
 
 
@@ -186,57 +237,113 @@ def judged(mutant: Mutant, tests: list[str]) -> str:
     """Return the test that finds a mutant, or that it survives."""
     mutant.put_in()
     first = FirstFailure()
-    ended = tested(["-x", *tests], first)
-    return first.name or (SURVIVED if ended == pytest.ExitCode.OK else f"pytest: {ended!r}")
+    code = tested(["-x", *tests], first)
+    return first.name or (SURVIVED if code == pytest.ExitCode.OK else f"pytest: {code!r}")
+
+
+def quick_tests(tests: dict[str, tuple[float, list[str]]]) -> dict[str, list[tuple[float, str]]]:
+    """Return the tests of each function: the quickest case of every test, then second cases."""
+    running, cases = defaultdict(list), Counter()
+    for name, (seconds, functions) in sorted(tests.items(), key=lambda one: one[1][0]):
+        test = name.partition("[")[0]
+        for function in functions:
+            cases[function, test] += 1
+            running[function].append((cases[function, test], seconds, name))
+    return {function: [one[1:] for one in sorted(own)] for function, own in running.items()}
+
+
+def jobs_of(chosen: list[Mutant], tests: dict) -> Iterator[tuple[str, Callable[[], str], float]]:
+    """Yield the work on each mutant."""
+    running = quick_tests(tests)
+    for mutant in chosen:
+        names, total = [], 0.0
+        for seconds, name in running.get(f"{mutant.file}:{mutant.start}", [])[:MOST]:
+            if not names or total + seconds < SECONDS:
+                names.append(name)
+                total += seconds
+        work = partial(judged, mutant, names) if names else lambda: NOT_RUN
+        yield mutant.key, work, 10 + 3 * total
+
+
+def earlier() -> dict:
+    """Return what an earlier command found for the same code and tests."""
+    digest = hashlib.blake2b()
+    for file in sorted((*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py"))):
+        digest.update(file.read_bytes())
+    state = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
+    empty = {"code": digest.hexdigest(), "tests": {}, "found": {}}
+    return state if state.get("code") == empty["code"] else empty
+
+
+def keep(state: dict) -> None:
+    """Write what was found so far."""
+    STATE.parent.mkdir(exist_ok=True)
+    new = STATE.with_suffix(".new")
+    new.write_text(json.dumps(state), encoding="utf-8")
+    new.replace(STATE)
+
+
+def listed() -> dict[str, str]:
+    """Return what found the mutants of the list, or the reason why nothing can."""
+    with LIST.open(encoding="utf-8", newline="") as lines:
+        rows = [row | {"place": 0, "start": 0} for row in csv.DictReader(lines)]
+    found_by = [row.pop("found_by") for row in rows]
+    return {Mutant(**row).key: found for row, found in zip(rows, found_by, strict=True)}
 
 
 @click.command(help=__doc__.partition("\n")[0])
 @click.option("--number", default=200, show_default=True, type=click.IntRange(1))
 @click.option("--seed", default=1, show_default=True)
-@click.option("--only", default="", help="Only files with this in their names.")
-def main(number: int, seed: int, only: str) -> None:
+@click.option("--survivors", is_flag=True, help="Judge only those that no test found.")
+@click.option("--only", default="", help="Judge only files with this in their names.")
+@click.option("--cores", default=2, show_default=True, type=click.IntRange(1))
+def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None:
     """Draw the mutants, and write what finds each."""
     os.chdir(ROOT)
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
-    files = [file for some in SOURCES for file in sorted(PACKAGE.glob(some))]
-    known = [
-        (file, place)
-        for file in files
-        if file.stem not in WITHOUT and only in file.name
-        for place, _ in enumerate(places(ast.parse(file.read_text(encoding="utf-8"))))
-    ]
-    drawn = random.Random(seed).sample(known, min(number, len(known)))
+    before, state = listed(), earlier()
+
+    def order(one: Mutant) -> tuple[bool, bytes]:
+        return one.key not in before, hashlib.blake2b(f"{seed} {one.key}".encode()).digest()
+
+    drawn = sorted(mutants(), key=order)[:number]
+    chosen = [one for one in drawn if only in one.file and one.key not in state["found"]]
+    if survivors:
+        chosen = [one for one in chosen if before.get(one.key, "").startswith(SURVIVED)]
     with contextlib.redirect_stdout(io.StringIO()):
         tested(["--collect-only", *TESTS], object())  # all modules are loaded here, and once
-    tests = json.loads(in_a_process(watched) or "{}")
-    running = defaultdict(list)
-    for name, (seconds, functions) in tests.items():
-        for function in functions:
-            running[function].append((seconds, name))
-    rows = []
-    for mutant in (Mutant(*one) for one in drawn):
-        chosen, total = [], 0.0
-        for seconds, name in sorted(running[mutant.function])[:MOST]:
-            if not chosen or total + seconds < SECONDS:
-                chosen.append(name)
-                total += seconds
-        found = NOT_RUN
-        if chosen:
-            answer = in_a_process(lambda one=mutant, by=chosen: judged(one, by), 10 + 3 * total)
-            found = "it never ends" if answer is None else answer
-        rows.append((mutant.name, mutant.line, mutant.change, found))
-        write(rows)
-    survivors = [row for row in rows if row[-1] in (SURVIVED, NOT_RUN)]
-    for file, count in sorted(Counter(row[0] for row in rows).items()):
-        click.echo(f"{file}: {count - [row[0] for row in survivors].count(file)} of {count}")
-    click.echo(f"{len(rows) - len(survivors)} of {len(rows)} found, seed {seed}")
+    rooms = [(one, partial(watched, one), 0) for one in TESTS if one not in state["tests"]]
+    for room, answer in in_processes(rooms, cores):
+        if answer is None:
+            raise click.ClickException(f"the tests of {room} did not end")
+        state["tests"][room] = json.loads(answer)
+        keep(state)
+    tests = {name: its for room in TESTS for name, its in state["tests"][room].items()}
+    for key, answer in in_processes(jobs_of(chosen, tests), cores):
+        state["found"][key] = "it never ends" if answer is None else answer
+        keep(state)
+    write(drawn, before, state["found"])
 
 
-def write(rows: list[tuple[str, int, str, str]]) -> None:
-    """Write what was found so far."""
-    with (HERE / "mutants.csv").open("w", encoding="utf-8", newline="") as out:
-        table = csv.writer(out, lineterminator="\n")
-        table.writerows([("file", "line", "change", "found_by"), *sorted(rows)])
+def write(drawn: list[Mutant], before: dict[str, str], found: dict[str, str]) -> None:
+    """Write the list: what was found now or before, and reasons that no test contradicts."""
+    for key, reason in before.items():
+        if key not in found or (SURVIVED in found[key] and reason.startswith(EQUIVALENT)):
+            found[key] = reason
+    known = [one for one in drawn if one.key in found]
+    rows = sorted((*one[: COLUMNS.index("found_by")], found[one.key]) for one in known)
+    with LIST.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([COLUMNS, *rows])
+    report("listed before", [found[one.key] for one in known if one.key in before])
+    report("new", [found[one.key] for one in known if one.key not in before])
+
+
+def report(name: str, found: list[str]) -> None:
+    """Print how many of some mutants were found, of those that are not equivalent."""
+    possible = [one for one in found if not one.startswith(EQUIVALENT)]
+    survived = sum(one.startswith(SURVIVED) for one in possible)
+    same = len(found) - len(possible)
+    click.echo(f"{name}: {len(possible) - survived} of {len(possible)} found; {same} equivalent")
 
 
 if __name__ == "__main__":
