@@ -5,7 +5,7 @@ from pathlib import Path
 
 from click import Choice, argument, echo, option
 
-from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command, echo_all
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command
 from fairbandits.data.whole import named
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
@@ -54,15 +54,14 @@ def site(notebooks, figures, out, results):
         build(list(notebooks), figures, out, results)
 
 
-@command("numbers", "numbers --check")
+@command("numbers")
 @CONFIGS
 @RESULTS
-@option("--check", is_flag=True, help="Only list the numbers that differ.")
-def numbers(configs, results, check):
+def numbers(configs, results):
     """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
     from fairbandits.report.numbers import renew
 
-    echo_all(renew(load_config(configs), results, checkout(), check=check))
+    echo(renew(load_config(configs), results, checkout()))
 
 
 @command("export --format csv", "export --format codemeta --out .")

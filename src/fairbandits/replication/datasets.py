@@ -137,6 +137,14 @@ def refuse_stale(footer: dict[str, Any], file: Path) -> None:
             raise StoreError(f"{file} is stale: {reason}; `fairbandits replicate` makes it anew")
 
 
+def expect_drawn(drawn: Mapping[str, Any], now: Mapping[str, Any], file: Path) -> None:
+    """Raise StoreError if a figure's table was drawn from a dataset of other seed or code."""
+    for key in ("seed", "code"):
+        if drawn[key] != now[key]:
+            had = f"{drawn['experiment']} had {key} {drawn[key]} when it was drawn"
+            raise StoreError(f"{file} is stale: {had}, now {now[key]}")
+
+
 def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path) -> None:
     """Raise StoreError unless a dataset is of this experiment, at any scale, and fresh."""
     facts = experiment.facts()

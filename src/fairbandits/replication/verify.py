@@ -20,7 +20,7 @@ from fairbandits.data.store import (
     replicate_hashes,
 )
 from fairbandits.replication.code import code_of_all
-from fairbandits.replication.datasets import expect, expect_all_rows, load_dataset
+from fairbandits.replication.datasets import expect, expect_all_rows, expect_drawn, load_dataset
 from fairbandits.replication.recorded import blocks_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import LEDGER, Config, Experiment, Run
@@ -179,10 +179,7 @@ def _check_tables(config: Config) -> list[str]:
                 for drawn in footer.get("datasets", ()):
                     one = config.experiment(drawn["paper"], drawn["experiment"])
                     code = code_of_all(run.spec for run in one.runs)
-                    for key, now in {"seed": config.seed_of(one), "code": code}.items():
-                        if (was := drawn[key]) != now:
-                            words = f"{one.name} had {key} {was} when it was drawn, now {now}"
-                            raise StoreError(f"{file} is stale: {words}")
+                    expect_drawn(drawn, {"seed": config.seed_of(one), "code": code}, file)
         except StoreError as error:
             problems.append(str(error))
     return problems

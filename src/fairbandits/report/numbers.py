@@ -171,17 +171,8 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
     return MARK.sub(filled, text)
 
 
-def differing(text: str, numbers: Mapping[str, str], page: str = "README.md") -> list[str]:
-    written(text, numbers, page)
-    return [
-        f"{name}: {page} has {value!r}, it is {numbers[name]!r}"
-        for name, value in MARK.findall(text)
-        if value != numbers[name]
-    ]
-
-
-def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> list[str]:
-    """Write the pages' numbers and their table; with `check`, only return which numbers differ."""
+def renew(config: Config, results: Path | None, root: Path) -> str:
+    """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
     results = results or root / config.results
     table = root / config.folders["audit"] / TABLE
     ledgers = load_ledgers(config, root)
@@ -195,28 +186,19 @@ def renew(config: Config, results: Path | None, root: Path, *, check: bool) -> l
     numbers += [one for paper in papers for one in numbers_of(paper, results, found, root)]
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
-    marked = sum(len(MARK.findall(text)) for text in pages.values())
-    wanted = pages | {"README.md": findings.written(pages["README.md"], notable)}
-    files = {page: written(text, texts, page) for page, text in wanted.items()}
-    files[edition.PAGE] = edition.page(ledgers, table.parent)
-    if check:
-        others = [line for page, text in pages.items() for line in differing(text, texts, page)]
-        if not others and files["README.md"] != pages["README.md"]:
-            others = [f"README.md: its findings are not those of {findings.FILE}"]
-        if files[edition.PAGE] != (root / edition.PAGE).read_text(encoding="utf-8"):
-            others.append(f"{edition.PAGE}: it is not what the ledgers and verdicts make")
-        return others or [f"all {marked} numbers are as they are"]
+    pages["README.md"] = findings.written(pages["README.md"], notable)
+    pages = {page: written(text, texts, page) for page, text in pages.items()}
+    pages[edition.PAGE] = edition.page(ledgers, table.parent)
     write_text(table, csv_of(numbers))
-    for page, text in files.items():
+    for page, text in pages.items():
         write_text(root / page, text)
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
     drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
-    return [
-        f"{len(numbers)} numbers in {table.name}, {marked} in {' and '.join(PAGES)}, "
-        f"{OVERVIEW} in {config.folders['figures']}"
-    ]
+    marked = sum(len(MARK.findall(text)) for text in pages.values())
+    where = f"{marked} in {' and '.join(PAGES)}, {OVERVIEW} in {config.folders['figures']}"
+    return f"{len(numbers)} numbers in {table.name}, {where}"
 
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +15,7 @@ import pandas as pd
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import number, significant
-from fairbandits.replication.datasets import expect, expect_experiment, shrunk
+from fairbandits.replication.datasets import expect, expect_drawn, expect_experiment, shrunk
 from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
@@ -132,13 +131,8 @@ def open_paper(
         for name in paper.drawn:
             footer = read_footer(file := paper.file(name))
             expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-            for drawn, key in product(footer["datasets"], ("seed", "code")):
-                now = paper.footers[drawn["experiment"]][key]
-                if drawn[key] != now:
-                    raise StoreError(
-                        f"{file} is stale: {drawn['experiment']} had {key} {drawn[key]} when it "
-                        f"was drawn, now {now}"
-                    )
+            for one in footer["datasets"]:
+                expect_drawn(one, paper.footers[one["experiment"]], file)
     except StoreError as error:
         raise NotReady.of(error, "`make replicate` makes everything anew") from None
     return paper
