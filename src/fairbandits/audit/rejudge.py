@@ -14,6 +14,7 @@ from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows, csv_text, write_t
 from fairbandits.settings.canonical import digest_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.deciding import deciding
+from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ROOT
 
 TABLE = ROOT / "audit" / "agreement.csv"
@@ -41,9 +42,7 @@ class Again(NamedTuple):
 def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     """Return the settings that draw all data of a paper anew, in a folder of its own."""
     folder = f"{results}/rejudge/{paper}/{digest_of(salt)}"
-    folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
-    folders |= {"results": folder, "benchmarks": f"{folder}/logs/benchmarks"}
-    return {"salt": salt, "papers": [paper], "pathvars": folders}
+    return {"salt": salt, "papers": [paper], "pathvars": folders_in(folder)}
 
 
 def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:

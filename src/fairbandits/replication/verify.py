@@ -12,13 +12,7 @@ import pyarrow as pa
 
 from fairbandits.data import store
 from fairbandits.data.provenance import figure_code, replay_code
-from fairbandits.data.store import (
-    StoreError,
-    content_of_run,
-    read_footer,
-    read_table,
-    replicate_hashes,
-)
+from fairbandits.data.store import StoreError, content_of_run, replicate_hashes
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import expect, expect_all_rows, expect_drawn, load_dataset
 from fairbandits.replication.recorded import blocks_of
@@ -173,9 +167,9 @@ def _check_tables(config: Config) -> list[str]:
             continue
         try:
             with _named(file):
-                footer = read_footer(file)
+                footer = store.read_footer(file)
                 expect(footer, facts, file)
-                read_table(file)
+                store.read_table(file)
                 for drawn in footer.get("datasets", ()):
                     one = config.experiment(drawn["paper"], drawn["experiment"])
                     code = code_of_all(run.spec for run in one.runs)

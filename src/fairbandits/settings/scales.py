@@ -59,6 +59,12 @@ class Folders(Model):
     benchmarks: m.Words  # time and memory of the jobs
 
 
+def folders_in(folder: str) -> dict[str, str]:
+    """Return the folders of a run that has one for all that it writes."""
+    folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
+    return folders | {"results": folder, "benchmarks": f"{folder}/logs/benchmarks"}
+
+
 class Settings(Model):
     """What config/*.yaml say together."""
 

@@ -86,10 +86,6 @@ class RunSpec:
         return ranges_of(self.drawn_means, self.groups)
 
 
-def _default(one: Any) -> Any:
-    return one.default if one.default_factory is MISSING else one.default_factory()
-
-
 def listed(value: Any) -> Any:
     """Return a tuple as a list, as JSON has it, and anything else unchanged."""
     return list(value) if isinstance(value, tuple) else value

@@ -10,6 +10,7 @@ import yaml
 
 from fairbandits.data.whole import replacing
 from fairbandits.policies import POLICIES
+from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ConfigError, meant, parse_yaml, read_yaml
 
 #: The configuration file in a variant's folder.
@@ -138,11 +139,9 @@ def settings_of_variant(
         if name in given:
             raise ConfigError(f"--set has {name} twice; give it once")
         given[name] = parse_yaml(text, f"--set {name}")
-    folders = {name: f"{folder}/{name}" for name in ("figures", "audit", "logs")}
-    folders |= {"results": folder, "benchmarks": f"{folder}/logs/benchmarks"}
     optional = {"changes": given, "replicates": replicates}
     wanted = {key: value for key, value in optional.items() if value}
-    return {"scale": "variant", **wanted, "pathvars": folders}
+    return {"scale": "variant", **wanted, "pathvars": folders_in(folder)}
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:

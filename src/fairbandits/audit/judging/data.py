@@ -3,9 +3,11 @@
 import shutil
 import sys
 import tempfile
-import time
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+
+from click import progressbar
 
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Evidence
@@ -13,7 +15,7 @@ from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.own_code import line_of, place_of
-from fairbandits.library.running import _say, _shared
+from fairbandits.library.running import _shared
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import write_chunk
@@ -48,15 +50,12 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     left = [one for one in parts if not _is_there(results, seed, *one)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
     played = map(play, left) if alone else _shared(play, left, cores)
-    begin, done, total = time.monotonic(), 0, sum(len(range_of(chunk)) for _, chunk in left)
-    try:
-        for replicates in played:
-            done += replicates
-            if progress:
-                _say("simulating", done, total, time.monotonic() - begin)
-    finally:
-        if progress and done:
-            print(file=sys.stderr)
+    shown = nullcontext(played)
+    if progress and left:
+        shown = progressbar(played, len(left), "simulating", file=sys.stderr)
+    with shown as files:
+        for _ in files:
+            pass
     for one in lacking:
         chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
         collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
@@ -72,8 +71,8 @@ def _is_there(results: Path, seed: int, run: Run, chunk: str) -> bool:
     return True
 
 
-def _play(seed: int, results: Path, task: tuple[Run, str]) -> int:
-    """Simulate and write some replicates, and return how many; a policy's error has its place."""
+def _play(seed: int, results: Path, task: tuple[Run, str]) -> None:
+    """Simulate and write some replicates; a policy's error has its place."""
     run, chunk = task
     spec, replicates = run.spec, range_of(chunk)
     rounds = spec.total_rounds * run.replicates
@@ -89,4 +88,3 @@ def _play(seed: int, results: Path, task: tuple[Run, str]) -> int:
             f"policy {policy} on instance {instance}, {where}: "
             f"{type(error).__name__}: {error}{line_of(error)}"
         ) from None
-    return len(replicates)
