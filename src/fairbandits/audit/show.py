@@ -86,8 +86,8 @@ def explanation(
         more = f" ({len(others)} more of {place.parent} come with it)" if others else ""
         facts.append(("data", f"fairbandits replicate {place}{more}"))
     facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
-    sections = words.sections(claim, ledgers, rows, findings)
-    return words.as_text([*sections, words.Section("", facts)], width)
+    parts = [*words.sections(claim, ledgers, rows, findings, width)]
+    return "\n\n".join(filter(None, [*parts, words.section(width, "", facts)]))
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
 
 import yaml
 
@@ -195,50 +195,54 @@ def replicates_that_decide(row: Row) -> str:
     return f"about {more} would decide it, if the estimate is the true value"
 
 
-class Section(NamedTuple):
-    """A part of a text: facts, without those that are empty, a table with its header, and YAML."""
-
-    title: str
-    facts: Sequence[tuple[str, str]] = ()
-    table: Sequence[Sequence[str]] = ()
-    record: str = ""
+def section(
+    width: int,
+    title: str,
+    facts: Iterable[tuple[str, str]] = (),
+    table: Sequence[Sequence[str]] = (),
+) -> str:
+    """Return a part of a text: facts, without those that are empty, and a table with its header."""
+    lines = [title] if title else []
+    lines += [_fact(name, text, width) for name, text in facts if text]
+    return "\n".join([*lines, *aligned(table)])
 
 
 def sections(
-    claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None
-) -> Iterator[Section]:
+    claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None, width: int
+) -> Iterator[str]:
     """Yield all about one claim from its verdicts, headline first, and all findings, if there."""
     ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
     own = [one for one in findings or () if one["claim"] == tested.id]
-    yield _head(claim)
+    part = partial(section, width)
+    yield part(*_head(claim))
     for row in rows:
         under = f" under {row['reading']}" if row["reading"] else ""
         readings = readings_in_words(rows) if row is rows[0] and len(rows) > 1 else ""
         facts = [("readings", readings), *_verdict(row, claim, ledgers)]
-        yield Section(f"verdict: {row['verdict']}{under}", facts)
+        yield part(f"verdict: {row['verdict']}{under}", facts)
         if row is rows[0] and (sentences := qualifying(tested, own)):
-            yield Section("what qualifies it:", [("", sentence) for sentence in sentences])
+            yield part("what qualifies it:", [("", sentence) for sentence in sentences])
     if again := came_again(tested, ledgers[tested.paper]):
-        yield Section("", [("judged again on other data", again)])
+        yield part("", [("judged again on other data", again)])
     if not claim.tests:
         return
-    yield Section("the record as it is judged:", record=record(claim, ledger))
+    yield f"the record as it is judged:\n{textwrap.indent(record(claim, ledger), '    ')}"
     for test in claim.tests:
         role = "" if test.decides else ", qualifies only"
         head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
         of_test = [one for one in own if one["test"] == test.name]
         table = questions(of_test, STATISTICS[test.procedure]) if of_test else ()
-        yield Section(head + role, [("of what", str(quantity(test, ledger)))], table)
+        yield part(head + role, [("of what", str(quantity(test, ledger)))], table)
     if ledger.families[claim.family].correction == "holm":
-        yield Section(HOLM)
+        yield HOLM
     said = {tag for row in rows for tag in row["tags"]}
     if more := dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said):
-        yield Section("of these:", [(tag, TAGS[tag]) for tag in more])
+        yield part("of these:", [(tag, TAGS[tag]) for tag in more])
     if findings is None:
-        yield Section("What each question found is at hand once `fairbandits replicate audit` ran.")
+        yield "What each question found is at hand once `fairbandits replicate audit` ran."
 
 
-def _head(claim: Claim) -> Section:
+def _head(claim: Claim) -> tuple[str, list[tuple[str, str]]]:
     roles = [name for name in ("primary", "exploratory") if getattr(claim, name)]
     roles += [claim.about] * (claim.about != "text")
     facts = [
@@ -252,7 +256,7 @@ def _head(claim: Claim) -> Section:
         ("counts", left_out(claim) and f"in no total: {left_out(claim)}"),
         ("same as", claim.alias_of),
     ]
-    return Section(f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})", facts)
+    return f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})", facts
 
 
 def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
@@ -284,10 +288,9 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     yield "by", ", ".join(claim.judged_by)
 
 
-def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[list[str]]:
+def questions(found: Sequence[Row], statistic: str) -> list[list[str]]:
     """Return a table with a line per question, without empty columns."""
     columns = {
-        "": names,
         **{name: [one[name] for one in found] for name in ("reading", "each", "verdict", "grade")},
         "of the control": [one["control"] for one in found],
         statistic: [significant(one["statistic"]) for one in found],
@@ -300,17 +303,6 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
     }
     kept = {title: cells for title, cells in columns.items() if any(cells)}
     return [list(kept), *map(list, zip(*kept.values(), strict=True))]
-
-
-def as_text(parts: Iterable[Section], width: int) -> str:
-    texts = []
-    for part in parts:
-        lines = [part.title] if part.title else []
-        lines += [_fact(name, text, width) for name, text in part.facts if text]
-        lines += aligned(part.table)
-        lines += textwrap.indent(part.record, "    ").splitlines()
-        texts.append("\n".join(lines))
-    return "\n\n".join(filter(None, texts))
 
 
 def _fact(name: str, text: str, width: int) -> str:

@@ -18,7 +18,7 @@ from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, widt
 from fairbandits.audit.show import listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import as_text, sections
+from fairbandits.audit.words import sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
@@ -219,7 +219,7 @@ def _report(
     ]
     for claim in rules.ledger.claims.values():
         of_claim = [row for row in rows if row["claim"] == claim.id]
-        found = as_text(sections(claim, {OWN: rules.ledger}, of_claim, findings), WIDTH)
+        found = "\n\n".join(sections(claim, {OWN: rules.ledger}, of_claim, findings, WIDTH))
         parts.append(f"## {claim.id}\n\n```text\n{found}\n```")
         parts += _exact_instead(claim, findings)
     parts += ["## What was run", f"With {versions}, commit {git_commit()}:"]
