@@ -165,14 +165,10 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv", "findings.csv"):
         assert (smoke / "audit" / name).is_file()
     (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
-    assert claims.endswith("; results/smoke/audit/verdicts.csv")
-    # without the grades, which stand in brackets
-    counted, _, others = re.sub(r" \([^)]*\)", "", claims).partition("; left out: ")
-    total, printed, *counts = map(int, re.findall(r"(\d+) ", counted))
-    left_out = map(int, re.findall(r"(\d+) ", others))
-    assert sum(counts) == total > printed
     ledgers = ROOT.glob("papers/*/claims.yaml")
-    assert total + sum(left_out) == sum(len(read_yaml(file)["claims"]) for file in ledgers)
+    count = sum(len(read_yaml(file)["claims"]) for file in ledgers)
+    assert claims.startswith(f"Audit: {count} claims were judged; no verdict counts here; ")
+    assert claims.endswith("; results/smoke/audit/verdicts.csv")
     assert "Its numbers and figures say nothing about the paper" in output
     assert "results/smoke/site/index.html" in output
     assert (smoke / "site" / "index.html").is_file()

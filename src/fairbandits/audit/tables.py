@@ -23,7 +23,10 @@ OF_CLAIM = ("place", "statement", "kind", "primary", "about", "exploratory", "fi
 VERDICTS_TABLE, FINDINGS_TABLE = "verdicts.csv", "findings.csv"
 #: Columns of the committed tables; `what` names the statistic.
 COMMITTED = {
-    "verdicts": ("id", "reading", "verdict", "grade", "tags", *NUMBERS, "rule", *ORIGIN),
+    "verdicts": (
+        *("id", "reading", "verdict", "grade", "tags", "test", "each"),
+        *(*NUMBERS, "against", "rule", *ORIGIN),
+    ),
     "findings": (
         *("claim", "test", "reading", "each", "decides", "verdict", "grade", "control", "tags"),
         *("what", *NUMBERS, "against", "tightness", "rule", "rules"),
@@ -165,15 +168,15 @@ def completed(lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers) -
         rule, _, version = row["rule"].partition(" ")
         row |= {"paper": claim.paper, "message": "", "rule": rule}
         row["rule_version"] = int(version) if version else None
+        row["reference"] = next(iter(row["against"].values()), None)
         if kind == "verdicts":
             row |= {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
-            row |= {"headline": claim.id != before, "reference": None}
+            row["headline"] = claim.id != before
             before = claim.id
         elif test := ledgers[claim.paper].test(claim.id, row["test"]):
             tightness = row.pop("tightness")
             row |= {"procedure": test.procedure, "settings": dict(test.settings), "data": []}
             row["also"] = {} if tightness is None else {"tightness": tightness}
-            row["reference"] = next(iter(row["against"].values()), None)
         else:
             continue
         yield row

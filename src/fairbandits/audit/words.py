@@ -232,7 +232,11 @@ def sections(
         head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
         of_test = [one for one in own if one["test"] == test.name]
         table = questions(of_test, STATISTICS[test.procedure]) if of_test else ()
-        yield part(head + role, [("of what", str(quantity(test, ledger)))], table)
+        yield part(
+            head + role,
+            [("of what", str(quantity(test, ledger, next(iter(of_test), None))))],
+            table,
+        )
     if ledger.families[claim.family].correction == "holm":
         yield HOLM
     said = {tag for row in rows for tag in row["tags"]}

@@ -173,14 +173,16 @@ class Plan:
         return "\n".join(lines)
 
     def _verdict_lines(self) -> list[str]:
-        """Return how many of the claims that count have which verdict, and what is left out."""
+        """Return how many of the claims that count have which verdict, at the published scale."""
         table = Path(self.config.folders.get("audit", "")) / "verdicts.csv"
         judged = self.config.results / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
+        claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
+        if self.config.scale_name in SCALES:
+            return [f"Audit: {len(claims)} claims were judged; no verdict counts here; {table}"]
         heads = {row["id"]: row for row in reversed(csv_rows(table))}  # a claim's first row counts
         none = {"verdict": "", "grade": ""}
-        claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
         said = totals(heads.get(one.id, none) | standing(one) for one in claims)
         return [f"Audit: {said}; {table}"]
 
