@@ -75,3 +75,5 @@ def test_what_is_judged_against_is_a_number_for_each_rule():
                 against = judged_against(test.procedure, test.settings, finding)
                 assert against, (claim.id, test.name)
                 assert all(isinstance(value, float) for value in against.values())
+                known = {"zero": 0.0, "equal": 1.0 if test.settings.get("ratio") else 0.0}
+                assert all(against[name] == known[name] for name in known.keys() & against)
