@@ -618,6 +618,8 @@ def test_a_number_is_a_curve_of_one_point(rng):
     pool = np.append(sample, 12)
     inside = np.abs(sample - pool.mean()).max() / pool.std()
     assert judge("curve", sample, 12).high == pytest.approx(inside)
+    last = sample[np.abs(sample - 10).argmax()]  # which deviates as much, but for rounding
+    assert judge("curve", sample, last).p == pytest.approx(2 / 121)
     assert judge("curve", [3.0] * 99, 3.0).verdict == REPRODUCED
     assert judge("curve", [3.0] * 99, 3.1).verdict == NOT_REPRODUCED
     assert judge("curve", [3.0] * 98, 3.1).tags == ("UNDERPOWERED",)
