@@ -8,7 +8,7 @@ import yaml
 
 import small
 from fairbandits.audit import words
-from fairbandits.audit.finding import TAGS
+from fairbandits.audit.finding import INCONCLUSIVE, TAGS
 from fairbandits.numerals import number, significant
 from fairbandits.report import audit, claims
 from fairbandits.report.claims import symbols
@@ -89,6 +89,10 @@ def test_a_statement_can_be_read_alone(found, paper):
         used = {one for one in symbols(claim.statement) if len(one) < 9} - common
         missing = {one for one in used - known if claim.kind != "inconsistency"}
         assert not missing, (claim.id, missing)
+
+
+def test_a_row_without_data_says_why():
+    assert claims.because({"verdict": INCONCLUSIVE, "n": 0}) == words.UNMET
 
 
 def test_formulas_are_of_claims(tmp_path):

@@ -307,7 +307,7 @@ class Cases:
     def _rounds(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         found = parse(self.test.rounds).evaluate(self.scope(self.limited(cell), **known))
         recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
-        return [{"round": t} for t in dict.fromkeys(recorded.ravel().tolist())]
+        return [{"round": t} for t in sorted({*recorded.ravel().tolist()})]
 
     def _arms(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         scope = self.scope(cell, **known)

@@ -30,7 +30,9 @@ from fairbandits.settings.schemas import ConfigError
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
 #: Finding on a question without data: nothing meets the condition of the claim.
-UNMET = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",))
+UNMET = Finding(
+    *(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",)), also={"largest inside": np.inf}
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Callable) -> lis
 def _answer(claim: Claim, test: Test, question: Question) -> Answer:
     answer = Answer(claim.id, test.name, question.reading, question.each)
     if not question.data:
-        return replace(answer, finding=UNMET)
+        against = judged_against(test.procedure, test.settings, UNMET)
+        return replace(answer, finding=UNMET, against=against)
     find = partial(PROCEDURES[test.procedure], **test.settings)
     try:
         finding = find(**question.data)

@@ -216,7 +216,9 @@ def criterion(row: Row) -> str:
 
 
 def because(row: Row) -> str:
-    """Return where a row's bounds are, if that alone explains its verdict."""
+    """Return where a row's bounds are, if that alone explains its verdict, or why it has none."""
+    if said := words.unmet(row):
+        return said
     low, high = evidence.claimed(row)
     bounds = row["low"], row["high"]
     if row["procedure"] in ("exact", "curve") or None in bounds or any(map(math.isnan, bounds)):
