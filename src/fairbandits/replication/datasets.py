@@ -1,7 +1,7 @@
 """Join chunks into one dataset per experiment, and check its invariants before anything uses it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -238,18 +238,18 @@ def expect_all_rows(file: Path) -> None:
 def guard_dataset(file: Path) -> None:
     """Check all rows of a dataset as `collect` checked its chunks'; StoreError if one fails."""
     footer = read_footer(file)
-    specs, nothing = specs_of(footer), pq.read_schema(file).empty_table()
+    specs, replicates = specs_of(footer), [0, footer["replicates"] - 1]
     # a filter by run would read all rows for each of them
     blocks = (block for group in row_groups(file) for block in blocks_of(group).items())
-    runs = groupby(chain(blocks, ((name, nothing) for name in specs)), itemgetter(0))
-    for name, parts in runs:
-        if not (spec := specs.pop(name, None)):
-            continue  # of no run, which `expect_all_rows` says, or seen
-        table = pa.concat_tables(rows for _, rows in parts)
-        expect_rows(table, spec, [0, footer["replicates"] - 1], file)
-        complete = (one for one in table.schema if not table[one.name].null_count)
-        numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
-        guard(table.select(numbers), spec, file)
+    for name, parts in groupby(blocks, itemgetter(0)):
+        if spec := specs.pop(name, None):
+            table = pa.concat_tables(rows for _, rows in parts)
+            expect_rows(table, spec, replicates, file)
+            complete = (one for one in table.schema if not table[one.name].null_count)
+            numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
+            guard(table.select(numbers), spec, file)
+    for spec in specs.values():  # of runs without rows
+        expect_rows(pq.read_schema(file).empty_table(), spec, replicates, file)
 
 
 def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
