@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 from fairbandits.cli import serving
+from fairbandits.data.whole import keep_all
 from fairbandits.settings.schemas import ConfigError, read_yaml
 
 min_version("9.27")
@@ -65,6 +66,7 @@ rule report:
 
 onstart:
     write_plans(CONFIG, [*PLAN.simulations, *PLAN.collections])
+    keep_all()  # what the jobs ask for as well
     serving.start()
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from io import BytesIO
@@ -18,6 +18,8 @@ from typing import Any
 
 #: Length of a checksum in bytes.
 SIZE = 16
+#: What writes the cache files that were asked for.
+KEEPING: list[Callable[[], None]] = []
 
 
 @contextmanager
@@ -81,11 +83,20 @@ def kept(file: Path) -> dict[str, Any]:
     before = len(known)
 
     def keep():
+        nonlocal before
         if len(known) > before:
             write_whole(file, json.dumps(known).encode())
+            before = len(known)
 
-    atexit.register(keep)
+    KEEPING.append(keep)
     return known
+
+
+@atexit.register
+def keep_all() -> None:
+    """Keep all additions to cache files now, for other processes that start."""
+    for keep in KEEPING:
+        keep()
 
 
 @cache
