@@ -76,7 +76,8 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     converted = pypandoc.convert_text(
         text, "typst", "markdown+tex_math_dollars", extra_args=options
     )
-    source.write_text(converted, encoding="utf-8")
+    unprimed = re.sub(r"(?<=\d)'s\b", r"\\u{2019}s", converted)  # Typst takes it for a prime
+    source.write_text(unprimed, encoding="utf-8")
     typst.compile(source, output=part, root=root)
     part.replace(out)
     source.unlink()
