@@ -49,7 +49,7 @@ ERRORS = [
     (lambda: fb.BFUCB((2, 1), (0.1, 0.1)).start(4, 9), ["groups", "sum", "(4)", "2+1"]),
     (lambda: fb.BFUCB((1, 1), (0, 0), delta=1), ["delta", "between 0 and 1", "got 1"]),
     (lambda: fb.BFUCB((1, 1), (0, 0), version="code"), ["version", "paper, released", "'code'"]),
-    (lambda: fb.BFUCB((1, 1), (0, 0), width="x"), ["width", "paper, released, horizon", "'x'"]),
+    (lambda: fb.BFUCB((1, 1), (0, 0), width="x"), ["width", "paper, released", "'x'"]),
     (lambda: fb.BFUCB((1, 1), (0, 0), box="x"), ["box", "upper, exact", "'x'"]),
     (lambda: fb.BFUCB((1, 1), (0, 0), merit_parameter=-1), ["merit_parameter", "at least 0", "-1"]),
     (lambda: fb.GroupUCB((1, 1), (0.9, 0.9)), ["quotas", "at most 1", "9/5"]),
