@@ -1,5 +1,6 @@
 # Entry of the workflow: `snakemake --cores 8` runs everything at the published scale.
 from pathlib import Path
+from threading import Timer, enumerate as threads
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -72,3 +73,6 @@ onstart:
 
 onsuccess:
     print(PLAN.closing_lines())
+    # what asks again, a second later, whether more jobs may start
+    for timer in filter(lambda one: isinstance(one, Timer), threads()):
+        timer.cancel()
