@@ -28,6 +28,7 @@ OPERATORS: dict[type, str] = {
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 BY = " divided by "
+FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
 #: How tightly operators bind, from 0; a sum is below 3, and what is not among them is above.
@@ -273,9 +274,13 @@ class _Words:
         match name, arguments:
             case "abs", [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
                 return f"difference between {self._inside(left)} and {self._inside(right)}"
-            case "where", [when, what, ast.Constant() | ast.UnaryOp()] if _varies(what):
+            case "where", [when, what, ast.Constant() | ast.UnaryOp()] if not isinstance(
+                what, FIXED
+            ):
                 return f"{self._inside(what)} where {self._node(when)}"
-            case "where", [when, ast.Constant() | ast.UnaryOp(), what] if _varies(what):
+            case "where", [when, ast.Constant() | ast.UnaryOp(), what] if not isinstance(
+                what, FIXED
+            ):
                 return f"{self._inside(what)} except where {self._node(when)}"
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
@@ -324,10 +329,6 @@ def _rounds(tree: ast.expr) -> list[ast.expr]:
 
 def _round(rounds: ast.expr) -> str:
     return "at rounds " if isinstance(rounds, ast.List) else "at round "
-
-
-def _varies(node: ast.expr) -> bool:
-    return not isinstance(node, ast.Constant | ast.UnaryOp)
 
 
 def _named(name: str) -> str:

@@ -246,11 +246,8 @@ def raised(text: str) -> Html:
 
 def linked(text: str, audit: Audit) -> Html:
     """Return typeset prose in which names of claims lead to their pages."""
-
-    def link(found: re.Match[str]) -> str:
-        return link_to_claim(found[0]) if found[0] in audit.headlines else found[0]
-
-    return Html(re.sub(r"[a-z]+(-[\w-]*\w)+", link, markup.typeset(text)))
+    names = rf"(?<![\w-])({'|'.join(audit.headlines)})(?![\w-])"
+    return Html(re.sub(names, lambda found: link_to_claim(found[0]), markup.typeset(text)))
 
 
 def all_of_them(audit: Audit) -> Html:
