@@ -60,6 +60,11 @@ slow, beyond = 4 * sqrt(logs / 10**10), logs / Rational(3, 10) ** 2 - 1
 bound = D * (8 * log(T) / D**2 - Q * T) + constant * T ** Rational(2, 3) * log(T)
 x = positive("x_1 x_2 x_3")
 root, arms = 1 / (1 + u), 1 + v
+# LFG's longest queue M, the weight E on an index from 0 to 1 or to 1 + sqrt(2 L), and quotas that
+# sum to 1 - c: an arm with a queue below M - E is not pulled
+longest, weight, free = positive("M eta c")
+rise = 2 * ((1 - free) * longest - (longest - weight)) + 2  # of the sum of squares in a round
+squares = N**3 + N * ((weight + 1) / free) ** 2 + 2 * weight + 2
 
 PROOFS: dict[str, list[Step]] = {
     # an arm's part of the least loss, A q T or the smaller D q T, from its loss
@@ -103,6 +108,14 @@ PROOFS: dict[str, list[Step]] = {
     ],
     "ties": [tends(1 - 1 / values, 0, values)],
     "observation_1": [equal(margin * Q * T, 4 * Q * T ** Rational(2, 3) * sqrt(2 * L))],
+    "lfg_in_proportion": [
+        # the part of the rise that is not the queues' is at most 2, for three arms
+        at_most(sum(one**2 for one in x[1:]) + (x[1] + x[2] + free) ** 2, 2 * (sum(x) + free) ** 2),
+        at_most(rise, 2 * weight + 2),
+        at_most(rise.subs(longest, (weight + 1) / free + u), 0),
+        tends(sqrt(squares) / T, 0, T),
+        tends(sqrt(squares.subs(weight, weight * (1 + sqrt(2 * log(T))))) / T, 0, T),
+    ],
     "first_term": [
         not_endless(A * (Q * T - 8 * log(T) / G**2) / (8 * sqrt(Q * T * log(T))), T),
     ],
