@@ -34,6 +34,8 @@ INDEX = [
 printed, corrected = 8 * log(T) / D - Q * T, 8 * log(T) / D - D * Q * T
 most = 8 / (D**2 * Q)
 gap, wider = Rational(1, 50), Rational(1, 20)
+# the largest gap of an arm with so many pulls, by Eq. 19, in a round with this logarithm
+allowed = sqrt(L / (2 * pulls))
 # the second time that two of three arms are short together
 apart = share * T / 2
 squared = 8 * 3 * L / (share**2 * T)  # of the least margin
@@ -92,8 +94,12 @@ PROOFS: dict[str, list[Step]] = {
     # with pulls at which the printed term is 0
     "eq13_free": [not_endless(gap * (log(T) / gap**2 - 8 * log(T) / gap), T)],
     "eq18": INDEX,
-    # Hoeffding's exponent for a width that falls by sqrt(2), against the 1 that is printed
-    "eq19": [true(2 * (sqrt(2) - 1) ** 2 >= 1)],
+    # the sample mean falls by more than the largest gap allowed, so that Hoeffding gives 1 / n
+    "eq19": [
+        at_most(allowed, sqrt(2 * L / pulls) - allowed / (1 + u)),
+        equal(sympy.exp(-2 * pulls * allowed**2), sympy.exp(-L)),
+        at_most(1 / (share * T / 2 + u), 2 / (share * T)),
+    ],
     "eq20": [
         *INDEX,
         at_most(8 * L * (1 + u), 8 * L * (1 + u) ** 2),  # n is at least the pulls
