@@ -55,9 +55,9 @@ def sums() -> list[sympy.Expr]:
 # 4 sqrt(2 ln T / T^(2/3)), and an arm's pulls by learning
 margin, learned = 4 * sqrt(2 * L) * T ** -Rational(1, 3), 8 * L / (A + G) ** 2
 above_quota = (A + G) * (N - Q * T) + G * Q * T
-# Eq. 44 with a gap of 0.3, a rate of 0.29, a quota of one pull and 1e10 rounds
-logs = log(10**10)
-slow, beyond = 4 * sqrt(logs / 10**10), logs / Rational(3, 10) ** 2 - 1
+# Eq. 44, in units of sqrt(T ln T): a constant quota, no penalty rate, a gap of 8 sqrt(ln T / T),
+# and thus at least T / 64 pulls
+quota, pulled = Rational(1, 10**4), Rational(1, 64)
 # Eq. 48, and Eq. 49 with the root of tau or 1 - tau_min, at most 1, and of K
 bound = D * (8 * log(T) / D**2 - Q * T) + constant * T ** Rational(2, 3) * log(T)
 x = positive("x_1 x_2 x_3")
@@ -130,11 +130,7 @@ PROOFS: dict[str, list[Step]] = {
         equal((A + G) * N - A * Q * T, above_quota),
         equal(above_quota.subs(N, learned), G * Q * T + (A + G) * (learned - Q * T)),
     ],
-    "eq44": [
-        true(
-            Rational(3, 10) * beyond + Rational(1, 100) <= slow + 4 * sqrt(logs) + slow * beyond,
-        )
-    ],
+    "eq44": [true(8 * pulled <= 4 * quota + 4 * sqrt(quota) + 4 * (pulled - quota))],
     "eq46": [true(sympy.simplify(margin / (4 * sqrt(L)) * T ** Rational(1, 3)) <= 1)],
     "eq48": [not_endless(-bound, T)],
     "eq49": [
