@@ -145,6 +145,11 @@ PROOFS: dict[str, list[Step]] = {
         at_most(sqrt(8), 3),
         at_most(4 * root**2 + 3 * root * arms, 8 * root * arms),
     ],
+    # the printed term and Theorem 6's are 0 from some T on
+    "near_optimal_constant": [
+        tends(printed, -oo, T),
+        tends(log(T) / D - D * Q * T, -oo, T),
+    ],
     "near_optimal_critical": [not_above_0(wider * (L / wider**2 - 8 * L / wider))],
     # the soft penalty is 0 at the quota, the hard one jumps by A
     "soft_threshold": [
