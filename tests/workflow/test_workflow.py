@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fairbandits.data.store import read_table
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import read_yaml
 
@@ -164,6 +165,9 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     assert f"figures {len(figures)} of {len(figures)}, almost done (site, " in output
     for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv", "findings.csv"):
         assert (smoke / "audit" / name).is_file()
+    # two of each random instance, of which `words` in config/smoke.yaml allows ten
+    found = read_table(smoke / "audit" / "findings.parquet").to_pylist()
+    assert [row["n"] for row in found if row["claim"] == "htucb-eq7-lp"] == [20]
     (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
     ledgers = ROOT.glob("papers/*/claims.yaml")
     count = sum(len(read_yaml(file)["claims"]) for file in ledgers)
