@@ -21,6 +21,8 @@ def test_later_processes_remember(writable, tmp_path, monkeypatch):
         (tmp_path / "file").write_text("")
     folder = tmp_path / ("cache" if writable else "file/below")
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(folder))
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     said = [
         subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
         for _ in range(2)
@@ -29,6 +31,7 @@ def test_later_processes_remember(writable, tmp_path, monkeypatch):
     assert [one.stderr.startswith("The cache cannot be used (") for one in said] == [
         not writable
     ] * 2
+    assert not any(temporary.iterdir())
 
 
 def test_merged_mappings_keep_what_is_not_replaced(tmp_path):

@@ -89,10 +89,10 @@ def kept(file: Path) -> dict[str, Any]:
             before = len(known)
 
     KEEPING.append(keep)
+    atexit.register(keep)  # before a temporary folder, which was made first, is removed
     return known
 
 
-@atexit.register
 def keep_all() -> None:
     """Keep all additions to cache files now, for other processes that start."""
     for keep in KEEPING:
