@@ -8,6 +8,7 @@ import random
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import real
@@ -493,6 +494,12 @@ def one_play_more(table):
     return table.set_column(table.column_names.index("plays"), "plays", [plays])
 
 
+def of_no_run(table):
+    names = pa.array(["other"] * 5).dictionary_encode().cast(table["run"].type)
+    rows = table.slice(0, 5).set_column(table.column_names.index("run"), "run", names)
+    return pa.concat_tables([table, rows])
+
+
 DAMAGE = {
     "missing": (lambda file: file.unlink(), "does not exist"),
     "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
@@ -503,6 +510,7 @@ DAMAGE = {
         "other settings than papers/banditq/experiments.yaml",
     ),
     "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
+    "with rows of no run": (changed(table=of_no_run), "rows of other are of no run"),
     "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
 }
 

@@ -242,12 +242,14 @@ def guard_dataset(file: Path) -> None:
     # a filter by run would read all rows for each of them
     blocks = (block for group in row_groups(file) for block in blocks_of(group).items())
     for name, parts in groupby(blocks, itemgetter(0)):
-        if spec := specs.pop(name, None):
-            table = pa.concat_tables(rows for _, rows in parts)
-            expect_rows(table, spec, replicates, file)
-            complete = (one for one in table.schema if not table[one.name].null_count)
-            numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
-            guard(table.select(numbers), spec, file)
+        if name not in specs:
+            where = "are of no run that its footer has, or apart from others of it"
+            raise StoreError(f"{file}: rows of {name} {where}")
+        table, spec = pa.concat_tables(rows for _, rows in parts), specs.pop(name)
+        expect_rows(table, spec, replicates, file)
+        complete = (one for one in table.schema if not table[one.name].null_count)
+        numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
+        guard(table.select(numbers), spec, file)
     for spec in specs.values():  # of runs without rows
         expect_rows(pq.read_schema(file).empty_table(), spec, replicates, file)
 
