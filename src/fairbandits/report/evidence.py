@@ -33,6 +33,8 @@ UNDECIDED = {
 }
 #: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
 NAMED = 30
+#: The number that the name of a case ends with; empty if it ends with none.
+NUMBER = re.compile(r"(-?\d+(\.\d+)?(e[+-]?\d+)?)?$")
 #: The most ticks of an axis.
 TICKS = 5
 #: A range this many times the usual distance from the reference gets a logarithmic scale.
@@ -187,7 +189,7 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
         some = lines.setdefault(", ".join(filter(None, line)), [])
         some.append((words[-1], row, _case(row, axis) if _drawable(row) else None))
         if thin:
-            some.sort(key=lambda one: float((re.findall(r"[\d.]+$", one[1]["each"]) or [0])[0]))
+            some.sort(key=lambda one: float(NUMBER.search(one[1]["each"])[0] or 0))
     return {"groups": groups, "alike": alike}
 
 

@@ -27,7 +27,7 @@ _WORDS = [
 _INDICES = [
     (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
 ]
-#: A power as `in_symbols` writes it: ``T^(3/4)``.
+#: An index for which there is no letter, and a power as `in_symbols` writes it: ``T^(3/4)``.
 _INDEX = re.compile(r"\b([^\W\d_])_(\w)(?![A-Za-z0-9_])")
 _POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
 #: What `plain` writes in letters of any terminal -> its symbol.
