@@ -50,9 +50,10 @@ def test_limits(low, high, said, short):
 
 def test_an_infinite_limit_has_its_reason():
     row = {"low": 0.0, "high": math.inf, "tags": ["LOOSE", "RARE"]}
+    row |= {"verdict": INCONCLUSIVE, "n": 9}
     assert endless(row) == words.ENDLESS["RARE"]
     assert endless(row | {"tags": []}) == words.NO_LIMIT
-    assert endless(row | {"high": 1.0}) == ""
+    assert endless(row | {"high": 1.0}) == endless(row | {"n": 0}) == ""
     assert endless(row | {"low": None, "high": None}) == ""
 
 

@@ -22,8 +22,8 @@ TABLE = ROOT / "audit" / "agreement.csv"
 #: `verdict`, came again, and `found` which one came.
 COLUMNS = ("claim", "salt", "deciding", "verdict", "found", "again")
 
-#: Of a claim that derivations and enumeration decide.
-NOTHING_DRAWN = "No data are drawn, so the verdict does not depend on a seed."
+#: Of a claim that derivations and enumeration decide, or numbers drawn with seeds of its record.
+NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."
 
 
 class Again(NamedTuple):

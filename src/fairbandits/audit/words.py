@@ -64,7 +64,7 @@ def interval(row: Row) -> str:
 
 def endless(row: Row) -> str:
     """Return why a row's number lacks a limit; empty if it has both, or is no number."""
-    if not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
+    if unmet(row) or not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
         return ""
     return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
 
@@ -129,6 +129,8 @@ def evidence(row: Row) -> str:
     """Return a finding's number, limits and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
+    if why := unmet(row):
+        return why
     statistic = STATISTICS.get(row["procedure"], "number")
     said = f"{statistic} {significant(row['statistic']) or 'not to be had'}"
     between = limits(row)
