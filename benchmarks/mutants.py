@@ -306,7 +306,8 @@ def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None
     def order(one: Mutant) -> tuple[bool, bytes]:
         return one.key not in before, hashlib.blake2b(f"{seed} {one.key}".encode()).digest()
 
-    drawn = sorted(mutants(), key=order)[:number]
+    every = sorted(mutants(), key=order)
+    drawn = every[: max(number, sum(one.key in before for one in every))]  # the list only grows
     chosen = [one for one in drawn if only in one.file and one.key not in state["found"]]
     if survivors:
         chosen = [one for one in chosen if before.get(one.key, "").startswith(SURVIVED)]
