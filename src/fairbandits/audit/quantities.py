@@ -95,10 +95,10 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
-    """Return name and unit of a row's number, if it has one; short tables name its rule alone."""
+    """Return name and unit of a row's number, if it has one."""
     if row["statistic"] is None:
         return None
-    own = (one for one in tested.tests if row.get("test", one.name) == one.name)
+    own = (one for one in tested.tests if one.name == row["test"])
     return next((quantity(one, ledger, row) for one in own if one.rule == row["rule"]), None)
 
 
