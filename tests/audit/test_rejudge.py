@@ -84,7 +84,11 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     assert [line.rpartition(",")[2] for line in lines[1:]] == ["no", "yes"]
     assert lines[1].startswith(f"{CLAIM},a,")
     assert came_again(claim, ledger).startswith("The verdict is the same under 1 of 2 other seeds")
+    assert rejudge.recorded("ht_ucb", "a", table) == {CLAIM}
+    primary = judged_again(ledger, primary=True)
+    assert CLAIM not in judged_again(ledger, primary=True, but=[CLAIM]).claims
+    assert len(judged_again(ledger, primary=True, but=primary.claims).claims) == 0
     # of other rules than now
     table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
     rejudge._agreement.cache_clear()
-    assert came_again(claim, ledger) == ""
+    assert came_again(claim, ledger) == "" and not rejudge.recorded("ht_ucb", "a", table)

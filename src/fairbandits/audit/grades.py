@@ -29,6 +29,8 @@ def weighed(
 ) -> Finding:
     """Return a finding with its control's verdict and its grade; `data` are the control's."""
     if control is not None:
+        if _fails_in_all_runs(test, control):
+            control = replace(control, verdict=NOT_REPRODUCED)
         finding = replace(finding, control=control.verdict)
     if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
         exact = test.is_exact or test.procedure == "exact"
@@ -53,19 +55,25 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     """Return whether the claim is not reproduced of its control, or would be by its estimate."""
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
-    claimed, limit = test.settings.get("claim"), control.also.get("limit")
-    if "CONSTANT" in control.tags and limit is not None and claimed in ("at most", "at least"):
-        return control.statistic > limit if claimed == "at most" else control.statistic < limit
-    is_difference = test.procedure == "mean" and claimed == "at least" and limit is None
-    if np.isfinite([control.low, control.high]).all():
-        if not control.low <= finding.statistic <= control.high:
-            return True
-    elif is_difference and control.statistic == 0:
+    bounded = np.isfinite([control.low, control.high]).all()
+    if bounded and not control.low <= finding.statistic <= control.high:
         return True
     changes = {"level": 0.5, "asymptotic": False}
     known = changes.keys() & parameters_of(test.procedure)["settings"].keys()
     settings = dict(test.settings) | {name: changes[name] for name in known}
     return PROCEDURES[test.procedure](**data, **settings).verdict == NOT_REPRODUCED
+
+
+def _fails_in_all_runs(test: Test, control: Finding) -> bool:
+    """Return whether a control has one value in all runs, and the claim is wrong of that."""
+    claimed, limit = test.settings.get("claim"), control.also.get("limit")
+    if control.verdict != INCONCLUSIVE or claimed not in ("at most", "at least"):
+        return False
+    if limit is None:  # a difference that has to be positive
+        is_zero = control.statistic == 0 and not np.isfinite([control.low, control.high]).all()
+        return test.procedure == "mean" and claimed == "at least" and is_zero
+    beyond = control.statistic > limit if claimed == "at most" else control.statistic < limit
+    return "CONSTANT" in control.tags and beyond
 
 
 def weakest(grades: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -45,17 +45,27 @@ def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     return {"salt": salt, "papers": [paper], "pathvars": folders_in(folder)}
 
 
-def judged_again(ledger: Ledger, *, primary: bool) -> Ledger:
-    """Return a ledger with the claims that are judged again: all, or what primary ones need."""
+def judged_again(ledger: Ledger, *, primary: bool, but: Collection[str] = ()) -> Ledger:
+    """Return a ledger with the claims that are judged again, and what these need.
+
+    They are all, or the primary ones except those in `but`, which are left out of families too.
+    """
     if not primary:
         return ledger
     claims = ledger.claims
-    wanted = {key for key, one in claims.items() if one.primary}
+    wanted = {key for key, one in claims.items() if one.primary and key not in but}
     wanted |= {key for name in wanted for key in (claims[name].alias_of, *claims[name].judged_by)}
     families = {claims[key].family for key in wanted if key in claims}
     together = {name for name in families if name and ledger.families[name].correction == "holm"}
-    kept = {key: one for key, one in claims.items() if key in wanted or one.family in together}
-    return replace(ledger, claims=kept)
+    wanted |= {key for key, one in claims.items() if one.family in together and key not in but}
+    return replace(ledger, claims={key: one for key, one in claims.items() if key in wanted})
+
+
+def recorded(paper: str, salt: str, table: Path = TABLE) -> set[str]:
+    """Return the claims whose agreement under a salt is recorded, by what decides them now."""
+    digests = deciding(paper).claims
+    rows = (row for row in csv_rows(table) if row["salt"] == salt)
+    return {row["claim"] for row in rows if digests.get(row["claim"]) == row["deciding"]}
 
 
 def data_of(ledger: Ledger, config: Config) -> list[str]:
@@ -92,12 +102,14 @@ def summary(salt: str, found: Sequence[Again]) -> list[str]:
 
 
 def record(paper: str, salt: str, found: Iterable[Again], table: Path = TABLE) -> None:
-    """Write the agreement of a paper's primary claims under a salt, in place of an earlier one."""
-    digests = deciding(paper).claims
-    rows = [row for row in csv_rows(table) if row["salt"] != salt or row["claim"] not in digests]
+    """Write the agreement of primary claims under a salt, in place of one that no longer counts."""
+    digests, found = deciding(paper).claims, [one for one in found if one.primary]
+    now = recorded(paper, salt, table) - {one.claim for one in found}
+    gone = digests.keys() - now
+    rows = [row for row in csv_rows(table) if row["salt"] != salt or row["claim"] not in gone]
     lines = [[row[name] for name in COLUMNS] for row in rows]
     for one in found:
-        if one.primary and one.claim in digests:
+        if one.claim in digests:
             again = "yes" if one.agrees else "no"
             lines.append([one.claim, salt, digests[one.claim], one.verdict, one.found, again])
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))

@@ -175,15 +175,17 @@ def vocabulary():
 @command(
     'rejudge --paper ht_ucb --salt "any words"',
     "rejudge --paper banditq --primary --salts 8 --record",
+    "rejudge --paper banditq --missing --salts 8 --record",
 )
 @options.paper_option("The paper whose claims are judged again.")
 @option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
 @option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
 @option("--primary", is_flag=True, help="Only the primary claims, and their data.")
+@option("--missing", is_flag=True, help="As --primary, without claims in audit/agreement.csv.")
 @option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
 @option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @options.CORES
-def rejudge(paper, words, salts, primary, record, smoke, cores):
+def rejudge(paper, words, salts, primary, missing, record, smoke, cores):
     """Judge a PAPER again, on other data.
 
     The command lists which verdicts stay the same. Each salt has its own folder,
@@ -210,7 +212,8 @@ def rejudge(paper, words, salts, primary, record, smoke, cores):
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
             files = [*scale, file]
             config, ledgers = load([*base, file])
-            ledger = again.judged_again(ledgers[paper], primary=primary)
+            but = again.recorded(paper, salt) if missing else ()
+            ledger = again.judged_again(ledgers[paper], primary=primary or missing, but=but)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
             if code := launch.launch(targets, cores, files, root, stay=True):
