@@ -28,6 +28,12 @@ def test_each_claim_that_does_not_hold_is_listed_under_its_paper(text):
             assert (f"[`{key}`" in part) == listed, key
 
 
+def test_a_verdict_that_depends_on_the_reading_names_the_readings(text):
+    part = text.partition("[`fairucb-fig4-lfg-to-zero`]")[2].partition("\n-")[0]
+    assert "*Reproduced:* Violation in pulls per round." in part
+    assert "*Not reproduced:* Violation in pulls." in part
+
+
 def test_totals_findings_and_references_are_there(text):
     assert text.count("*Against.*") == 7
     found = text.partition("# Method")[0].replace("{=typst}", "")

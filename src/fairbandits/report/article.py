@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows
 from fairbandits.audit.totals import left_out, standing, totals
-from fairbandits.audit.words import limits
+from fairbandits.audit.words import limits, under_readings
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import significant
 from fairbandits.report.findings import NUMBER, load_findings
@@ -26,12 +26,17 @@ LISTED = {
     DEPENDS: "What depends on the reading",
     INCONCLUSIVE: "What is open",
 }
+#: Pictures move to the top of a page, so that text fills the page before.
+FLOATING = "#show figure.where(kind: image): set figure(placement: auto)"
 
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
     table = csv_rows((root / "audit" / VERDICTS_TABLE).resolve(strict=True))
     heads = {row["id"]: row for row in table if not row["reading"]}
+    under = defaultdict(list)
+    for row in table:
+        under[row["id"]].append(row)
     rows = {
         paper: [heads[key] | standing(one) for key, one in ledger.claims.items() if key in heads]
         for paper, ledger in ledgers.items()
@@ -59,6 +64,7 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
             paper: [(one, heads[one.id]) for one in ledger.claims.values() if not left_out(one)]
             for paper, ledger in ledgers.items()
         },
+        readings=lambda ledger, claim: _readings(ledger, under[claim.id]),
         provenance=", ".join(f"{sources[one]} are {one}" for one in PROVENANCES if sources[one]),
     )
 
@@ -71,6 +77,7 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     except ModuleNotFoundError as error:
         raise ConfigError(f"this needs {error.name}; `make report-pdf` installs it") from error
     options = ["--standalone", "--number-sections", "-V", "papersize=a4", "-V", "fontsize=10pt"]
+    options += ["-V", f"header-includes={FLOATING}"]
     out.parent.mkdir(parents=True, exist_ok=True)
     source, part = out.with_suffix(".typ"), out.with_suffix(".part.pdf")
     converted = pypandoc.convert_text(
@@ -81,6 +88,15 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     typst.compile(source, output=part, root=root)
     part.replace(out)
     source.unlink()
+
+
+def _readings(ledger: Ledger, rows: Sequence[Mapping[str, str]]) -> str:
+    """Return each verdict of a claim with the readings that give it, a sentence each."""
+    said = []
+    for verdict, keys in under_readings(rows).items():
+        texts = (" ".join(ledger.readings[key].split()).rstrip(".") for key in keys)
+        said.append(f"*{verdict.capitalize()}:* {'; or '.join(texts)}.")
+    return " ".join(said)
 
 
 def _number(row: Mapping[str, str]) -> str:
