@@ -91,4 +91,5 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     # of other rules than now
     table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
     rejudge._agreement.cache_clear()
-    assert came_again(claim, ledger) == "" and not rejudge.recorded("ht_ucb", "a", table)
+    assert came_again(claim, ledger) == ""
+    assert not rejudge.recorded("ht_ucb", "a", table)

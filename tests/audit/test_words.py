@@ -57,6 +57,16 @@ def test_an_infinite_limit_has_its_reason():
     assert endless(row | {"low": None, "high": None}) == ""
 
 
+def test_questions_that_are_compared_have_names_and_others_none():
+    row = {"reading": "", "each": "", "verdict": REPRODUCED, "grade": "consistent", "control": ""}
+    row |= {"statistic": 0.25, "low": 0.1, "high": 0.5, "reference": 1.0, "p": 0.5, "n": 9}
+    row |= {"also": {}, "tags": [], "message": ""}
+    head, *lines = words.questions([row, row], "mean", ["as it is", "what if"])
+    assert [line[0] for line in lines] == ["as it is", "what if"]
+    assert head[:3] == ["", "verdict", "grade"]
+    assert words.questions([row], "mean")[0] == head[1:]
+
+
 def headed(head, **readings):
     own = [{"reading": name, "verdict": verdict} for name, verdict in readings.items()]
     return [{"reading": "", "verdict": head}, *own]

@@ -294,9 +294,10 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     yield "by", ", ".join(claim.judged_by)
 
 
-def questions(found: Sequence[Row], statistic: str) -> list[list[str]]:
-    """Return a table with a line per question, without empty columns."""
+def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[list[str]]:
+    """Return a table with a line per question, `names` before them, without empty columns."""
     columns = {
+        "": names,
         **{name: [one[name] for one in found] for name in ("reading", "each", "verdict", "grade")},
         "of the control": [one["control"] for one in found],
         statistic: [significant(one["statistic"]) for one in found],
