@@ -192,10 +192,14 @@ class Ledger:
         return next((test for test in tests if test.name == name), None)
 
     def reading(self, name: str) -> str:
-        """Return a reading's description up to the first pause, or all of it if others begin so."""
+        """Return a reading's description up to the first pause.
+
+        All of it is returned if others begin so, or if it begins with a mere condition.
+        """
         texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
         short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
-        if list(short.values()).count(short.get(name)) > 1:
+        alike = list(short.values()).count(short.get(name)) > 1
+        if alike or short.get(name, "").startswith("With "):
             return texts[name].rstrip(".")
         return short.get(name, name)
 
