@@ -154,7 +154,9 @@ def claims_words(
         return show.as_json(rows, verdicts.rows, findings, ledgers, facts)
     if claim is None:
         text = show.listing(rows, width(), ledgers)
-        if len(ledgers) > 1 and paper is None:
+        if not text:
+            text = f"No claim{' of ' + paper if paper else ''} has the verdict {outcome}."
+        elif len(ledgers) > 1 and paper is None:
             text += f"\n\nIn all {show.tally(rows)}"
     elif rows:
         own = [row for row in verdicts.rows if row["claim"] == claim]

@@ -42,7 +42,7 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
             lines += [*_table(counting, width, ledgers), ""]
         if others := [row for row in own if row["left_out"]]:
             lines += ["in no total:", *_table(others, width, ledgers), ""]
-    return "\n".join(lines).rstrip() or "no claim"
+    return "\n".join(lines).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:

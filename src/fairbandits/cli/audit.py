@@ -10,6 +10,7 @@ from click import BadParameter, ClickException, IntRange, UsageError, argument, 
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
 from fairbandits.settings.config import LEDGER, load_config
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, checkout, paper_file, read_yaml
 
 SEED = "Root seed, or `ledger`; default as configured."
@@ -114,7 +115,7 @@ def record(configs, verdicts, findings, out):
 
 @command(
     "claims",
-    "claims --paper fair_ucb --verdict inconclusive",
+    "claims --paper bf_ucb --verdict inconclusive",
     "claims fairucb-thm2-bound",
     "claims banditq-prop2-violation --set margin=0.02",
     "claims --json",
@@ -202,6 +203,7 @@ def rejudge(paper, words, salts, primary, missing, record, smoke, cores):
     if smoke and record:
         raise UsageError("--record needs the published scale; leave out --smoke")
     root = checkout()
+    expect_known(paper, papers(), f"--paper: {paper!r} is unknown")
     scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
     base = [*options.DEFAULT_CONFIG, *scale]
     home = load_config(base).folders["results"]
@@ -220,5 +222,7 @@ def rejudge(paper, words, salts, primary, missing, record, smoke, cores):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         found = again.verdicts_on(ledger, config, root / results)
         echo("\n".join(again.summary(salt, found)))
+        if smoke:
+            echo("Smoke scale: too few data for most verdicts, so these differences say nothing.")
         if record:
             again.record(paper, salt, found)
