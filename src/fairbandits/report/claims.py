@@ -79,6 +79,8 @@ def page_of(
     named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
     formula = glossary.formulas.get(claim.id, "")
     picture, questions = evidence.picture(tested.tests, cases, named)
+    # of tests that qualify only, too
+    read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
     under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
     depends = {
@@ -101,7 +103,7 @@ def page_of(
         questions=questions,
         near=resting_on.get(claim.id, []),
         above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
-        data=[written_out([place]) for place in in_short(head["data"])],
+        data=[written_out([place]) for place in in_short(read)],
         folder=data,
         setting=glossary.setting,
         terms=terms_of(glossary, " ".join(said)),
