@@ -28,6 +28,13 @@ def each(result):
             yield (r, c), t, result.plays[r, c].tolist(), result.rewards[r, c].tolist(), list(means)
 
 
+def test_a_result_says_in_one_line_what_was_run():
+    said = repr(result_of(ARMS))
+    assert said.startswith("<Result of UCB1: n_replicates = 4, horizon = 80, n_checkpoints = 3,")
+    assert "deficit" in said
+    assert "\n" not in said
+
+
 @BOTH
 def test_regrets(instance):
     result = result_of(instance)

@@ -69,6 +69,16 @@ class Result:
     means: np.ndarray | None = None
     quotas: tuple | None = None
 
+    def __repr__(self) -> str:
+        """Return what was run in one line, without the arrays."""
+        name = getattr(type(self.policy), "__name__", "a policy")
+        replicates, checkpoints, arms = self.plays.shape
+        columns = ", ".join(["plays", "rewards", *self.probes, *self.deficits])
+        return (
+            f"<Result of {name}: n_replicates = {replicates}, horizon = {self.horizon}, "
+            f"n_checkpoints = {checkpoints}, n_arms = {arms}; {columns}>"
+        )
+
     @property
     def true_means(self) -> np.ndarray:
         """True means, shape (n_arms,), or (n_replicates, n_arms) where the instance is random."""
