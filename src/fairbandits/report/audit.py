@@ -71,12 +71,8 @@ class Audit:
         return self._by_claim["rows", claim]
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
-        """Return the same rows, with readings called by words that can stand alone."""
-        ledger, rows = self.judging(claim), self.under_readings(claim)
-        return [
-            row | {"reading": row["reading"] and in_symbols(told(ledger, row["reading"]))}
-            for row in rows
-        ]
+        """Return the same rows, with readings called by their words."""
+        return self.with_readings(claim, self.under_readings(claim))
 
     def with_readings(self, claim: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Return rows of a claim with readings called by their words."""
@@ -163,12 +159,6 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
         return shown + Html("<br><small>{}</small>").format(readings(rows))
     under = always and words.readings_in_words(rows)
     return shown + Html("<small>, {}</small>").format(under) if under else shown
-
-
-def told(ledger: Ledger, reading: str) -> str:
-    """Return a reading up to its first pause, or whole if that part is only a condition."""
-    short = ledger.reading(reading)
-    return ledger.readings[reading].rstrip(".") if short.startswith("With ") else short
 
 
 def readings(rows: Sequence[Row]) -> Html:
