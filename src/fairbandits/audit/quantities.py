@@ -28,6 +28,7 @@ OPERATORS: dict[type, str] = {
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 BY = " divided by "
+RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
@@ -87,8 +88,10 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
         name = NAMES["procedures"][procedure].format(**given)
     name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=any |whether )", r"\1", name)
-    name = re.sub(r"\^2(?![\d.])", "²", name)
+    name = re.sub(r"^largest \(largest (?!.*largest)", "largest (", name)
+    name = re.sub(r"\^(−?\d)(?![\d.])", lambda power: power[1].translate(RAISED), name)
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
+    name = re.sub(r"^largest \((whether .*)\)$", r"\1", name)
     if len(name) > LONGEST or not re.sub(r"largest|ln|[^a-z]", "", name):
         name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
@@ -202,7 +205,7 @@ class _Words:
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
-        return named or f"of {_value(companion) or 'the case'}"
+        return named or f"of {_value(companion) or 'the setting judged'}"
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -227,6 +230,8 @@ class _Words:
                 return 1
             case ast.Call(func=ast.Name(id="where" | "choose")):
                 return 0
+            case ast.Call(func=ast.Name(id="numerators"), args=[_, _]):
+                return TIGHT[ast.Mult]
             case ast.Call(func=ast.Name(id=name), args=[one, *_]):
                 words = NAMES["functions"].get(name, "of")
                 return self._binds(one) if words == "{}" else 6 if OF.match(words) else 7
@@ -272,8 +277,18 @@ class _Words:
         if name == "ratio":
             return self.compared(*map(ast.unparse, arguments), BY)[0]
         match name, arguments:
+            case "numerators", [what, parts]:
+                return f"{self._inside(parts, 4)} × {self._inside(what, 4)}"
             case "abs", [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
                 return f"difference between {self._inside(left)} and {self._inside(right)}"
+            case "where", [
+                ast.Call(func=ast.Name(id="any"), args=[what]),
+                ast.Constant(value=0),
+                ast.Constant(value=1),
+            ]:
+                failing = self._node(what).removeprefix("any ")
+                failing = failing.replace("that fails (1 if so, else 0)", "fails")
+                return f"whether any {failing} (0 if so, else 1)"
             case "where", [when, what, ast.Constant() | ast.UnaryOp()] if not isinstance(
                 what, FIXED
             ):
