@@ -1,10 +1,12 @@
 """What the number of a finding is, in words."""
 
+import ast
 import re
 
 import pytest
 
 from fairbandits.audit import measures, quantities
+from fairbandits.audit.expressions import parse
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.settings.config import load_config
@@ -82,7 +84,14 @@ def test_names_are_words(found):
         assert "@" not in one.name
         assert not {name for name in words if "_" in name} & set(re.findall(r"\w+", one.name))
         assert len(one.name) <= quantities.LONGEST
+        assert "that is measured" not in one.name
         assert one.name.startswith(STATISTICS[given.procedure]) or "{" not in one.name
+
+
+def test_each_expression_with_words_of_its_own_is_in_a_ledger(found):
+    inputs = [text for test, _ in found.values() for key in test.inputs for text in test.texts(key)]
+    nodes = (ast.dump(node) for text in inputs for node in ast.walk(parse(text).tree))
+    assert quantities.WHOLE.keys() <= set(nodes)
 
 
 def test_it_is_said_that_a_p_value_is_adjusted(ledgers):

@@ -20,6 +20,8 @@ WITHOUT_UNIT = ("slope", "share", "curve")
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
 #: Names of procedures' numbers, of measures and functions.
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
+#: Words of whole expressions, by their trees.
+WHOLE = {ast.dump(parse(text).tree): words for text, words in NAMES["expressions"].items()}
 #: Most letters of a name; longer ones are left to the record.
 LONGEST = 160
 OPERATORS: dict[type, str] = {
@@ -92,7 +94,8 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
     name = re.sub(r"\^(−?\d)(?![\d.])", lambda power: power[1].translate(RAISED), name)
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
     name = re.sub(r"^largest \((whether .*)\)$", r"\1", name)
-    if len(name) > LONGEST or not re.sub(r"largest|ln|[^a-z]", "", name):
+    name = re.sub(r"^largest (\([^a-z]*\))$", r"\1", name)
+    if len(name) > LONGEST:
         name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
 
@@ -210,7 +213,8 @@ class _Words:
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
         if isinstance(value, list):
-            return ", or ".join(dict.fromkeys(map(self.of, value)))
+            each = list(dict.fromkeys(map(self.of, value)))
+            return ", or ".join(each) if len(each) <= 3 else f"{each[0]}, …, {each[-1]}"
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
     def inside(self, value: Any) -> str:
@@ -221,6 +225,8 @@ class _Words:
         return f"({self._node(node)})" if self._binds(node) < tight else self._node(node)
 
     def _binds(self, node: ast.AST) -> int:
+        if ast.dump(node) in WHOLE:
+            return 7
         match node:
             case ast.BinOp(left=left, op=ast.MatMult(), right=right) if not self._at(right):
                 return self._binds(left)
@@ -238,6 +244,8 @@ class _Words:
         return TIGHT.get(type(getattr(node, "op", node)), 7)
 
     def _node(self, node: ast.AST) -> str:
+        if words := WHOLE.get(ast.dump(node)):
+            return words
         match node:
             case ast.Constant(value=value):
                 return _value(value)
