@@ -31,6 +31,8 @@ OPERATORS: dict[type, str] = {
 }
 BY = " divided by "
 RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+#: Words of values of each group.
+OF_GROUPS = ("per_group", "group_size")
 FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
@@ -133,7 +135,7 @@ class _Words:
     """The expressions of one test as words."""
 
     def __init__(self, test: Test, ledger: Ledger) -> None:
-        self.test, self.labels = test, ledger.labels
+        self.test, self.labels, self.paper = test, ledger.labels, ledger.paper
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""
@@ -249,6 +251,8 @@ class _Words:
         match node:
             case ast.Constant(value=value):
                 return _value(value)
+            case ast.Name(id="N") if self.paper == "ht_ucb":
+                return "K"
             case ast.Name(id=name):
                 return _named(name)
             case ast.Subscript(value=ast.Name() as value, slice=ast.Name(id=companion)):
@@ -307,7 +311,12 @@ class _Words:
                 return f"{self._inside(what)} except where {self._node(when)}"
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
-            return words.format(*map(within, arguments))
+            said = words.format(*map(within, arguments))
+            if name == "total" and any(
+                isinstance(one, ast.Name) and one.id in OF_GROUPS for one in ast.walk(arguments[0])
+            ):
+                said = re.sub("arms$", "groups", said)
+            return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
@@ -368,8 +377,9 @@ def case(each: str) -> str:
     """Return the name of a finding's case as readers know it.
 
     >>> case("N = 5, tau = 0.2, lfg uncapped")
-    "N = 5, τ = 0.2, LFG's index not cut off"
+    "5 arms, τ = 0.2, LFG's index not cut off"
     """
+    each = re.sub(r"\bN = (\d+)", r"\1 arms", each)
     parts = (part.partition(" = ") for part in each.split(", "))
     return ", ".join(
         f"{_named(name)} = {significant(int(value)) if value.isdigit() else value}"
