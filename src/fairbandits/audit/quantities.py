@@ -32,7 +32,9 @@ OPERATORS: dict[type, str] = {
 BY = " divided by "
 RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: Words of values of each group.
-OF_GROUPS = ("per_group", "group_size")
+OF_GROUPS = {"per_group", "group_size"}
+#: Functions that put the values of several settings in place of those of arms.
+STACKED = ("cells", "committing_regrets")
 FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
@@ -49,7 +51,12 @@ class Quantity(NamedTuple):
     above: str  # like ``UCB1 has more``, what a number above its reference means
 
     def __str__(self) -> str:
-        return f"{self.name}, in {self.unit}" if self.unit else self.name
+        named = (
+            re.match(rf"(mean |largest )?{self.unit}\b", self.name)
+            if self.unit == "pulls"
+            else None
+        )
+        return f"{self.name}, in {self.unit}" if self.unit and not named else self.name
 
 
 def unit(test: Test) -> str:
@@ -95,6 +102,8 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
     name = re.sub(r"^largest \(largest (?!.*largest)", "largest (", name)
     name = re.sub(r"\^(−?\d)(?![\d.])", lambda power: power[1].translate(RAISED), name)
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
+    if "of the worst arm" in name and (held := " of an arm with a target") in name:
+        name = name.replace(held, "").replace("the worst arm", "the worst arm with a target")
     name = re.sub(r"^largest \((whether .*)\)$", r"\1", name)
     name = re.sub(r"^largest (\([^a-z]*\))$", r"\1", name)
     if len(name) > LONGEST:
@@ -149,7 +158,7 @@ class _Words:
             return between.join((self.inside(one), self.inside(other))), ""
         same, first, second = apart
         more = f"{first[3:]} has more" if first.startswith("of ") else f"more {first}"
-        return f"{same} {first}{between}that {second}", more
+        return f"{same} {first}{between}{_that(same)} {second}", more
 
     def _of_others(self, one: str, other: str) -> tuple[str, str, str] | None:
         """Return the common part of two expressions, and each one's own; None if there is none."""
@@ -292,6 +301,10 @@ class _Words:
             case "numerators", [what, parts]:
                 return f"{self._inside(parts, 4)} × {self._inside(what, 4)}"
             case "abs", [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
+                plain = not any(isinstance(one, ast.Div) for one in ast.walk(arguments[0]))
+                if plain and (apart := self._of_others(*map(ast.unparse, (left, right)))):
+                    same, first, second = apart
+                    return f"difference between {same} {first} and {_that(same)} {second}"
                 return f"difference between {self._inside(left)} and {self._inside(right)}"
             case "where", [
                 ast.Call(func=ast.Name(id="any"), args=[what]),
@@ -312,11 +325,7 @@ class _Words:
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
             said = words.format(*map(within, arguments))
-            if name == "total" and any(
-                isinstance(one, ast.Name) and one.id in OF_GROUPS for one in ast.walk(arguments[0])
-            ):
-                said = re.sub("arms$", "groups", said)
-            return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
+            return _over(said, arguments[0]) if arguments else said
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
@@ -361,6 +370,23 @@ def _rounds(tree: ast.expr) -> list[ast.expr]:
 
 def _round(rounds: ast.expr) -> str:
     return "at rounds " if isinstance(rounds, ast.List) else "at round "
+
+
+def _over(said: str, what: ast.expr) -> str:
+    """Return a function's words with what they are taken over: groups, some arms or settings."""
+    if {one.id for one in ast.walk(what) if isinstance(one, ast.Name)} & OF_GROUPS:
+        said = re.sub("over the arms$", "over the groups", said)
+    if isinstance(what, ast.Call) and ast.unparse(what.func) in STACKED:
+        said = said.replace("of the worst arm", "in the worst setting")
+    for condition, which in NAMES["arms"].items():
+        factor = rf"{condition} × (.*)|(.*) × {condition}"
+        if found := re.fullmatch(rf"sum of (?:{factor}) over the arms", said):
+            said = f"sum of {found[1] or found[2]} over {which}"
+    return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
+
+
+def _that(same: str) -> str:
+    return "those" if re.match(r"(expected )?pulls\b(?!.* / )", same) else "that"
 
 
 def _named(name: str) -> str:
