@@ -97,7 +97,7 @@ def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
     """Return a test's question: its own words, or else its quantity and what is claimed of it."""
     judged = [row for row in rows if row["verdict"] != FAILED]
     said = test.meaning or (f"{what}: {_asked(judged)}?" if judged else str(what))
-    return said[:1].upper() + said[1:]
+    return said if said.startswith("r-Regret") else said[:1].upper() + said[1:]
 
 
 def _asked(rows: Sequence[Row]) -> str:
