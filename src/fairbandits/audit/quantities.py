@@ -189,15 +189,20 @@ class _Words:
 
     def _label(self, companion: str) -> str:
         """Return the label of the one policy of some cells; empty if they have several."""
+        named = self._labels(companion)
+        return named[0] if len(set(named)) == 1 else ""
+
+    def _labels(self, companion: str) -> list[str]:
         chosen = self._selection(companion)
         policies = listed(chosen.wanted.get("policy", ()))
-        named = listed(chosen.wanted.get("label", ())) or [
+        apart = re.match(r"policy not in \[([^]]*)\]", chosen.where or "")
+        return listed(chosen.wanted.get("label", ())) or [
             label
             for experiment in chosen.experiments
             for policy, label in self.labels.get(experiment, {}).items()
             if not policies or policy in policies
+            if not apart or repr(policy) not in apart[1]
         ]
-        return named[0] if len(set(named)) == 1 else ""
 
     def _whose(self, companion: str, other: str) -> str:
         """Return the owner of some cells, in words that tell them from another companion's."""
@@ -219,6 +224,12 @@ class _Words:
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
+        words = [
+            set(re.findall(r"[A-Z][\w-]*[A-Z]{2,}\w*", one)) for one in self._labels(companion)
+        ]
+        common = set.intersection(*words) if words and not companion else set()
+        if not named and len(common) == 1 and beside and not common & set(beside.split()):
+            return f"of {common.pop()}"
         return named or f"of {_value(companion) or 'the setting judged'}"
 
     def of(self, value: Any) -> str:
