@@ -59,6 +59,32 @@ def found(ledgers):
             "more at round T / 10",
         ),
         (
+            *("banditq-eq22-follows", "five_to_thousand_summed"),
+            "largest N² − T where Eq. 21 put back once should give Eq. 22",
+            "the claim fails",
+        ),
+        (
+            *("banditq-fig7-beats-lfg", "at_horizon"),
+            "sum of reward over the arms of BanditQ minus that of LFG, in reward",
+            "BanditQ has more",
+        ),
+        (
+            *("fairucb-appd-i1-gap-choice", "more_pulls"),
+            "sum of pulls over the suboptimal arms in cost of fairness minus that with instance = "
+            "doubled gaps",
+            "more in cost of fairness",
+        ),
+        (
+            *("htucb-lfg-notfair", "on_every_instance"),
+            "whether any check fails (0 if so, else 1)",
+            "the claim fails",
+        ),
+        (
+            *("htucb-thm1-treats-every-arm-fairly", "up_to_k_pulls"),
+            "share of the runs with largest shortfall ≤ K",
+            "as is claimed",
+        ),
+        (
             *("banditq-fig3-negative", "negative"),
             "realised regret, with its sign changed, in reward",
             "it is negative",
