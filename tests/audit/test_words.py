@@ -115,12 +115,12 @@ def test_several_cases_are_one_sentence_with_the_weakest():
     ]
     (said,) = qualifying(claim, rows)
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest by p is arm 2: share 0.2500 "
+        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.2500 "
         "(0.1500 to 0.3500), n = 100."
     )
     (said,) = qualifying(claim, [rows[0], rows[2]])
     assert said.partition(": ")[2] == (
-        "reproduced in all 2 cases. The weakest by p is a reading, arm 3: share 0.7500 "
+        "reproduced in both cases. The weakest is a reading, arm 3: share 0.7500 "
         "(0.6500 to 0.8500), n = 100."
     )
 

@@ -98,7 +98,7 @@ def readings_in_words(rows: Sequence[Row]) -> str:
 def basis(claim: Claim) -> str:
     if claim.basis == "printed":
         return ""
-    return f"{BASES.get(claim.basis, claim.basis)}; reconstructed: {claim.reconstructed}"
+    return f"{BASES.get(claim.basis, claim.basis)}. {claim.reconstructed}"
 
 
 def qualifying(claim: Claim, findings: Sequence[Row]) -> list[str]:
@@ -120,9 +120,10 @@ def _sentence(test: Test, found: Sequence[Row]) -> str:
     counts = finding.tally(one["verdict"] for one in found)
     (first, count), *others = counts.items()
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
+    of_all = "both" if of_all == "all 2" else of_all
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
     where = ", ".join(filter(None, [worst["reading"].replace("_", " "), case(worst["each"])]))
-    return f"{start}: {', '.join(verdicts)}. The weakest by p is {where}: {numbers}."
+    return f"{start}: {', '.join(verdicts)}. The weakest is {where}: {numbers}."
 
 
 def evidence(row: Row) -> str:
@@ -142,9 +143,11 @@ def against(one: Row) -> tuple[float, ...]:
     weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(one["verdict"], 3)
     numbers = one["statistic"], one["reference"]
     known = all(each is not None and math.isfinite(each) for each in numbers)
-    distance = abs(numbers[0] - numbers[1]) if known else 0.0
-    sign = 1 if one["verdict"] == NOT_REPRODUCED else -1
-    return weight, sign * (one["p"] or 0.0), -sign * distance
+    beyond = numbers[0] - numbers[1] if known else 0.0
+    if one["verdict"] == NOT_REPRODUCED:
+        return weight, one["p"] or 0.0, -abs(beyond)
+    # a number without p must not be above its reference
+    return weight, -(one["p"] or 0.0), -beyond if one["p"] is None else abs(beyond)
 
 
 def record(claim: Claim, ledger: Ledger) -> str:
