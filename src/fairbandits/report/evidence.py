@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.scale import SymmetricalLogTransform
-from matplotlib.ticker import MaxNLocator, SymmetricalLogLocator
+from matplotlib.ticker import MaxNLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
@@ -24,12 +24,13 @@ from fairbandits.report.markup import Html, render
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
 #: Tag -> why a case is undecided, whatever its bounds.
 UNDECIDED = {
-    "TRIVIAL": "the control holds too",
+    "TRIVIAL": "the control is not told apart",
     "VACUOUS": "it could not have failed",
     "RARE": "too few replicates carry it",
     "CONSTANT": "all replicates are equal",
     "IMMATERIAL": "the difference is smaller than what matters",
     "TIE": "it is equal in most replicates",
+    "PRE-ASYMPTOTIC": "the claimed rate is one of the limit",
 }
 #: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
 NAMED = 30
@@ -161,7 +162,8 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool) -> H
         drawn=drawn,
         **_groups(drawn if thin else rows, axis, thin=thin),
         marks=MARKS,
-        endless=any(math.isinf(row[name]) for row in drawn for name in ("low", "high")),
+        linear=np.asarray,
+        without={math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn},
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
         undecided=undecided,
@@ -194,7 +196,8 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
 
 
 def _case(row: Row, axis: "Axis") -> dict[str, Any]:
-    ends = {axis.at(row[end]) for end in ("low", "high") if not math.isnan(row[end])}
+    bounds = [row[end] for end in ("low", "high") if not math.isnan(row[end])]
+    ends = set(map(axis.at, bounds)) if any(map(math.isfinite, bounds)) else set()
     return {
         "claimed": [axis.at(end) for end in claimed(row)],
         "line": axis.at(row["reference"]),
@@ -233,17 +236,27 @@ def _axis(rows: Sequence[Row]) -> Axis:
     distances = np.abs([row["statistic"] - row["reference"] for row in rows])
     usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
     if usual and high - low > UNEVEN * usual:
-        usual = 10.0 ** math.floor(math.log10(low if low > 0 else usual))
-        low = low / 1.3 if low > 0 else 1.3 * low - 0.3 * usual
-        high = 1.3 * high + 0.3 * usual
-        scale = SymmetricalLogTransform(10, usual, 1).transform
-        ticks = SymmetricalLogLocator(base=10, linthresh=usual).tick_values(low, high)
-        inside = [tick for tick in ticks if low <= tick <= high]
-        if len(inside) > 1:  # powers of ten can lie farther apart
-            step = math.ceil(len(inside) / TICKS)
-            first = inside.index(0.0) % step if 0.0 in inside else 0
-            return Axis(scale, low, high, inside[first::step])
+        unit = 10.0 ** math.floor(math.log10(low if low > 0 else usual))
+        if low <= 0 or high > 10 * unit:  # powers of ten can lie farther apart
+            return _logarithmic(low, high, unit)
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
     ticks = MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     return Axis(np.asarray, low, high, [tick for tick in ticks if low <= tick <= high])
+
+
+def _logarithmic(low: float, high: float, unit: float) -> Axis:
+    """Return an axis with ticks at powers of ten from a unit on, the outermost beyond the data."""
+    first = int(low > 0)  # 0 is the tick at 0, and k that at the unit's (k - 1)th power of ten
+
+    def last(end: float) -> int:
+        return 1 + max(math.ceil(round(math.log10(end / unit), 9)), 0) if end > 0 else 0
+
+    below, above = last(-low), max(last(high) - first, 0)
+    step = math.ceil((below + above + 1) / TICKS)
+    places = range(-math.ceil(below / step), math.ceil(above / step) + 1)
+    powers = [first + step * k for k in places]
+    ticks = [math.copysign(unit * 10.0 ** (abs(k) - 1), k) if k else 0.0 for k in powers]
+    low = ticks[0] / 1.3 if first else 1.3 * ticks[0] - 0.3 * unit
+    high = 1.3 * ticks[-1] + 0.3 * unit
+    return Axis(SymmetricalLogTransform(10, unit, 1).transform, low, high, ticks)
