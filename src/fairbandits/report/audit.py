@@ -155,7 +155,7 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
     head, *_ = rows = audit.in_words(claim)
     shown = badge(head["verdict"], head["grade"])
-    if head["verdict"] == finding.DEPENDS:
+    if head["verdict"] == finding.DEPENDS and rows[1:]:
         return shown + Html("<br><small>{}</small>").format(readings(rows))
     under = always and words.readings_in_words(rows)
     return shown + Html("<small>, {}</small>").format(under) if under else shown
