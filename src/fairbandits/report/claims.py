@@ -154,7 +154,7 @@ def uncounted(claim: Claim, rows: Iterable[Row]) -> str:
     tags = [set(row["tags"]) for row in rows if row["verdict"] == finding.INCONCLUSIVE]
     empty = [bool(own & {"TRIVIAL", "VACUOUS"}) for own in tags]
     said = [
-        "A case that could not have failed, or of which the control holds too, counts neither for "
+        "A case that could not have failed, or whose control is not told apart, counts neither for "
         "the claim nor against it."
     ] * any(empty)
     if not all(empty) and claim.combine == "universal":
@@ -162,6 +162,16 @@ def uncounted(claim: Claim, rows: Iterable[Row]) -> str:
     elif not all(empty) and claim.combine == "any":
         said.append("One reproduced case is enough.")
     return " ".join(said)
+
+
+def part_of(claim: Claim, audit: Audit) -> str:
+    """Return what is tested of a claim that is tested in part, or where that is said."""
+    if part := claim.part or audit.tested(claim.id).part:
+        return f"{part.rstrip('.')}."
+    heads = (audit.under_readings(key)[0] for key in claim.judged_by if key in audit.headlines)
+    if partly := [head["claim"] for head in heads if "IN-PART" in head["tags"]]:
+        return f"that of {', '.join(partly)}."
+    return "Tests that could not have failed, or whose control is not told apart, do not count."
 
 
 def _counted(verdicts: Iterable[str]) -> str:
@@ -314,6 +324,7 @@ markup.FUNCTIONS |= {
     "kind_of_bounds": evidence.kind_of_bounds,
     "limits": limits,
     "linked": linked,
+    "part_of": part_of,
     "raised": raised,
     "uncounted": uncounted,
     "quantities": quantities,
