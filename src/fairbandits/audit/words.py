@@ -122,8 +122,10 @@ def _sentence(test: Test, found: Sequence[Row]) -> str:
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
     of_all = "both" if of_all == "all 2" else of_all
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
+    # of inconclusive cases the largest p need not be that of the number farthest off
+    by_p = " by p" if worst["verdict"] == INCONCLUSIVE and worst["p"] else ""
     where = ", ".join(filter(None, [worst["reading"].replace("_", " "), case(worst["each"])]))
-    return f"{start}: {', '.join(verdicts)}. The weakest is {where}: {numbers}."
+    return f"{start}: {', '.join(verdicts)}. The weakest{by_p} is {where}: {numbers}."
 
 
 def evidence(row: Row) -> str:
