@@ -88,7 +88,7 @@ def test_what_decides_is_named(name, edited):
 
 NOTHING = {
     "a comment": ("papers/ht_ucb/claims.yaml", "^claims:", "# a comment\nclaims:"),
-    "a note": ("papers/ht_ucb/claims.yaml", "^    note: ", "    note: By the way, "),
+    "a note": ("papers/ht_ucb/claims.yaml", "^    note: >-\n      ", r"\g<0>By the way, "),
     "a place": ("papers/ht_ucb/claims.yaml", "^    place: ", "    place: In the text, "),
     "a title": ("papers/ht_ucb/audit.yaml", "^    title: ", "    title: Once more, "),
     "a docstring": ("src/fairbandits/theory/bounds.py", '^    """', '    """Or so, '),
