@@ -115,6 +115,11 @@ def interval(values: np.ndarray) -> pd.DataFrame:
     return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
 
 
+def side_by_side(scores: Sequence[Score], measure: str) -> np.ndarray:
+    """Return a measure of several scores, shape (n_replicates, n_scores)."""
+    return np.array([one.values[measure] for one in scores], float).T
+
+
 def standings(scores: Sequence[Score]) -> pd.DataFrame:
     """Return one row for each score of one contract on one instance."""
     facts = ("policy", "label", "setting", "name", "usual")
@@ -123,7 +128,7 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
         | {"kind": one.role.kind, "translation": one.role.translation}
         for one in scores
     )
-    values = {name: np.array([one.values[name] for one in scores], float).T for name in MEASURES}
+    values = {name: side_by_side(scores, name) for name in MEASURES}
     found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
     for name in ("contract_regret", "shortfall"):  # mean ranks, shared where values are equal
@@ -167,7 +172,7 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     labels = np.array([one.label for one in shown])
     parts = []
     for name in MEASURES:
-        values = np.array([one.values[name] for one in shown], float).T
+        values = side_by_side(shown, name)
         differences = values[:, first] - values[:, second]
         facts = {"policy": labels[first], "other": labels[second], "measure": name}
         found = interval(differences).rename(columns={"mean": "difference"})

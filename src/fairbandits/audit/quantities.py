@@ -10,7 +10,7 @@ from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.numerals import significant
+from fairbandits.numerals import RAISED, significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
 
@@ -30,7 +30,6 @@ OPERATORS: dict[type, str] = {
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 BY = " divided by "
-RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: Words of values of each group.
 OF_GROUPS = {"per_group", "group_size"}
 #: Functions that put the values of several settings in place of those of arms.
@@ -51,12 +50,8 @@ class Quantity(NamedTuple):
     above: str  # like ``UCB1 has more``, what a number above its reference means
 
     def __str__(self) -> str:
-        named = (
-            re.match(rf"(mean |largest )?{self.unit}\b", self.name)
-            if self.unit == "pulls"
-            else None
-        )
-        return f"{self.name}, in {self.unit}" if self.unit and not named else self.name
+        is_said = self.unit == "pulls" and re.match(r"(mean |largest )?pulls\b", self.name)
+        return f"{self.name}, in {self.unit}" if self.unit and not is_said else self.name
 
 
 def unit(test: Test) -> str:
@@ -100,7 +95,9 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         name = NAMES["procedures"][procedure].format(**given)
     name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=any |whether )", r"\1", name)
     name = re.sub(r"^largest \(largest (?!.*largest)", "largest (", name)
-    name = re.sub(r"\^(−?\d)(?![\d.])", lambda power: power[1].translate(RAISED), name)
+    name = re.sub(
+        r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
+    )
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
     if "of the worst arm" in name and (held := " of an arm with a target") in name:
         name = name.replace(held, "").replace("the worst arm", "the worst arm with a target")
