@@ -203,19 +203,25 @@ measure("rt", "reward")(bounds.within_bound)
 
 
 @measure("rt", "reward")
-def fluid_regret(served, means, groups, delta):
+def fluid_regret(served, means, groups, delta, which=0):
     """Second part of Theorem 4 by the fluid equation, for the rounds that each group had."""
-    from fairbandits.theory.derivations.group_regret import fluid_loss
+    from fairbandits.theory.derivations.group_regret import fluid
 
     ends = np.cumsum(groups)
     each = np.broadcast_to(means, (len(served), ends[-1]))
-    losses = np.zeros(served.shape[:2])
+    totals = np.zeros(served.shape[:2])
     for r, own in enumerate(each):
         for g, arms in enumerate(np.split(own, ends[:-1])):
-            losses[r] += fluid_loss(arms, served[r, :, g], delta)
-    return losses
+            totals[r] += fluid(arms, served[r, :, g], delta)[which]
+    return totals
 
 
+measure(
+    *("rt", ""),
+    name="fluid_distance",
+    what="Distance from the fair policies by the fluid equation, summed over rounds and groups.",
+    which=1,
+)(fluid_regret)
 measure("rta")(bounds.merit_bound)
 measure("rta")(bounds.azuma_bound)
 measure("rta")(bounds.root_sum)
@@ -231,7 +237,7 @@ def group_steps(proof):
 
 @function()
 def beyond_order(order, power="0"):
-    """1 if BF-UCB's regret over an order is unbounded, with delta of order T^-c, else 0."""
+    """1 if BF-UCB's regret or distance over an order is unbounded, delta of order T^-c, else 0."""
     from fairbandits.theory.derivations.group_regret import beyond_order as beyond
 
     return beyond(order, power)

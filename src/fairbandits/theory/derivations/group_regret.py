@@ -3,7 +3,8 @@
 In a group of means mu_i, M their sum and R = sum mu_i^2 / M its fair reward, the optimistic means
 are mu_i + w / sqrt(N_i), w^2 = 2 ln(4 N k / delta). For small widths arms are pulled as merits are,
 N_i = N mu_i / M, and a round costs c w / sqrt(N) with c = sum_i (R - mu_i) / sqrt(M mu_i): together
-2 c w sqrt(N). c is above 0 unless all means are equal.
+2 c w sqrt(N). c is above 0 unless all means are equal. An arm's probability is d_i w / sqrt(N) off
+the fair one, so that the distance from the fair policy grows alike, with sum_i |d_i| for c.
 """
 
 import itertools
@@ -35,6 +36,8 @@ width = sqrt(2 * log(4 * N * k / delta))
 # optimistic means, with e for w / sqrt(N), and what a round of them earns
 raised = [mean + step * sqrt(total / mean) for mean in mu]
 earned = sum(one * mean for one, mean in zip(raised, mu, strict=True)) / sum(raised)
+#: How far an arm's probability is off the fair one, d_i, over w / sqrt(N).
+moved = [sympy.diff(one / sum(raised), step).subs(step, 0) for one in raised]
 
 
 def pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
@@ -55,6 +58,15 @@ PROOFS: dict[str, list[Step]] = {
         equal(earned.subs(step, 0), fair),
         equal(sympy.Limit(raised[0] / sum(raised), step, 0), mu[0] / total),
         equal(-sympy.diff(earned, step).subs(step, 0), LOSS),
+    ],
+    # d_i / mu_i differs between arms of different means, so not all are 0
+    "distance": [
+        equal(sum(moved), 0),
+        equal(-sum(d * mean for d, mean in zip(moved, mu, strict=True)), LOSS),
+        equal(
+            sqrt(total) * (moved[0] / mu[0] - moved[1] / mu[1]),
+            mu[0] ** sympy.Rational(-3, 2) - mu[1] ** sympy.Rational(-3, 2),
+        ),
     ],
     # c M^(3/2) is a sum over pairs of terms of at least 0; a^2 and b^2 are two means
     "positive": [
@@ -94,26 +106,27 @@ def beyond_order(order: str, power: str) -> int:
     return not_endless(sqrt(T) * widths / over, T)()
 
 
-def fluid_loss(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:
-    """Return the regret within a group after numbers of its rounds, by the fluid equation.
+def fluid(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:
+    """Return regret and distance in a group after numbers of its rounds, by the fluid equation.
 
-    It is dN_i / dN = (mu_i + w / sqrt(N_i)) / sum_j (mu_j + w / sqrt(N_j)), after one pull each.
+    It is dN_i / dN = (mu_i + w / sqrt(N_i)) / sum_j (mu_j + w / sqrt(N_j)), after one pull each,
+    whose distance does not count.
     """
-    k, fair = len(means), (means**2).sum() / means.sum()
+    k, fair = len(means), means / means.sum()
 
     def slopes(logs: float, state: np.ndarray) -> np.ndarray:
         rounds = math.exp(logs)
         raised = means + math.sqrt(2 * math.log(4 * rounds * k / delta)) / np.sqrt(state[:k])
         policy = raised / raised.sum()
-        return rounds * np.append(policy, fair - policy @ means)
+        return rounds * np.array([*policy, (fair - policy) @ means, np.abs(policy - fair).sum()])
 
-    first = np.concatenate([[0.0], np.cumsum(fair - means)])
-    losses = np.interp(served, np.arange(k + 1), first)
+    first = np.concatenate([[0.0], np.cumsum(fair @ means - means)])
+    totals = np.array([np.interp(served, np.arange(k + 1), first), np.zeros(len(served))])
     later = served > k
     if later.any():
-        start = np.append(np.ones(k), first[-1])
+        start = np.array([*np.ones(k), first[-1], 0.0])
         ends = np.log(served[later].astype(float))
         span = math.log(k), float(ends.max())
         options = {"method": "LSODA", "dense_output": True, "rtol": 1e-6, "atol": 1e-6}
-        losses[later] = solve_ivp(slopes, span, start, **options).sol(ends)[-1]
-    return losses
+        totals[:, later] = solve_ivp(slopes, span, start, **options).sol(ends)[-2:]
+    return totals
