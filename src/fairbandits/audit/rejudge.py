@@ -45,15 +45,9 @@ def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     return {"salt": salt, "papers": [paper], "pathvars": folders_in(folder)}
 
 
-def judged_again(ledger: Ledger, *, primary: bool, but: Collection[str] = ()) -> Ledger:
-    """Return a ledger with the claims that are judged again, and what these need.
-
-    They are all, or the primary ones except those in `but`, which are left out of families too.
-    """
-    if not primary:
-        return ledger
-    claims = ledger.claims
-    wanted = {key for key, one in claims.items() if one.primary and key not in but}
+def judged_again(ledger: Ledger, of: Iterable[str], but: Collection[str] = ()) -> Ledger:
+    """Return a ledger of these claims and what they need, both without those in `but`."""
+    claims, wanted = ledger.claims, set(of) - set(but)
     wanted |= {key for name in wanted for key in (claims[name].alias_of, *claims[name].judged_by)}
     families = {claims[key].family for key in wanted if key in claims}
     together = {name for name in families if name and ledger.families[name].correction == "holm"}
@@ -93,10 +87,9 @@ def verdicts_on(ledger: Ledger, config: Config, results: Path) -> list[Again]:
 def summary(salt: str, found: Sequence[Again]) -> list[str]:
     agree = sum(one.agrees for one in found)
     primary = [one.agrees for one in found if one.primary]
-    lines = [
-        f"Under the salt {salt!r} {agree} of {len(found)} verdicts came again, of those that the "
-        f"paper stands on {sum(primary)} of {len(primary)}."
-    ]
+    stands = f", of those that the paper stands on {sum(primary)} of {len(primary)}"
+    came = f"Under the salt {salt!r} {agree} of {len(found)} verdicts came again"
+    lines = [f"{came}{stands if primary else ''}."]
     lines += [f"  {one.claim}: {one.verdict} -> {one.found}" for one in found if not one.agrees]
     return lines
 

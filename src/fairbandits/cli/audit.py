@@ -9,7 +9,7 @@ from click import BadParameter, ClickException, IntRange, UsageError, argument, 
 
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
-from fairbandits.settings.config import LEDGER, load_config
+from fairbandits.settings.config import LEDGER
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, checkout, paper_file, read_yaml
 
@@ -175,38 +175,52 @@ def vocabulary():
 
 @command(
     'rejudge --paper ht_ucb --salt "any words"',
+    'rejudge htucb-thm1-fair --salt "any words"',
     "rejudge --paper banditq --primary --salts 8 --record",
     "rejudge --paper banditq --missing --salts 8 --record",
 )
-@options.paper_option("The paper whose claims are judged again.")
+@argument("claims", nargs=-1, shell_complete=claims_there)
+@options.paper_option("The paper whose claims are judged again, all without CLAIMS.")
 @option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
 @option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
 @option("--primary", is_flag=True, help="Only the primary claims, and their data.")
 @option("--missing", is_flag=True, help="As --primary, without claims in audit/agreement.csv.")
-@option("--record", is_flag=True, help="Add the outcome to audit/agreement.csv.")
+@option("--record", is_flag=True, help="Add the outcome of primary claims to audit/agreement.csv.")
 @option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @options.CORES
-def rejudge(paper, words, salts, primary, missing, record, smoke, cores):
-    """Judge a PAPER again, on other data.
+def rejudge(claims, paper, words, salts, primary, missing, record, smoke, cores):
+    """Judge CLAIMS, or a PAPER, again on other data.
 
     The command lists which verdicts stay the same. Each salt has its own folder,
     results/rejudge/PAPER/... An interrupted run continues where it stopped.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.run import load
+    from fairbandits.audit.tables import claims_of
     from fairbandits.cli import launch
 
-    if paper is None:
-        raise UsageError("--paper says whose claims are judged again")
+    if bool(claims) == bool(paper):
+        raise UsageError("name either CLAIMS or a --paper to judge again")
+    if claims and (primary or missing):
+        raise UsageError("--primary and --missing are about a --paper, not about CLAIMS")
     if not words and not salts:
         raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
     if smoke and record:
         raise UsageError("--record needs the published scale; leave out --smoke")
     root = checkout()
-    expect_known(paper, papers(), f"--paper: {paper!r} is unknown")
     scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
     base = [*options.DEFAULT_CONFIG, *scale]
-    home = load_config(base).folders["results"]
+    config, ledgers = load(base)
+    home, of_claim = config.folders["results"], claims_of(ledgers)
+    for one in claims:
+        expect_known(one, of_claim, f"no claim {one!r}")
+    paper = paper or of_claim[claims[0]].paper
+    expect_known(paper, ledgers, f"--paper: {paper!r} is unknown")
+    if others := [one for one in claims if of_claim[one].paper != paper]:
+        raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
+    every = ledgers[paper].claims
+    if primary or missing:
+        claims = [key for key, one in every.items() if one.primary]
     for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
         settings = again.settings_of(paper, salt, home)
         with TemporaryDirectory() as folder:
@@ -215,10 +229,10 @@ def rejudge(paper, words, salts, primary, missing, record, smoke, cores):
             files = [*scale, file]
             config, ledgers = load([*base, file])
             but = again.recorded(paper, salt) if missing else ()
-            ledger = again.judged_again(ledgers[paper], primary=primary or missing, but=but)
+            ledger = again.judged_again(ledgers[paper], claims or every, but)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
-            if code := launch.launch(targets, cores, files, root, stay=True):
+            if targets and (code := launch.launch(targets, cores, files, root, stay=True)):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         found = again.verdicts_on(ledger, config, root / results)
         echo("\n".join(again.summary(salt, found)))

@@ -76,7 +76,10 @@ def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str
 def meant(word: str, known: Sequence[str]) -> str:
     """Return a message's hint after an unknown word: the nearest known word, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    more = f" and {len(known) - 40} more" if len(known) > 40 else ""
+    return f"; known: {', '.join(known[:40])}{more}"
 
 
 #: Deepest allowed nesting; our files have ten levels.
