@@ -18,8 +18,8 @@ import numpy as np
 
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.limits import mean_test
+from fairbandits.audit.measures.banditq import held_out
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.selection import held_out
 
 LEVEL = 0.99
 #: Simulations of a case, of its alternatives, where a rough number will do, and of a law.

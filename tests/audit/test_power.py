@@ -7,8 +7,8 @@ import pytest
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import replicates_needed
+from fairbandits.audit.measures.banditq import held_out
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.selection import held_out
 
 BOUND = {"claim": "at most", "level": 0.99}
 

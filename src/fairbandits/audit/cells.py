@@ -71,15 +71,11 @@ class Evidence:
         self.paper = paper
         self.results = results
         self.read: list[Path] = []  # each file once since it was last emptied
-        self.replays: set[Path] = set()  # those of released programs
         self.small = False  # whether a dataset has fewer rounds or replicates than configured
         self.older: int | None = None  # seed of one drawn under other rules, judged all the same
         self._problems: dict[Path, str] = {}
         #: Footers, and the columns that were read; None for one that a dataset lacks.
         self._kept: dict[Path, tuple[dict[str, Any], dict[str, pa.ChunkedArray | None]]] = {}
-
-    def files(self, name: str) -> list[Path]:
-        return [self.results / one.dataset for one in self.config.named(self.paper, name)]
 
     def check(self, name: str) -> None:
         """Check all rows of the datasets of this name."""
@@ -131,7 +127,6 @@ class Evidence:
         """Return the recorded output of a released program, and note its file as read."""
         file = self.results / self.paper / f"{name}.parquet"
         expect(read_footer(file), {"code": replay_code()}, file)
-        self.replays.add(file)
         return read_table(self._noted(file))
 
     def _noted(self, file: Path) -> Path:
