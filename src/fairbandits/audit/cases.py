@@ -2,14 +2,14 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +49,6 @@ class CaseScope:
     known: Mapping[str, Any]  # coordinates that no cell has: arm, round, reading, given ones
     find: Callable[[Cell, str], Cell] | None = None  # a cell's companion by name
     group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
-    shared: dict[tuple, Any] = field(default_factory=dict)  # values of these, side by side
 
     def value(self, name: str) -> Any:
         if name in self.known:
@@ -70,11 +69,6 @@ class CaseScope:
         if not self.group:
             raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: see `over`")
         return self.group
-
-    def key(self, text: str, names: Collection[str]) -> tuple:
-        """Return what tells a value of all stacked cells apart from others of the case."""
-        needed = {*names, *COORDINATES}
-        return text, *((name, one) for name, one in self.known.items() if name in needed)
 
     def at(self, value: Any, rounds: Any) -> Any:
         """Return a value at the last recorded round at or before each of the given rounds."""
@@ -150,13 +144,6 @@ def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterat
                 yield Question(data, each, reading, control)
     if not asked:
         yield Question({})
-
-
-class Stacked(NamedTuple):
-    """The cells of a case in order, and the values of all of them that its repetitions share."""
-
-    cells: list[Cell | None]
-    shared: dict[tuple, Any]
 
 
 class Cases:
@@ -317,7 +304,7 @@ class Cases:
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
         return [{"arm": k + 1} for k in np.flatnonzero(chosen).tolist()]
 
-    def stacked(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> Stacked:
+    def stacked(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> list[Cell | None]:
         """Return the cells of a case as all its repetitions read them, in the order of stacking."""
         cells, over = [self.limited(cell) for cell in cells], self.test.over
         if over:
@@ -329,13 +316,13 @@ class Cases:
                     "what else they differ in has to be among `each`"
                 )
             cells = [cells[k] for k in np.argsort(sizes)]
-        return Stacked(cells, {})
+        return cells
 
-    def scopes(self, stacked: Stacked, known: dict[str, Any]) -> list[CaseScope]:
+    def scopes(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> list[CaseScope]:
         """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
-        test, scopes = self.test, [self.scope(cell, **known) for cell in stacked.cells]
+        test, scopes = self.test, [self.scope(cell, **known) for cell in cells]
         if test.over and test.is_joint:
-            return [replace(scopes[0], group=tuple(scopes), shared=stacked.shared)]
+            return [replace(scopes[0], group=tuple(scopes))]
         if len(scopes) > 1 and not (test.over or test.is_pooled):
             listed = ", ".join(one.cell.place for one in scopes[:4])
             raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")

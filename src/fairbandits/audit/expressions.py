@@ -264,11 +264,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             join = np.logical_and if isinstance(op, ast.And) else np.logical_or
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
-            key = scope.key(*_spelled(one))
-            if key not in scope.shared:
-                values = [_value(one, own) for own in scope.stacked()]
-                scope.shared[key] = _side_by_side(values)
-            return scope.shared[key]
+            return _side_by_side([_value(one, own) for own in scope.stacked()])
         case ast.Call(func=func, args=arguments):
             given = [_value(one, scope) for one in arguments]
             return _own(scope, *arguments).call(func.id, given)
@@ -287,9 +283,7 @@ def _side_by_side(values: list[Any]) -> np.ndarray:
         raise ExpressionError(
             f"{CELLS}(x): x must have one value for all arms; choose, or join them"
         )
-    joined = np.concatenate(arrays, axis=2)
-    joined.flags.writeable = False
-    return joined
+    return np.concatenate(arrays, axis=2)
 
 
 def _own(scope: Scope, *nodes: ast.expr) -> Scope:
@@ -301,12 +295,6 @@ def _own(scope: Scope, *nodes: ast.expr) -> Scope:
 @cache
 def _places(node: ast.expr) -> frozenset[str]:
     return frozenset(place for _, place in _names(node))
-
-
-@cache
-def _spelled(node: ast.expr) -> tuple[str, frozenset[str]]:
-    """Return an expression's text and the names in it."""
-    return ast.unparse(node), frozenset(name for name, _ in _names(node))
 
 
 def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:
