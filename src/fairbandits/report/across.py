@@ -9,9 +9,8 @@ from IPython.display import Markdown
 
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.report import markup
 from fairbandits.report.audit import MARKS, NOT_JUDGED, Audit
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, folded, offer, render
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import AcrossFile, SharedStatement
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
@@ -54,7 +53,7 @@ def shared(audit: Audit) -> Iterator[Html | Markdown]:
         counts = Counter(outcome(audit, key) for key in one.claims)
         said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
         wide = render("shared.html", name=name, audit=audit, keys=one.claims)
-        yield markup.folded(f"{len(one.claims)} claims: {said}", wide, "fb-wrap fb-cards")
+        yield folded(f"{len(one.claims)} claims: {said}", wide, "fb-wrap fb-cards")
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:
@@ -112,4 +111,4 @@ def taken_along(audit: Audit, paper: str) -> Html:
     return render("taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines)
 
 
-markup.FUNCTIONS["outcome"] = outcome
+offer(outcome)

@@ -17,7 +17,7 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.numerals import number
 from fairbandits.replication.datasets import expect
-from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render
+from fairbandits.report.markup import Html, data_table, folded, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
@@ -28,15 +28,9 @@ PICTURES = (
     "logarithmic beyond. Bars are 95 % t intervals. A large mark is a policy's usual setting; "
     f"small marks, joined to it, are its other settings. {picture.HOW_TO_READ}</p>"
 )
-#: What templates show beside what is their own: columns of two measures in a thousand rounds.
-FUNCTIONS |= {
-    "CONTROL": CONTROL,
-    "PER_THOUSAND": (
-        "contract regret, reward in 1\u202f000 rounds",
-        "shortfall in 1\u202f000 rounds",
-    ),
-    "thousandths": thousandths,
-}
+#: Columns of two measures in a thousand rounds.
+PER_THOUSAND = "contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds"
+offer(thousandths, CONTROL=CONTROL, PER_THOUSAND=PER_THOUSAND)
 
 
 @dataclass(frozen=True)

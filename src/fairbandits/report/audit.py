@@ -23,8 +23,7 @@ from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
 from fairbandits.numerals import significant
-from fairbandits.report import markup
-from fairbandits.report.markup import Html, in_symbols, render
+from fairbandits.report.markup import Html, in_symbols, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 from fairbandits.settings.config import load_config
 
@@ -308,14 +307,4 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-# What templates show of a claim.
-markup.FUNCTIONS |= {
-    "GRADES": finding.GRADES,
-    "MARKS": MARKS,
-    "badge": badge,
-    "headline": headline,
-    "number_of": number_of,
-    "numbers": numbers,
-    "role": role,
-    "words": words,
-}
+offer(badge, headline, number_of, numbers, role, words=words, MARKS=MARKS, GRADES=finding.GRADES)

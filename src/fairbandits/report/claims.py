@@ -18,7 +18,7 @@ from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
 from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role
 from fairbandits.report.export import as_review
-from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, render
+from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, offer, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.records import GlossaryFile, load_glossary
@@ -311,24 +311,10 @@ def robustness(audit: Audit, paper: str) -> Html:
     return render("robustness.html", lines=shown, alone=len(lines) - len(shown), **given)
 
 
-#: What the page of a claim asks by itself.
-markup.FUNCTIONS |= {
-    "TAGS": TAGS,
-    "OF_INCONSISTENCY": finding.OF_INCONSISTENCY,
-    "because": because,
-    "case_of": case_of,
-    "came_again": came_again,
-    "chosen": evidence.chosen,
-    "counted": _counted,
-    "criterion": criterion,
-    "kind_of_bounds": evidence.kind_of_bounds,
-    "limits": limits,
-    "linked": linked,
-    "part_of": part_of,
-    "raised": raised,
-    "uncounted": uncounted,
-    "quantities": quantities,
-}
+# what the page of a claim asks by itself
+offer(because, came_again, case_of, criterion, limits, linked, part_of, raised, uncounted)
+offer(evidence.kind_of_bounds, chosen=evidence.chosen, counted=_counted, quantities=quantities)
+offer(TAGS=TAGS, OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:

@@ -61,8 +61,13 @@ class Html(Markup):
         printer.text("<HTML>")
 
 
-#: What templates call beside their own macros; the pages' modules add to it.
-FUNCTIONS: dict[str, Callable[..., Any]] = dict(DEFAULT_NAMESPACE)
+#: What templates call beside their own macros.
+FUNCTIONS: dict[str, Any] = dict(DEFAULT_NAMESPACE)
+
+
+def offer(*functions: Callable[..., Any], **more: Any) -> None:
+    """Let templates call functions by their names, and use more by other names."""
+    FUNCTIONS.update({one.__name__: one for one in functions}, **more)
 
 
 @cache
@@ -75,12 +80,7 @@ def _templates(escape: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters |= {
-        "minus": minus,
-        "symbols": in_symbols,
-        "plain": plain,
-        "typeset": typeset,
-    }
+    environment.filters |= {"minus": minus, "typeset": typeset}
     return environment
 
 
@@ -176,10 +176,4 @@ def table(
     return render("table.html", groups=groups, header=header, name=name)
 
 
-FUNCTIONS |= {
-    "link": link,
-    "link_to_claim": link_to_claim,
-    "number": number,
-    "significant": significant,
-    "table": table,
-}
+offer(link, link_to_claim, number, significant, table)

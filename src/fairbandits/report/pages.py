@@ -16,7 +16,7 @@ from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import number, significant
 from fairbandits.replication.datasets import expect, expect_drawn, expect_experiment, shrunk
-from fairbandits.report.markup import FUNCTIONS, Html, data_table, folded, render, table
+from fairbandits.report.markup import Html, data_table, folded, offer, render, table
 from fairbandits.settings.config import Config, Experiment, Replay, load_config
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -59,7 +59,7 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-FUNCTIONS |= {"listed": listed, "span": span}
+offer(listed, span)
 
 
 @dataclass(frozen=True)
