@@ -66,8 +66,8 @@ def test_all_that_rests_on_something_stands_below_it(found, paper):
 
     def collect(branches):
         for one in branches:
-            pairs.update((one.claim, over.claim) for over in one.above)
-            collect(one.above)
+            pairs.update((one["claim"], over["claim"]) for over in one["above"])
+            collect(one["above"])
 
     above = across.resting(found)
     collect(across.branches(above, above, set()))

@@ -126,11 +126,8 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-def _curve(
-    run: RunData, series: str, at: np.ndarray, values: np.ndarray, x: str = "round", **more: Any
-) -> pd.DataFrame:
-    curve = summarise(run.law, series, at, values, x)
-    return curve.assign(version=version_of(run.spec), **more)
+def _curve(run: RunData, series: str, *summarised: Any, **more: Any) -> pd.DataFrame:
+    return summarise(run.law, series, *summarised).assign(version=version_of(run.spec), **more)
 
 
 def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
@@ -224,13 +221,11 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     baseline
         Label of the UCB that the rewards are divided by.
     """
-    parts = []
-    for label, baseline, run, ratio in ratios_to_ucb(datasets):
-        started = np.isfinite(ratio).all(axis=0)
-        started[-1] = True
-        at = run.rounds[started]
-        parts.append(_curve(run, label, at, ratio[:, started], baseline=baseline))
-    curves = pd.concat(parts)
+    curves = pd.concat(
+        _curve(run, label, run.rounds[started], ratio[:, started], baseline=baseline)
+        for label, baseline, run, ratio in ratios_to_ucb(datasets)
+        for started in [np.isfinite(ratio).all(axis=0) | (run.rounds == run.rounds[-1])]
+    )
     drawing, axes = _two_versions(3, sharey=True)
     for (above, middle, below), version in zip(axes.T, VERSIONS, strict=True):
         part = panels.of(curves, version=version)
@@ -252,8 +247,7 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     axes[1, 0].set_ylabel("rewards over UCB's\n(logarithmic axis)")
     axes[2, 0].set_ylabel("BF-UCB's rewards\nover those of several UCBs")
     for row in (0, 2):
-        handles, names = axes[row, 0].get_legend_handles_labels()
-        axes[row, 1].legend(handles, names, fontsize="small")
+        axes[row, 1].legend(*axes[row, 0].get_legend_handles_labels(), fontsize="small")
     return drawing, curves
 
 

@@ -65,10 +65,8 @@ def _against_tolerance(dataset: Dataset) -> Iterable[pd.DataFrame]:
     }
     for series, cost in costs.items():
         for (label, law), (tolerances, values) in panels.along_sweeps(dataset, cost).items():
-            order = np.argsort(tolerances, kind="stable")
-            along = tolerances[order], values.take(order, axis=1)
-            curve = summarise(law, series, *along, "tolerance")
-            yield curve.assign(policy=label, panel=reading)
+            curve = summarise(law, series, tolerances, values, "tolerance")
+            yield curve.assign(policy=label, panel=reading).sort_values("tolerance", kind="stable")
 
 
 def reading_of(footer: dict) -> str:

@@ -288,7 +288,7 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         Mean over the replicates of sum_k (tau_k T - N_k(T))+, the shortfall of all arms together.
         Range: at least 0.
     """
-    curves = pd.concat(_frontiers_of(dataset) for dataset in datasets)
+    curves = pd.concat(part for dataset in datasets for part in _frontiers_of(dataset))
     laws = panels.different(curves, "law")
     curves = curves.sort_values("law", key=lambda own: own.map(laws.index), kind="stable")
     drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
@@ -322,16 +322,14 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     return drawing, curves
 
 
-def _frontiers_of(dataset: Dataset) -> pd.DataFrame:
-    """Return mean reward against mean unfairness of each policy, in order of the unfairness."""
-    parts = []
+def _frontiers_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
+    """Yield mean reward against mean unfairness of each policy, in order of the unfairness."""
     for (policy, law), (parameters, values) in panels.along_sweeps(dataset, balance_of).items():
         lacking = values[:, :, 0].mean(axis=0)
         order = np.argsort(lacking, kind="stable")
         curve = summarise(law, "reward", lacking[order], values[:, order, 1], "unfairness")
         facts = {"policy": policy, "parameter": parameters[order]}
-        parts.append(curve.assign(**facts, panel=panel_of(dataset.footer)))
-    return pd.concat(parts)
+        yield curve.assign(**facts, panel=panel_of(dataset.footer))
 
 
 def balance_of(run: RunData, footer: dict) -> np.ndarray:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from IPython.display import Markdown
 
@@ -74,21 +73,14 @@ def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     return found
 
 
-class Branch(NamedTuple):
-    """A claim, and the claims that rest on it; `again` where these stand at an earlier place."""
-
-    claim: str
-    above: list["Branch"]
-    again: bool
-
-
-def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[Branch]:
-    """Return claims with all that rests on them, each part once."""
+def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[dict]:
+    """Return claims with all that rests on each, but `again` where that is listed before."""
     found = []
     for key in claims:
         again = key in seen and key in above
         seen.add(key)
-        found.append(Branch(key, [] if again else branches(above.get(key, []), above, seen), again))
+        resting_on_it = [] if again else branches(above.get(key, []), above, seen)
+        found.append({"claim": key, "above": resting_on_it, "again": again})
     return found
 
 
