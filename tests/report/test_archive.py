@@ -134,7 +134,7 @@ def elsewhere(finished, tmp_path):
 
 
 def fetched(file, config, finished):
-    return fetch(file, config, read_lock(finished / "results.lock"))
+    return fetch(file, [(config, read_lock(finished / "results.lock"))])
 
 
 def refused(file, config, finished, message):

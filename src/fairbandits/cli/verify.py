@@ -131,9 +131,8 @@ def fetch(configs, results, lock, file):
     from fairbandits.report.archive import fetch as fetch_results
 
     config = options.placed(load_config(configs), results)
-    arena = _locked_arena(configs, lock, config.results)
-    others = [(one, read_lock(own)) for one, own in arena]
-    taken = fetch_results(file, config, read_lock(lock), others)
+    locked = [(config, lock), *_locked_arena(configs, lock, config.results)]
+    taken = fetch_results(file, [(one, read_lock(own)) for one, own in locked])
     echo(f"{config.results}: {taken} files, all verified")
 
 

@@ -57,9 +57,8 @@ def rows_of(keep: Callable[[RunSpec], bool], last: bool = False) -> Callable[[di
 def each_run(datasets: list[Dataset]) -> Iterator[tuple[str, RunData, np.ndarray]]:
     """Yield label, run and true means, (n_replicates, n_arms), of the runs whose rows were read."""
     for table, footer in datasets:
-        read = set(table["run"].unique().to_pylist())
         for run in runs_of(table, footer):
-            if run.name in read:
+            if run.rounds.size:
                 fixed = np.tile(footer["means"], (footer["replicates"], 1))
                 drawn = run.values["mean"][:, 0] if "mean" in run.values else fixed
                 yield footer["labels"][run.policy], run, drawn

@@ -77,18 +77,13 @@ def _tracked(root: Path) -> list[str]:
     return [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
 
 
-def fetch(
-    archive: Path,
-    config: Config,
-    lock: dict[str, Any],
-    others: Sequence[tuple[Config, dict[str, Any]]] = (),
-) -> int:
-    """Unpack and verify an archive's results into the configured folder; return how many files.
+def fetch(archive: Path, runs: Sequence[tuple[Config, dict[str, Any]]]) -> int:
+    """Unpack and verify an archive's results into the first run's folder; return how many files.
 
+    `runs` are configurations with their locks: the archive's, and others that it may hold too.
     Everything is verified in a folder beside it first; on StoreError the folder is as it was.
-    `others` are further configurations that the archive may hold (the arena's), with their locks.
     """
-    results = config.results
+    config, results = runs[0][0], runs[0][0].results
     wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
     with _opened(archive) as found:
         entries = _listed(found, archive)
@@ -107,7 +102,7 @@ def fetch(
             for place, entry in entries.items():
                 _unpack(found, place, entry, folder if place in taken else None, archive)
             problems = []
-            for one, locked in ((config, lock), *others):
+            for one, locked in runs:
                 staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
                 problems += verify_tables(staged, locked) + problems_of(staged, locked)
             if problems:

@@ -1,7 +1,7 @@
 """docs/third-edition.md: what two referees said of the second edition, and what became of it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,7 @@ def page(ledgers: Mapping[str, Ledger], audit: Path, file: Path = ROOT / REFEREE
         (name, meaning, str(of_class[name]), str(moved_of_class[name]))
         for name, meaning in read.classes.items()
     ]
-    return render_text("third_edition.md", classes=classes, papers=papers, table=_table)
-
-
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join(markdown_table([header, *lines]))
+    return render_text("third_edition.md", classes=classes, papers=papers, table=markdown_table)
 
 
 def _line(claim: Claim, judged: Any, before: str, after: str | None, record: Any) -> list[str]:
