@@ -10,7 +10,6 @@ import yaml
 import small
 from fairbandits.audit import show
 from fairbandits.audit.finding import GRADES
-from fairbandits.audit.records import read
 from fairbandits.report import audit, findings, landing
 from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
@@ -26,9 +25,7 @@ def found(tmp_path_factory):
 @pytest.fixture(scope="module")
 def committed(found):
     """The committed verdicts, and what every test found."""
-    folder = ROOT / "audit"
-    rows = read(folder / "verdicts.csv", found.ledgers).rows
-    return rows, read(folder / "findings.csv", found.ledgers, "findings").rows
+    return audit.committed(found.ledgers, ROOT / "audit")
 
 
 @pytest.fixture
@@ -62,7 +59,7 @@ def test_readme_has_the_findings_of_the_file(found):
 
 def test_no_finding_leaves_out_what_its_claims_say(found, committed):
     all_of_them = findings.load_findings(found.ledgers)
-    findings.refuse(all_of_them, found.ledgers, *committed)
+    findings.refuse(all_of_them, committed)
     assert sum(len(one.qualified_by) for one in all_of_them) > 3
 
 
@@ -114,10 +111,10 @@ def test_a_cited_number_has_a_unit(found, project):
 def test_a_finding_stands_on_its_verdicts(found, committed):
     one, *_ = findings.load_findings(found.ledgers)
     claim = "banditq-prop2-violation"
-    rows, tests = committed
-    rows = [row | ({"verdict": "inconclusive"} if row["claim"] == claim else {}) for row in rows]
+    other = {"verdict": "inconclusive"}
+    rows = [row | (other if row["claim"] == claim else {}) for row in committed.rows]
     with pytest.raises(ConfigError, match=f"{claim} is 'inconclusive', not 'reproduced'"):
-        findings.refuse([one], found.ledgers, rows, tests)
+        findings.refuse([one], dataclasses.replace(committed, rows=rows))
 
 
 def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
@@ -125,7 +122,7 @@ def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
     claim = "banditq-prop2-violation"
     named = one.qualified_by | {claim: {"PRE-ASYMPTOTIC": one.says}}
     other = one.model_copy(update={"qualified_by": named})
-    lines = findings.missing(other, found.ledgers, *committed)
+    lines = findings.missing(other, committed)
     assert lines == [f"{claim}: it does not carry 'PRE-ASYMPTOTIC'"]
 
 

@@ -2,18 +2,19 @@
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
-from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows
-from fairbandits.audit.totals import left_out, standing, totals
+from fairbandits.audit.show import tally
+from fairbandits.audit.tables import Row, csv_rows
 from fairbandits.audit.words import limits, under_readings
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import significant
+from fairbandits.report.audit import committed
 from fairbandits.report.findings import NUMBER, load_findings
 from fairbandits.report.markup import render_text
 from fairbandits.report.numbers import texts_of
@@ -32,15 +33,7 @@ FLOATING = "#show figure.where(kind: image): set figure(placement: auto)"
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    table = csv_rows((root / "audit" / VERDICTS_TABLE).resolve(strict=True))
-    heads = {row["id"]: row for row in table if not row["reading"]}
-    under = defaultdict(list)
-    for row in table:
-        under[row["id"]].append(row)
-    rows = {
-        paper: [heads[key] | standing(one) for key, one in ledger.claims.items() if key in heads]
-        for paper, ledger in ledgers.items()
-    }
+    audit = committed(ledgers, root / "audit")
     settings = json.dumps([read_yaml(paper_file(paper, "experiments")) for paper in ledgers])
     sources = Counter(re.findall(r'"provenance": "([\w-]+)"', settings))
     texts = texts_of(root / "audit" / "numbers.csv")
@@ -52,8 +45,8 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         ledgers=ledgers,
         glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in ledgers},
-        all=totals(row for of_paper in rows.values() for row in of_paper),
-        totals={paper: totals(of_paper) for paper, of_paper in rows.items()},
+        all=tally(audit.rows),
+        totals={paper: tally(audit.of(paper)) for paper in ledgers},
         findings=load_findings(ledgers, root),
         filled=lambda text: _filled(text, texts),
         changes=sum(len(read_yaml(paper_file(one, "deviations"))["changes"]) for one in ledgers),
@@ -61,10 +54,10 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         number=_number,
         shows=PAPERS,
         counting={
-            paper: [(one, heads[one.id]) for one in ledger.claims.values() if not left_out(one)]
-            for paper, ledger in ledgers.items()
+            paper: [(audit.claims[row["claim"]], row) for row in audit.of(paper)]
+            for paper in ledgers
         },
-        readings=lambda ledger, claim: _readings(ledger, under[claim.id]),
+        readings=lambda ledger, claim: _readings(ledger, audit.under_readings(claim.id)),
         provenance=", ".join(f"{sources[one]} are {one}" for one in PROVENANCES if sources[one]),
     )
 
@@ -90,7 +83,7 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     source.unlink()
 
 
-def _readings(ledger: Ledger, rows: Sequence[Mapping[str, str]]) -> str:
+def _readings(ledger: Ledger, rows: Sequence[Row]) -> str:
     """Return each verdict of a claim with the readings that give it, a sentence each."""
     said = []
     for verdict, keys in under_readings(rows).items():
@@ -99,11 +92,9 @@ def _readings(ledger: Ledger, rows: Sequence[Mapping[str, str]]) -> str:
     return " ".join(said)
 
 
-def _number(row: Mapping[str, str]) -> str:
-    found = {name: float(row[name] or "nan") for name in ("statistic", "low", "high")}
-    between = limits(found)
-    bounds = f" (99 % confidence bounds: {between})" if between else ""
-    return f"{significant(found['statistic'])}{bounds}, n = {row['n']}"
+def _number(row: Row) -> str:
+    bounds = f" (99 % confidence bounds: {limits(row)})" if limits(row) else ""
+    return f"{significant(row['statistic'])}{bounds}, n = {row['n']}"
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_l
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.tables import Row, claims_of
+from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, claims_of
 from fairbandits.audit.totals import Totals
 from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
@@ -115,6 +115,13 @@ def open_audit(results: str | Path) -> Audit:
         files = (Path(results, one.dataset) for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
     return Audit(ledgers, rows, findings, scale, Path(results))
+
+
+def committed(ledgers: dict[str, Ledger], folder: Path) -> Audit:
+    """Return the verdicts of the committed tables; StoreError if the ledgers have others."""
+    rows = read(folder / VERDICTS_TABLE, ledgers).rows
+    findings = read(folder / FINDINGS_TABLE, ledgers, "findings").rows
+    return Audit(ledgers, rows, findings, "paper", folder)
 
 
 def banner(audit: Audit) -> Html | None:

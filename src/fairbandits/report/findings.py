@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.tables import Row, stands_for
 from fairbandits.audit.words import BASES
 from fairbandits.figures import PAPERS
+from fairbandits.report.audit import Audit
 from fairbandits.report.markup import render_text
 from fairbandits.settings.models import validated
 from fairbandits.settings.records import FindingsFile, Notable
@@ -84,19 +84,14 @@ def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
         yield f"{finding.figure} does not show {finding.shows!r}: {why}"
 
 
-def missing(
-    finding: Notable, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
-) -> list[str]:
+def missing(finding: Notable, audit: Audit) -> list[str]:
     """Return a line for each verdict that contradicts a finding, or qualifier that it omits."""
     lines = []
     for key, verdict in finding.claims.items():
-        own = [row for row in rows if row["claim"] == key]
-        judged = own[0]["verdict"] if own else "not judged"
-        if judged != verdict:
+        if (judged := audit.headlines.get(key, "not judged")) != verdict:
             lines.append(f"{key} is {judged!r}, not {verdict!r}")
             continue
-        carried = qualifiers(key, ledgers, own, findings)
-        named = finding.qualified_by.get(key, {})
+        carried, named = qualifiers(key, audit), finding.qualified_by.get(key, {})
         for name, why in carried.items():
             if name not in named:
                 lines.append(f"{key}: {why}, and the finding does not name {name}")
@@ -104,15 +99,11 @@ def missing(
     return lines
 
 
-def qualifiers(
-    key: str, ledgers: Mapping[str, Ledger], rows: Sequence[Row], findings: Sequence[Row]
-) -> dict[str, str]:
+def qualifiers(key: str, audit: Audit) -> dict[str, str]:
     """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words."""
-    claim = next(one.claims[key] for one in ledgers.values() if key in one.claims)
-    tested = stands_for(claim, ledgers)
-    own = [one for one in findings if one["claim"] == tested.id]
-    verdict = rows[0]["verdict"]
-    tags = [tag for row in rows for tag in row["tags"]]
+    claim, tested, own = audit.claims[key], audit.tested(key), audit.found(key)
+    verdict = audit.headlines[key]
+    tags = [tag for row in audit.under_readings(key) for tag in row["tags"]]
     tags += [tag for one in own if one["decides"] for tag in one["tags"] if tag in LIMITING]
     found = {tag: f"it carries {tag} ({TAGS[tag]})" for tag in dict.fromkeys(tags)}
     if claim.basis in BASES:
@@ -129,17 +120,12 @@ def qualifiers(
     return found
 
 
-def refuse(
-    notable: Sequence[Notable],
-    ledgers: Mapping[str, Ledger],
-    rows: Sequence[Row],
-    findings: Sequence[Row],
-) -> None:
+def refuse(notable: Sequence[Notable], audit: Audit) -> None:
     """Raise ConfigError if a finding omits what its claims say against it (`missing`)."""
     lines = [
         f"finding {place}: {line}"
         for place, finding in enumerate(notable, start=1)
-        for line in missing(finding, ledgers, rows, findings)
+        for line in missing(finding, audit)
     ]
     if lines:
         raise ConfigError(f"{FILE}: " + "; ".join(lines))

@@ -33,8 +33,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
     standing = [
         one
         for one in load_findings(audit.ledgers, root)
-        if not missing(one, audit.ledgers, audit.rows, audit.findings)
-        and (not one.arena or (audit.results / ARENA).is_dir())
+        if not missing(one, audit) and (not one.arena or (audit.results / ARENA).is_dir())
     ]
     cited = {name for one in standing for text in texts_of(one) for name in NUMBER.findall(text)}
     numbers = {

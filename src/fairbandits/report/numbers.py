@@ -13,14 +13,13 @@ import pandas as pd
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import read
 from fairbandits.audit.show import tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table
 from fairbandits.library import style
 from fairbandits.report import edition, findings
-from fairbandits.report.audit import verdict_bars
+from fairbandits.report.audit import committed, verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.models import expect_known
@@ -175,26 +174,24 @@ def renew(config: Config, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
     results = results or root / config.results
     table = root / config.folders["audit"] / TABLE
-    ledgers = load_ledgers(config, root)
-    verdicts = read(table.with_name(VERDICTS_TABLE), ledgers).rows
-    found = read(table.with_name(FINDINGS_TABLE), ledgers, "findings").rows
-    notable = findings.load_findings(ledgers, root)
-    findings.refuse(notable, ledgers, verdicts, found)
-    counted = {paper: tally(row for row in verdicts if row["paper"] == paper) for paper in ledgers}
+    audit = committed(load_ledgers(config, root), table.parent)
+    notable = findings.load_findings(audit.ledgers, root)
+    findings.refuse(notable, audit)
+    counted = {paper: tally(audit.of(paper)) for paper in audit.ledgers}
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
-    numbers = list(totals_of(counted | {ALL: tally(verdicts)}))
-    numbers += [one for paper in papers for one in numbers_of(paper, results, found, root)]
+    numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
+    numbers += [one for paper in papers for one in numbers_of(paper, results, audit.findings, root)]
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     pages["README.md"] = findings.written(pages["README.md"], notable)
     pages = {page: written(text, texts, page) for page, text in pages.items()}
-    pages[edition.PAGE] = edition.page(ledgers, table.parent)
+    pages[edition.PAGE] = edition.page(audit.ledgers, table.parent)
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = verdict_bars({audit.ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     where = f"{marked} in {' and '.join(PAGES)}, {OVERVIEW} in {config.folders['figures']}"
