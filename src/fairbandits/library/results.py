@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -105,15 +104,17 @@ class Result:
         """
         if isinstance(self.instance, World) and self.instance.moves:
             return self.probes[LOST].sum(axis=-1)
-        return self._measured(pulls.regret)
+        return pulls.regret(self.plays, self.true_means)
 
     def r_regret(self, tolerance: Any = 0) -> np.ndarray:
         """Return the regret beyond the cost of the quotas, `fairbandits.metrics.r_regret`."""
-        return self._measured(pulls.r_regret, tolerance=tolerance)
+        quotas = self._quotas("r_regret")
+        return pulls.r_regret(self.rounds, self.plays, self.true_means, quotas, tolerance)
 
     def target_regret(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return `fairbandits.metrics.target_regret`, by default for the policy's own targets."""
-        return self._measured(rates.target_regret, targets=targets)
+        targets = self._targets(targets, "target_regret")
+        return rates.target_regret(self.rounds, self.plays, self.true_means, targets)
 
     def violation(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return the largest shortfall of any arm; negative if no arm is behind.
@@ -131,35 +132,30 @@ class Result:
                 "violation needs quotas or targets; measure quotas with "
                 'run(..., quotas=("1/5", "3/10", ...)), or give violation(targets=(0.1, 0.2, ...))'
             )
-        return self._measured(rates.target_violation, "violation", targets=targets)
+        targets = self._targets(targets, "violation")
+        return rates.target_violation(self.rounds, self.rewards, targets)
 
     def unfairness(self) -> np.ndarray:
         """Return the shortfall of all arms together, `fairbandits.metrics.unfairness`."""
-        return self._measured(penalised.unfairness)
+        return penalised.unfairness(self.rounds, self.plays, self._quotas("unfairness"))
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
         """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
-        return self._measured(penalised.penalised_regret, penalties=penalties)
+        given = self._quotas("penalised_regret"), penalty_rates(penalties, self.true_means)
+        return penalised.penalised_regret(self.rounds, self.plays, self.true_means, *given)
 
-    def _measured(self, measure: Callable, name: str = "", **given: Any) -> np.ndarray:
-        """Return a measure; the run supplies those of its parameters that it knows by name."""
-        name = name or measure.__name__
-        takes = inspect.signature(measure).parameters
-        if "quotas" in takes and self.quotas is None:
-            raise ValueError(f'{name} needs quotas; run(..., quotas=("1/5", "3/10", ...))')
-        if "targets" in takes:
-            if given["targets"] is None:
-                given["targets"] = getattr(self.policy, "targets", ())
-            if not np.size(given["targets"]):
-                raise ValueError(f"{name} needs targets; {name}(targets=(0.1, 0.2, ...))")
-            checks.length("targets", given["targets"], self.plays.shape[-1])
-            checks.non_negative("targets", given["targets"])
-        if "penalties" in takes:
-            given["penalties"] = penalty_rates(given["penalties"], self.true_means)
-        known = {"means": self.true_means} | {
-            one: getattr(self, one) for one in ("rounds", "plays", "rewards", "quotas")
-        }
-        return measure(**{one: known[one] for one in takes if one in known}, **given)
+    def _quotas(self, measure: str) -> tuple:
+        if self.quotas is None:
+            raise ValueError(f'{measure} needs quotas; run(..., quotas=("1/5", "3/10", ...))')
+        return self.quotas
+
+    def _targets(self, given: Sequence[float] | None, measure: str) -> Sequence[float]:
+        targets = getattr(self.policy, "targets", ()) if given is None else given
+        if not np.size(targets):
+            raise ValueError(f"{measure} needs targets; {measure}(targets=(0.1, 0.2, ...))")
+        checks.length("targets", targets, self.plays.shape[-1])
+        checks.non_negative("targets", targets)
+        return targets
 
 
 def join(results: Iterable[Result]) -> Result:
