@@ -73,6 +73,7 @@ def test_means_that_move_are_those_of_the_round():
         (lambda: fb.World(coins, lambda t: (1, 0)), ValueError, "need by='round'"),
         (lambda: fb.World(coins, (0.5,), by="arm"), ValueError, "by must be one of"),
         (lambda: fb.World.from_table([]), ValueError, "must have rows"),
+        (lambda: fb.World.from_table("x.csv"), TypeError, "array or a data frame, got 'x.csv'"),
         (lambda: fb.World.from_table([[1, np.nan]]), ValueError, "nan in row 1, column 2"),
         (lambda: fb.World.moving(lambda t: (2, 0)), ValueError, "round 1"),
     ],

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -69,6 +70,8 @@ class World:
         replacement; by round, row t has the rewards of round t. The means of the arms are those of
         the columns.
         """
+        if isinstance(table, str | Path):
+            raise TypeError(f"a table is an array or a data frame, got {table!r}; read it first")
         values = np.asarray(table, dtype=float)
         if values.ndim != 2 or len(values) == 0:
             raise ValueError(
