@@ -11,7 +11,7 @@ import fairbandits as fb
 import shrunk
 import small
 from fairbandits.arena import decisions, standings
-from fairbandits.arena.roles import TOLD, Role, load_arena
+from fairbandits.arena.roles import TOLD, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
 from fairbandits.policies import make_policy
@@ -113,8 +113,8 @@ def score(name, regret, shortfall, kind="own", worst=None):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float) for key, one in values.items()}
-    role = Role("known_quotas" if kind == "oracle" else "own", kind, "")
-    return standings.Score(name, name, "", True, role, 10_000, values)
+    translation = "known_quotas" if kind == "oracle" else "own"
+    return standings.Score(name, name, "", True, kind, translation, 10_000, values)
 
 
 def test_who_dominates_whom():

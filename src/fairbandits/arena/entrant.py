@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fairbandits.arena import standings
-from fairbandits.arena.roles import TOLD, Arena, Role, Terms
+from fairbandits.arena.roles import TOLD, Arena, Terms
 from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
@@ -148,11 +148,10 @@ def enter(
         ]
         for one in terms:
             make = standings.maker_of(one.name, experiment.runs[0].spec)
-            facts = "yours", entrant.label, "", True, role_of(entrant, one.name), how["horizon"]
-            own = standings.Score(*facts, standings.values_of(make, seen))
-            stored = standings.scores_of(one, beside, footer["labels"])
-            rows = standings.standings([*stored, own])
-            outcome.tables[one.name, experiment.instance] = rows
+            facts = "yours", entrant.label, "", True, kind_of(entrant, one.name), "yours"
+            own = standings.Score(*facts, how["horizon"], standings.values_of(make, seen))
+            scores = [*standings.scores_of(one, beside, footer["labels"]), own]
+            outcome.tables[one.name, experiment.instance] = standings.standings(scores)
     return outcome
 
 
@@ -210,13 +209,12 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
     return True, made
 
 
-def role_of(entrant: Entrant, contract: str) -> Role:
+def kind_of(entrant: Entrant, contract: str) -> str:
     wrong, right = {
         "minimum_pulls": ("targets", "quotas"),
         "minimum_reward": ("quotas", "targets"),
     }.get(contract, ("targets", ""))
-    knows = wrong in entrant.asks and right not in entrant.asks
-    return Role("yours", TOLD if knows else "yours", "your own policy")
+    return TOLD if wrong in entrant.asks and right not in entrant.asks else "yours"
 
 
 def _played(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Role, Terms, load_arena
+from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_arena
 from fairbandits.arena.settings import TABLES, arena_code
 from fairbandits.data.store import table_hash, write_table
 from fairbandits.library import contracts
@@ -39,7 +39,8 @@ class Score:
     label: str  # its name on pages
     setting: str  # the swept parameter with its value, or empty
     usual: bool  # whether that is the first of the sweep
-    role: Role
+    kind: str  # of its role under the contract
+    translation: str
     horizon: int
     values: dict[str, np.ndarray]  # by `MEASURES`, at the last round, each (n_replicates,)
 
@@ -91,9 +92,9 @@ def scores_of(terms: Terms, runs: list[RunData], labels: Mapping[str, str]) -> I
             continue
         usual = run.cell == {name: swept(value) for name, value in run.spec.cells[0].items()}
         settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in run.cell.items())
-        facts = run.policy, labels[run.policy], ", ".join(settings), usual, role
+        facts = run.policy, labels[run.policy], ", ".join(settings), usual
         values = values_of(maker_of(terms.name, run.spec), seen_of(run))
-        yield Score(*facts, int(run.rounds[-1]), values)
+        yield Score(*facts, role.kind, role.translation, int(run.rounds[-1]), values)
 
 
 def seen_of(run: RunData) -> SimpleNamespace:
@@ -122,12 +123,8 @@ def side_by_side(scores: Sequence[Score], measure: str) -> np.ndarray:
 
 def standings(scores: Sequence[Score]) -> pd.DataFrame:
     """Return one row for each score of one contract on one instance."""
-    facts = ("policy", "label", "setting", "name", "usual")
-    rows = pd.DataFrame(
-        {name: getattr(one, name) for name in facts}
-        | {"kind": one.role.kind, "translation": one.role.translation}
-        for one in scores
-    )
+    facts = ("policy", "label", "setting", "name", "usual", "kind", "translation")
+    rows = pd.DataFrame({name: getattr(one, name) for name in facts} for one in scores)
     values = {name: side_by_side(scores, name) for name in MEASURES}
     found = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
