@@ -94,13 +94,14 @@ def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(words, file
 
 @pytest.mark.parametrize("name", main.commands)
 def test_examples_of_help_can_be_typed(name):
-    words = main.commands[name].epilog
+    command = main.get_command(None, name)
+    words = command.epilog
     assert words.startswith("\b\nExamples:\n")
     assert words.removeprefix("\b\n").splitlines()[-1] in succeed(name, "--help")
     for line in words.splitlines()[2:]:
-        program, command, *rest = shlex.split(line.partition(" > ")[0])
-        assert (program, command) == ("fairbandits", name)
-        main.commands[name].make_context(name, rest)
+        program, called, *rest = shlex.split(line.partition(" > ")[0])
+        assert (program, called) == ("fairbandits", name)
+        command.make_context(name, rest)
 
 
 @pytest.mark.parametrize(

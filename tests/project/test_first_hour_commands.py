@@ -70,7 +70,8 @@ def test_commands_of_the_pages_can_be_typed():
     for line in commands:
         name, *words = shlex.split(line)[1:]
         if words or name != "figure":
-            main.commands[name].make_context(name, words, resilient_parsing="FILE" in line)
+            command = main.get_command(None, name)
+            command.make_context(name, words, resilient_parsing="FILE" in line)
 
 
 @pytest.mark.workflow

@@ -56,7 +56,8 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
             told = ["".join(one["source"]) for one in cells if one["cell_type"] == "markdown"]
             yield file.name, "\n\n".join(told)
     elif kind == "help":
-        for name, command in main.commands.items():
+        for name in main.commands:
+            command = main.get_command(None, name)
             told = [command.help, *(getattr(one, "help", "") for one in command.params)]
             yield name, "\n\n".join(filter(None, told))
     elif kind == "docstrings":

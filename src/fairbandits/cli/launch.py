@@ -18,7 +18,8 @@ from pathlib import Path
 import psutil
 
 from fairbandits.settings.config import Config, Experiment, load_config
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import ConfigError
 
 LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
@@ -94,11 +95,9 @@ def _figures_of(one: Experiment) -> set[str]:
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     known = [*TARGETS, *named_figures(config)]
-    jobs = ("simulate_", "collect_")
     for one in targets:
-        is_left = one.startswith(jobs) or "/" in one or Path(one).suffix
-        if one not in known and not is_left:
-            raise ConfigError(f"there is nothing called {one!r} to make{meant(one, known)}")
+        if not (one.startswith(("simulate_", "collect_")) or "/" in one or Path(one).suffix):
+            expect_known(one, known, f"there is nothing called {one!r} to make")
 
 
 def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:

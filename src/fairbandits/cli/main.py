@@ -4,7 +4,6 @@ A file is imported when one of its commands runs or shows its help, what is slow
 """
 
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 
 import click
@@ -38,21 +37,14 @@ REPLICATE = (
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 
 
-class Found(Mapping):
-    """The commands by name; a file is imported when one of its commands is looked up."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        return getattr(import_module(f"{__package__}.{FILE_OF[name]}"), name.replace("-", "_"))
-
-    def __iter__(self):
-        return iter(FILE_OF)
-
-    def __len__(self) -> int:
-        return len(FILE_OF)
-
-
 class Commands(click.Group):
     """Commands whose expected errors are printed as one message."""
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command, whose file is imported now."""
+        if file := FILE_OF.get(name):
+            return getattr(import_module(f"{__package__}.{file}"), name.replace("-", "_"))
+        return None
 
     def invoke(self, context: click.Context):
         """Run a command."""
@@ -78,7 +70,7 @@ class Commands(click.Group):
         room = formatter.width - 6 - widest
         for title, names in SECTIONS.items():
             rows = [
-                (name.ljust(widest), self.commands[name].get_short_help_str(room))
+                (name.ljust(widest), self.get_command(context, name).get_short_help_str(room))
                 for name in names.split()
             ]
             with formatter.section(title):
@@ -87,7 +79,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    commands=Found(),
+    commands=dict.fromkeys(FILE_OF),
     epilog=examples("replicate banditq_fig2", "claims --paper fair_ucb", "COMMAND --help"),
 )
 @click.version_option(package_name="fairbandits")

@@ -18,7 +18,8 @@ from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import SCALES, name_of_scale
-from fairbandits.settings.schemas import ConfigError, meant, paper_file, read_yaml
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6
@@ -104,11 +105,8 @@ class Plan:
         """Return what the rule of a figure says."""
         # no parameter may be a function of the rule's files: Snakemake reruns nothing for it
         known = PAPERS.get(paper, {})
-        if figure not in known:
-            raise ConfigError(
-                f"papers/{paper}/experiments.yaml has {figure}, which nothing draws in "
-                f"src/fairbandits/figures/{paper}.py{meant(figure, list(known))}"
-            )
+        nothing = f"which nothing draws in src/fairbandits/figures/{paper}.py"
+        expect_known(figure, known, f"papers/{paper}/experiments.yaml has {figure}, {nothing}")
         declared, config = known[figure], self.config
         replays = [one for one in config.replays if one.paper == paper]
         alone = [one for one in replays if figure in one.figures]
