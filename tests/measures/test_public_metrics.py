@@ -100,6 +100,6 @@ def test_names_are_there_in_whatever_order_they_are_imported():
 def test_the_library_is_part_of_no_run_and_no_verdict():
     parts = (*provenance.RUNNING, *provenance.COMPILED, *provenance.AUDIT, "figures")
     used = set(provenance.used_by(*parts))
-    for file in ("comparison", "compiling", "instances", "plots", "results", "running"):
+    for file in ("comparison", "compiling", "instances", "results", "running"):
         assert (provenance.PACKAGE / "library" / f"{file}.py").is_file()
         assert f"library/{file}.py" not in used

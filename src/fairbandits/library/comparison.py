@@ -2,22 +2,56 @@
 
 import base64
 import html
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 from fairbandits import checks
-from fairbandits.library import plots
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
 from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
+from fairbandits.lookup import nearest
 from fairbandits.measures.summary import summarise
+
+#: Methods of `Result` that are measures: their titles on an axis, and the inputs that they need.
+METRICS = {
+    "regret": ("regret",),
+    "violation": ("violation", "quotas or targets"),
+    "r_regret": ("regret beyond the quotas", "quotas"),
+    "target_regret": ("regret beyond the targets", "targets"),
+    "penalised_regret": ("penalised regret", "quotas", "penalties"),
+    "unfairness": ("unfairness", "quotas"),
+    "reward": ("reward",),
+}
+#: How to provide each input that a measure needs.
+EXAMPLES = {
+    "quotas": 'quotas=("1/5", "3/10", ...)',
+    "targets": "targets=(0.1, 0.2, ...)",
+    "penalties": "penalties=0.5",
+    "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
+}
+STYLE = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
+#: Policies with other names in the papers' figures than their classes.
+SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
+
+
+class Picture(Figure):
+    """A figure without a window; a notebook shows it once, with any settings for plots."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=100)
+        return image.getvalue()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,8 +88,8 @@ class Comparison:
         rows = []
         for (metric, policy), curve in self.curves.items():
             paired = curve[:, -1] - self.curves[metric, first][:, -1]
-            difference = (np.nan,) * 3 if policy == first else plots.interval_of(paired)
-            interval = plots.interval_of(curve[:, -1])
+            difference = (np.nan,) * 3 if policy == first else _interval_of(paired)
+            interval = _interval_of(curve[:, -1])
             rows.append((policy, metric, *interval, *difference, len(curve)))
         differences = ["difference", "difference_low", "difference_high"]
         columns = ["policy", "metric", "mean", "low", "high", *differences, "n"]
@@ -72,7 +106,7 @@ class Comparison:
         names |= {"mean_low": "low", "mean_high": "high", "n_replicates": "n"}
         return pd.concat(parts, ignore_index=True)[[*names]].rename(columns=names)
 
-    def plot(self, kind: str = "rounds") -> plots.Picture:
+    def plot(self, kind: str = "rounds") -> Picture:
         """Return a figure of the means by round with 95 % t intervals, a panel for each measure.
 
         No window opens: save the figure with ``savefig``, or show it in a notebook.
@@ -85,9 +119,59 @@ class Comparison:
             policy to the lower left of another is better.
         """
         checks.one_of("kind", kind, ("rounds", "tradeoff"))
-        if kind == "tradeoff":
-            return plots.tradeoff_of(self.curves, self.titles)
-        return plots.picture_of(self.rounds, self.curves, self.titles)
+        with mpl.rc_context(STYLE):
+            return self._tradeoff() if kind == "tradeoff" else self._by_round()
+
+    def _tradeoff(self) -> Picture:
+        if len(self.titles) < 2:
+            raise ValueError(
+                "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"
+            )
+        cost, lack = list(self.titles)[:2]
+        figure = Picture(figsize=(5.6, 4.2), layout="constrained")
+        axis = figure.subplots()
+        for label, (colour, _) in self._looks().items():
+            costs, lacks = (self.curves[name, label][:, -1] for name in (cost, lack))
+            (x, a, b), (y, c, d) = map(_interval_of, (np.maximum(lacks, 0), costs))
+            bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
+            axis.errorbar(x, y, fmt="o", color=colour, capsize=2, label=label, **bars)
+        axis.set_xlabel(f"{self.titles[lack]} where above 0")
+        axis.set_ylabel(self.titles[cost])
+        axis.legend()
+        figure.suptitle("At the last round: means with 95 % t intervals", fontsize="medium")
+        return figure
+
+    def _by_round(self) -> Picture:
+        from fairbandits.library.style import draw_curve
+
+        n = len(next(iter(self.curves.values())))
+        figure = Picture(figsize=(5.2 * len(self.titles), 3.7), layout="constrained")
+        axes = figure.subplots(1, len(self.titles), squeeze=False)[0]
+        for axis, (name, title) in zip(axes, self.titles.items(), strict=True):
+            for label, (colour, dash) in self._looks().items():
+                summary = summarise("", label, self.rounds, self.curves[name, label])
+                look = {"colour": colour, "dash": dash, "one_run": False, "spread": False}
+                draw_curve(axis, summary, label, **look)
+            axis.set_xlabel("number of rounds")
+            axis.set_ylabel(title)
+            axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes[0].legend()
+        figure.suptitle(f"means of {n} replicates with 95 % t intervals", fontsize="medium")
+        return figure
+
+    def _looks(self) -> dict[str, tuple[Any, Any]]:
+        """Return each policy's colour and its line."""
+        from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of
+
+        names = {label: SHOWN.get(label, label) for label in self.results}
+        known = {label: name for label, name in names.items() if name in COLOURS}
+        looks = {label: (COLOURS[name], dash_of(name)) for label, name in known.items()}
+        taken = [colour for colour, _ in looks.values()]
+        free = [one for one in PALETTE if one not in taken] or PALETTE
+        for k, label in enumerate(one for one in names if one not in known):
+            again, place = divmod(k, len(free))
+            looks[label] = free[place], OTHER_DASHES[again % len(OTHER_DASHES)]
+        return {label: looks[label] for label in names}
 
     @property
     def caption(self) -> str:
@@ -196,7 +280,7 @@ def compare(
     if penalties is None:
         penalties = getattr(instance, "penalties", None)
     inputs = {"targets": targets, "penalties": penalties}
-    wanted = plots.metrics_of(metrics, inputs | {"quotas": quotas})
+    wanted = _metrics_of(metrics, inputs | {"quotas": quotas})
     if targets is not None:
         _check_targets(targets, instance, (seed, stream), numbers.tolist())
     for label, policy in labelled.items():
@@ -214,7 +298,13 @@ def compare(
     results = {
         label: run(policy, instance, horizon, numbers, **how) for label, policy in labelled.items()
     }
-    return Comparison(results, *plots.curves_of(results, wanted, inputs))
+    curves = {
+        (name, label): _measured(name, metric, result, inputs)
+        for name, metric in wanted.items()
+        for label, result in results.items()
+    }
+    titles = {name: METRICS[name][0] if name == one else name for name, one in wanted.items()}
+    return Comparison(results, curves, titles)
 
 
 def _labelled(policies: Any) -> dict[str, Any]:
@@ -256,6 +346,57 @@ def _check_targets(targets: Sequence[float], instance: Any, address: tuple, numb
                 f"targets cannot be met{where}: sum of target / mean must be at most 1, got "
                 f"{needed:.4f}; divide the targets by {np.ceil(needed * 100) / 100:.2f} or more"
             )
+
+
+def _metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return measures, methods of `Result` or functions, by their names in the table, checked."""
+    if isinstance(metrics, Mapping):
+        named = dict(metrics)
+    else:
+        listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+        named = {}
+        for metric in listed:
+            name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
+            if name in named:
+                raise ValueError(f"metrics must have each name once, got {name!r} twice")
+            named[name] = metric
+    if not named:
+        raise ValueError(f"metrics must name at least one of {', '.join(METRICS)}, got none")
+    for metric in (one for one in named.values() if not callable(one)):
+        if not isinstance(metric, str) or metric not in METRICS:
+            meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
+            raise ValueError(f"metric {metric!r} is unknown{meant}")
+        for need in METRICS[metric][1:]:
+            if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
+                others = ", ".join(repr(name) for name, (_, *needs) in METRICS.items() if not needs)
+                raise ValueError(
+                    f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics "
+                    f"that need nothing, such as {others}"
+                )
+    return named
+
+
+def _measured(name: str, metric: Any, result: Result, inputs: Mapping[str, Any]) -> np.ndarray:
+    """Return a measure of a policy's runs; `inputs` are targets and penalties."""
+    if callable(metric):
+        values = np.asarray(metric(result), float)
+    else:
+        needs = " ".join(METRICS[metric][1:])
+        given = {one: value for one, value in inputs.items() if one in needs}
+        values = getattr(result, metric)(**given).astype(float)
+    wanted = (result.replicates.size, result.rounds.size)
+    if values.shape != wanted:
+        raise ValueError(
+            f"metric {name} must return an array of shape (n_replicates, n_checkpoints), "
+            f"here {wanted}, got {values.shape}; average or sum over arms, not replicates"
+        )
+    return values
+
+
+def _interval_of(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of a sample and its 95 % t interval."""
+    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
+    return row.mean, row.mean_low, row.mean_high
 
 
 def _short(value: float) -> str:
