@@ -1,10 +1,8 @@
 """The result of a run, with the measures as methods; joining results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +12,6 @@ from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, pulls, rates
 from fairbandits.measures.penalties import penalty_rates
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ class Result:
         """Return the tidy columns, one row per replicate, round and arm, with drawn means."""
         return columns_of(vars(self))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return the tidy columns as a pandas data frame."""
         import pandas as pd
 

@@ -1,7 +1,5 @@
 """Play a policy on an instance; users call `fairbandits.run`, which checks the arguments."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence

@@ -105,10 +105,7 @@ COLOURS = Colours(
 )
 #: Line styles; controls are dashed, since they can coincide with another curve.
 DASHES = {
-    "static benchmark, played": "--",
-    "prophet": "--",
-    "best fair policy": "--",
-    "UCB1": "--",
+    **dict.fromkeys(("static benchmark, played", "prophet", "best fair policy", "UCB1"), "--"),
     "HT-UCB, soft threshold": (0, (1, 1)),
 }
 LAW_TITLES = {
