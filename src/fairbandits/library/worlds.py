@@ -98,22 +98,18 @@ class World:
         """Return a world whose means are a function of the round, with a law as in `Instance`."""
 
         @lru_cache(maxsize=4)
-        def instance(t: int) -> Instance:
+        def at(t: int) -> tuple:
             try:
-                return Instance(means(t), law, spread)
+                one = Instance(means(t), law, spread)
             except ValueError as error:
                 raise ValueError(f"round {t}: {error}") from error
-
-        @lru_cache(maxsize=4)
-        def parameters(t: int) -> tuple:
-            one = instance(t)
-            return laws.law_parameters(one.law, np.array(one.means), one.spread)
+            return one.true_means, laws.law_parameters(law, np.array(one.means), one.spread)
 
         def pay(arm: int, number: int, coin: int) -> float:
-            code, first, second = parameters(number)
+            _, (code, first, second) = at(number)
             return laws.reward_of(code, first[arm], second[arm], np.uint64(coin))
 
-        return cls(pay, lambda t: instance(t).true_means, "round", f"{law}, means that move")
+        return cls(pay, lambda t: at(t)[0], "round", f"{law}, means that move")
 
     @property
     def moves(self) -> bool:
@@ -206,13 +202,11 @@ class _Lost:
 
     probes = (LOST,)
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, world: World, n_arms: int = 0) -> None:
+        self._world, self.lost = world, np.zeros(n_arms)
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> "_Lost":
-        fresh = _Lost(self._world)
-        fresh.lost = np.zeros(n_arms)
-        return fresh
+        return _Lost(self._world, n_arms)
 
     def watch(self, state: Any, t: int, action: Any, reward: Any) -> None:
         means = self._world.means_at(t)
