@@ -17,7 +17,7 @@ from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
 from fairbandits.library.instance import RandomInstance
-from fairbandits.library.own_code import importable, line_of, place_of
+from fairbandits.library.own_code import importable, line_of
 from fairbandits.library.results import Result, join
 from fairbandits.library.running import run
 from fairbandits.library.simulation import feedback_of
@@ -264,5 +264,5 @@ def _failure(policy: Any, replicates: Iterable[int], played: Mapping[str, Any]) 
             run(getattr(policy, "_policy", policy), replicates=[replicate], **played)
         except Exception as error:
             name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            return f"{place_of(error)}: {name}{error}{line_of(error)}"
+            return f"{getattr(error, 'place', '')}: {name}{error}{line_of(error)}"
     return ""

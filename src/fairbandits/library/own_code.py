@@ -137,11 +137,6 @@ def importable(name: str, folder: Path) -> str:
     return home
 
 
-def place_of(error: Exception) -> str:
-    """Return the replicate (from 0) and round of an error, if they are known."""
-    return getattr(error, "place", "")
-
-
 def line_of(error: Exception) -> str:
     """Return the line of the user's file that raised an error, if one did."""
     for one in reversed(traceback.extract_tb(error.__traceback__)):

@@ -14,7 +14,7 @@ from fairbandits.audit.cells import Evidence
 from fairbandits.audit.judging.rules import OWN, Rules
 from fairbandits.data.store import StoreError
 from fairbandits.engine.kinds import COMPILING, work
-from fairbandits.library.own_code import line_of, place_of
+from fairbandits.library.own_code import line_of
 from fairbandits.library.running import _shared
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
@@ -80,7 +80,7 @@ def _play(seed: int, results: Path, task: tuple[Run, str]) -> None:
     try:
         write_chunk(spec, seed, replicates, results / run.chunk_file(chunk), compiled)
     except Exception as error:  # a policy can raise anything
-        if not (where := place_of(error)):
+        if not (where := getattr(error, "place", "")):
             raise
         policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
