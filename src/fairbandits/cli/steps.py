@@ -1,7 +1,6 @@
 """The commands that make datasets and draw figures."""
 
 import sys
-import time
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
@@ -20,10 +19,8 @@ def simulate(plan):
     """
     from fairbandits.replication.simulate import write_chunks
 
-    start = time.monotonic()
     for out in write_chunks(read_plan(plan, "chunks")):
-        echo(f"{out}: {time.monotonic() - start:.2f} s")
-        start = time.monotonic()
+        echo(out)
 
 
 @command("collect results/cache/plans/PLAN.json")
