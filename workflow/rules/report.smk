@@ -21,8 +21,8 @@ rule notebook:
         figures=figures_folder,
         code=PLAN.site_code,
     shell:
-        "fairbandits notebook {input.source:q} {output:q} -p results {params.results:q}"
-        " -p figures {params.figures:q} > {log:q} 2>&1"
+        "fairbandits notebook {input.source:q} {output:q} --results {params.results:q}"
+        " --figures {params.figures:q} > {log:q} 2>&1"
 
 
 rule site:

@@ -24,21 +24,16 @@ def describe(file):
     echo(describing.page() if file is None else describing.describe(file), nl=False)
 
 
-@command("notebook notebooks/banditq.ipynb out.ipynb -p results results -p figures figures")
+@command("notebook notebooks/banditq.ipynb out.ipynb --results results --figures figures")
 @argument("source", type=FILE)
 @argument("out", type=FILE)
-@option(
-    "-p",
-    "parameters",
-    type=(str, str),
-    multiple=True,
-    help="Name and value of a parameter; can be repeated.",
-)
-def notebook(source, out, parameters):
+@option("--results", required=True, help="Folder of the results.")
+@option("--figures", required=True, help="Folder of the drawn figures.")
+def notebook(source, out, **folders):
     """Execute notebook SOURCE into OUT."""
     from fairbandits.report.build import execute
 
-    execute(source, out, dict(parameters))
+    execute(source, out, folders)
 
 
 @command("site results/notebooks/index.ipynb --figures figures --out site")
