@@ -98,7 +98,6 @@ def write(arena: Arena, outcome: Outcome, out: Path) -> None:
 
 
 def _each(tag: str, texts: Iterable[str]) -> str:
-    """Return texts as HTML elements."""
     return "".join(f"<{tag}>{escape(one)}</{tag}>" for one in texts)
 
 

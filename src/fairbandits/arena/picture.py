@@ -159,7 +159,6 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
 
 
 def _titled(name: str, regret: float, shortfall: float) -> str:
-    """Return what a mark says."""
     regret, shortfall = (significant(one, trimmed=True) for one in (regret, shortfall))
     return f"{name}: contract regret {regret}, shortfall {shortfall}"
 

@@ -18,7 +18,6 @@ SEED = "Root seed, or `ledger`; default as configured."
 
 @completing
 def claims_there() -> list[str]:
-    """Return the ids of all claims."""
     ledgers = (paper_file(paper, "claims") for paper in papers())
     return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
 

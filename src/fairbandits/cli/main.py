@@ -41,13 +41,11 @@ class Commands(click.Group):
     """Commands whose expected errors are printed as one message."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return a command, whose file is imported now."""
         if file := FILE_OF.get(name):
             return getattr(import_module(f"{__package__}.{file}"), name.replace("-", "_"))
         return None
 
     def invoke(self, context: click.Context):
-        """Run a command."""
         try:
             return super().invoke(context)
         except ModuleNotFoundError as error:

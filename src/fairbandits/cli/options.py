@@ -39,7 +39,6 @@ def completing(names):
 
 
 def papers() -> list[str]:
-    """Return the names of the papers."""
     return sorted(file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
 
 
@@ -61,12 +60,10 @@ LOCK = option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to 
 
 
 def paper_option(words: str):
-    """Return the option --paper with this help."""
     return option("--paper", shell_complete=completing(papers), help=words)
 
 
 def set_option(words: str):
-    """Return the option --set with this help."""
     return option("--set", "changes", multiple=True, metavar="SETTING=VALUE", help=words)
 
 
@@ -82,6 +79,5 @@ def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = 
 
 
 def echo_all(lines: Iterable[str], err: bool = False) -> None:
-    """Print lines."""
     for line in lines:
         click.echo(line, err=err)

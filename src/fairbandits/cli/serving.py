@@ -43,7 +43,6 @@ _started: list = []
 
 
 def main() -> None:
-    """Run the command of the command line."""
     place = os.environ.get(PLACE)
     if place and sys.argv[1:2] and sys.argv[1] in STEPS:
         code = _asked(place)

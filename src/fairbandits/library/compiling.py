@@ -94,7 +94,6 @@ class Compiled:
         return other
 
     def _methods(self, fresh: Any) -> dict[str, Callable]:
-        """Return a state's methods as functions."""
         wanted = ("choose", "learn", *(["probe"] if getattr(self, "probes", ()) else []))
         found = {verb: getattr(type(fresh), verb, None) for verb in wanted}
         for verb, method in found.items():
