@@ -52,7 +52,7 @@ def of_no_run(table):
     ("change", "says"),
     [
         (doubled, "its rows must be arms 1 to 5 of the same rounds"),
-        (of_no_run, "5 of its rows are of no run that its footer has"),
+        (of_no_run, "rows of other are of no run that its footer has"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

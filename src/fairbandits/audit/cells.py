@@ -19,8 +19,8 @@ from fairbandits.policies.own import is_own
 from fairbandits.rationals import quota_numerators, rational
 from fairbandits.replication.datasets import (
     expect,
+    expect_all_rows,
     expect_experiment,
-    guard_dataset,
     load_dataset,
     shrunk,
 )
@@ -98,7 +98,7 @@ class Evidence:
             else:
                 expect(footer, {"seed": seed}, file)
             self.small |= shrunk(footer, experiment)
-            guard_dataset(file)
+            expect_all_rows(file, guarded=True)
         except StoreError as error:
             self._problems[file] = str(error)
         return self._problems[file]

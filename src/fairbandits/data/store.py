@@ -105,12 +105,12 @@ def read_table(
     return table
 
 
-def row_groups(path: Path) -> Iterator[pa.Table]:
-    """Yield a file's table in the parts in which it was written; StoreError if it is damaged."""
+def row_groups(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """Yield a table, or some columns, in the parts that were written; StoreError if damaged."""
     with _readable(path):
         file = pq.ParquetFile(path, page_checksum_verification=True)
         for place in range(file.num_row_groups):
-            yield file.read_row_group(place)
+            yield file.read_row_group(place, columns)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from fairbandits.replication.code import code_of
 from fairbandits.replication.recorded import KEYS, blocks_of, cells_of, specs_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.schemas import ROOT, paper_file
-from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec, shares_of, swept
 
 #: Columns of every dataset; a run's others follow them: horizon if several, swept parameters, drawn
 #: means, deficits and the policies' probes.
@@ -218,38 +218,28 @@ def _is_whole(rows: pa.Table, cell: dict[str, Any], spec: RunSpec, replicates: n
     )
 
 
-def expect_all_rows(file: Path) -> None:
-    """Raise StoreError unless a dataset has each run's rows once; recorded values are not read."""
-    footer = read_footer(file)
-    specs = specs_of(footer)
-    swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
-    table = read_table(file, [*KEYS, *swept_names])
-    blocks = blocks_of(table)
-    for name, spec in specs.items():
-        rows = blocks.pop(name, table.slice(0, 0))
-        expect_rows(rows, spec, [0, footer["replicates"] - 1], file)
-        for column, wanted in (("run", name), ("policy", spec.policy), ("law", spec.law)):
-            if (found := rows[column].unique().to_pylist()) != [wanted]:
-                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
-    if other := sum(rows.num_rows for rows in blocks.values()):
-        raise StoreError(f"{file}: {other} of its rows are of no run that its footer has")
-
-
-def guard_dataset(file: Path) -> None:
-    """Check all rows of a dataset as `collect` checked its chunks'; StoreError if one fails."""
+def expect_all_rows(file: Path, *, guarded: bool = False) -> None:
+    """Raise StoreError unless a dataset has each run's rows once; `guarded`, sound ones, too."""
     footer = read_footer(file)
     specs, replicates = specs_of(footer), [0, footer["replicates"] - 1]
+    swept_names = dict.fromkeys(name for spec in specs.values() for name in spec.cells[0])
+    groups = row_groups(file, None if guarded else [*KEYS, *swept_names])
     # a filter by run would read all rows for each of them
-    blocks = (block for group in row_groups(file) for block in blocks_of(group).items())
+    blocks = (block for group in groups for block in blocks_of(group).items())
     for name, parts in groupby(blocks, itemgetter(0)):
         if name not in specs:
             where = "are of no run that its footer has, or apart from others of it"
             raise StoreError(f"{file}: rows of {name} {where}")
         table, spec = pa.concat_tables(rows for _, rows in parts), specs.pop(name)
         expect_rows(table, spec, replicates, file)
-        complete = (one for one in table.schema if not table[one.name].null_count)
-        numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
-        guard(table.select(numbers), spec, file)
+        labels = table.unify_dictionaries()
+        for column, wanted in (("run", name), ("policy", spec.policy), ("law", spec.law)):
+            if (found := labels[column].unique().to_pylist()) != [wanted]:
+                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
+        if guarded:
+            complete = (one for one in table.schema if not table[one.name].null_count)
+            numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
+            guard(table.select(numbers), spec, file)
     for spec in specs.values():  # of runs without rows
         expect_rows(pq.read_schema(file).empty_table(), spec, replicates, file)
 
@@ -315,4 +305,4 @@ def _targets(spec: RunSpec, grid: dict[str, np.ndarray]) -> np.ndarray:
     if given != OF_INSTANCE:
         return np.array(given, dtype=float)
     means = list(grid["mean"].T) if "mean" in grid else spec.means
-    return np.array(spec.targets_for(means), dtype=float).T
+    return np.array(spec.targets or shares_of(spec.target_shares, means), dtype=float).T
