@@ -8,8 +8,6 @@
 ['replicate', 'round', 'arm', 'plays', 'reward']
 """
 
-import importlib
-
 from fairbandits.lookup import found
 from fairbandits.observers import CLASSES as OBSERVING
 from fairbandits.policies import CLASSES
@@ -43,8 +41,6 @@ __all__ = sorted((*_HOME_OF, *_MODULES))
 
 def __getattr__(name: str):
     # looked up on first use, so that the workflow can import the package without Numba
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
     return found(__name__, _HOME_OF, name, _MODULES)
 
 

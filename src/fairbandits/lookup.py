@@ -2,11 +2,13 @@
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
-def found(module: str, home_of: dict[str, str], name: str, modules: Iterable[str]):
-    """Return a package's attribute, imported from its home; `modules` are known names besides."""
+def found(module: str, home_of: Mapping[str, str], name: str, modules: Mapping[str, str] = {}):
+    """Return a package's attribute, imported from its home; or one of its `modules`."""
+    if name in modules:
+        return importlib.import_module(modules[name])
     if name not in home_of:
         # no hint for attributes that Python itself looks up in modules
         close = "" if name[0] == "_" else nearest(name, [*home_of, *modules])

@@ -10,8 +10,6 @@ targets and penalties. Quotas are exact numbers, or text, and pulls are compared
 integers.
 """
 
-import importlib
-
 from fairbandits.lookup import found
 
 _MEASURES = {
@@ -31,9 +29,7 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str):
     # looked up on first use: a figure or a verdict depends on the measures it imports alone
-    if name in _MEASURES:
-        return importlib.import_module(f"{__name__}.{name}")
-    return found(__name__, _HOME_OF, name, _MEASURES)
+    return found(__name__, _HOME_OF, name, {file: f"{__name__}.{file}" for file in _MEASURES})
 
 
 def __dir__():

@@ -27,7 +27,7 @@ OBSERVERS = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name)
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:

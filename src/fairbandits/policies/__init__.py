@@ -65,7 +65,7 @@ POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name, ())
+    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name)
 
 
 def make_policy(
