@@ -91,10 +91,8 @@ class Settings(Model):
     @model_validator(mode="after")
     def _fits(self):
         scale, given = self.scale, self.model_fields_set
-        sizes, changes = (
-            [key for key in keys if key in given]
-            for keys in (("factors", "limits"), ("changes", "replicates"))
-        )
+        sizes = [key for key in ("factors", "limits") if key in given]
+        changes = [key for key in ("changes", "replicates") if key in given]
         needed = NEEDED.get(scale)
         words = f": scale {scale} needs the {needed} of config/{scale}.yaml"
         m.require(not needed or needed in given, words)

@@ -1,6 +1,5 @@
 """Find and read the project's YAML files."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Any
 import yaml
 
 from fairbandits.data.provenance import CHECKOUT, PACKAGE
+from fairbandits.lookup import nearest
 
 
 def _is_checkout(folder: Path) -> bool:
@@ -75,11 +75,8 @@ def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str
 
 def meant(word: str, known: Sequence[str]) -> str:
     """Return a message's hint after an unknown word: the nearest known word, or all of them."""
-    close = difflib.get_close_matches(word, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
     more = f" and {len(known) - 40} more" if len(known) > 40 else ""
-    return f"; known: {', '.join(known[:40])}{more}"
+    return nearest(word, known) or f"; known: {', '.join(known[:40])}{more}"
 
 
 #: Deepest allowed nesting; our files have ten levels.
