@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,7 +17,7 @@ from fairbandits.replication.code import code_of, code_of_all
 from fairbandits.replication.datasets import COMMON, collect, guard, load_dataset
 from fairbandits.replication.simulate import simulate_chunk, write_chunk
 from fairbandits.replication.verify import replicate_hashes
-from fairbandits.settings.spec import RunSpec
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec
 
 SEED = 20240716
 REPLICATES = 3
@@ -324,6 +325,18 @@ def test_guard_lets_good_columns_pass(recorded, feedback):
     guard(unprotected[1], spec, "file")
     for run in experiment_of("probes of some").runs:  # without queues for targets: no balance
         guard(pa.table(simulate_chunk(run.spec, SEED, [0, 1])), run.spec, "file")
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_guard_knows_targets_of_the_instance(shares):
+    config = shrunk.config(["banditq"], SEED, horizon=HORIZON)
+    specs = (run.spec for run in config.runs if run.spec.policy == "banditq")
+    asking = (spec for spec in specs if spec.parameters["targets"] == OF_INSTANCE)
+    spec = replace(next(one for one in asking if bool(one.target_shares) == shares), record=None)
+    columns = simulate_chunk(spec, SEED, [1, 2])
+    guard(pa.table(columns), spec, "file")
+    columns["queue"][-spec.n_arms] += 1e-5
+    refused(pa.table(columns), spec, BALANCE, columns["round"][-1])
 
 
 FINITE = ("reward", "queue", "idleness", "queue_max", "probability")
