@@ -165,21 +165,12 @@ class GroupOracleState(NamedTuple):
     groups: layout.Groups
     shares: np.ndarray
     probability: np.ndarray
-    best_in: np.ndarray
     favourite: int
-    best_arm: int
     floors: bool
-    best: bool
 
     def choose(state, t, coin):
         groups = state.groups
         g = _most_short(groups, t) if state.floors else layout.most_owed(groups, t)
-        if state.best:
-            arm = state.best_in[g] if g >= 0 else state.best_arm
-            g = groups.of_arm[arm]
-            groups.now[0] = g
-            state.probability[g, arm - groups.start[g]] += 1.0
-            return arm
         if g < 0:
             g = state.favourite
         groups.now[0] = g
@@ -243,25 +234,20 @@ class GroupOracle(Policy):
         checks.length("means", self.means, n_arms)
         means = np.array(self.means)
         shares = np.zeros((len(self.groups), max(self.groups)))
-        values, best_in = [], []
+        values = []
         for g, size in enumerate(self.groups):
             own = means[groups.start[g] : groups.start[g + 1]]
             masses = own if own.any() else np.ones(size)  # no merit at all: all arms alike
             fair = masses / masses.sum()
-            values.append(float((fair * own).sum()))
-            best_in.append(int(groups.start[g] + own.argmax()))
-            shares[g, :size] = {"merit": fair, "uniform": np.full(size, 1 / size)}.get(
-                self.within, np.eye(size)[own.argmax()]
-            )
+            best, uniform = np.eye(size)[own.argmax()], np.full(size, 1 / size)
+            shares[g, :size] = {"merit": fair, "uniform": uniform, "best": best}[self.within]
+            values.append(((best if self.within == "best" else fair) * own).sum())
         return GroupOracleState(
             groups=groups,
             shares=shares,
             probability=np.zeros(shares.shape),
-            best_in=np.array(best_in),
             favourite=int(np.argmax(values)),
-            best_arm=int(means.argmax()),
             floors=self.schedule == "floor",
-            best=self.within == "best",
         )
 
 

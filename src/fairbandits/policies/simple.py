@@ -35,15 +35,6 @@ class UniformState(NamedTuple):
     learn = learn_nothing
 
 
-class ConstantState(NamedTuple):
-    arm: int
-
-    def choose(state, t, coin):
-        return state.arm
-
-    learn = learn_nothing
-
-
 class StaticState(NamedTuple):
     x: np.ndarray
 
@@ -91,10 +82,10 @@ class Constant(Policy):
 
     arm: Annotated[int, not_zero(whole(), "a whole number")] = 1
 
-    def start(self, n_arms: int, horizon: int) -> ConstantState:
+    def start(self, n_arms: int, horizon: int) -> StaticState:
         if abs(self.arm) > n_arms:
             raise ValueError(f"arm must lie in 1..{n_arms} or -{n_arms}..-1, got {self.arm}")
-        return ConstantState(self.arm - 1 if self.arm > 0 else n_arms + self.arm)
+        return StaticState(np.eye(n_arms)[self.arm - 1 if self.arm > 0 else self.arm])
 
 
 @dataclass(frozen=True)
