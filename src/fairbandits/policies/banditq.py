@@ -28,18 +28,6 @@ from fairbandits.policies.ties import better
 from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
 
 PROBES = ("queue", "idleness", "queue_max", "probability")
-#: How the learners for each feedback start, for a policy, arms and horizon; the first by default.
-SUBROUTINES = {
-    "bandit": {
-        "ftrl": lambda one, n, _: learners.ftrl(n, one.gamma_rule == 2, float(one.tolerance)),
-        "exp3p": lambda _, n, horizon: learners.exp3p(n, horizon),
-    },
-    "full": {
-        "oga": lambda one, n, _: learners.oga(n, float(one.step_c)),
-        "adahedge": lambda one, n, _: learners.adahedge(n),
-        "squint": lambda one, n, _: learners.squint(n),
-    },
-}
 
 
 @plays_in_lanes
@@ -196,8 +184,8 @@ class BanditQ(Policy):
     """
 
     targets: Targets
-    feedback: Annotated[str, one_of(*SUBROUTINES)] = "bandit"
-    subroutine: Annotated[str | None, one_of(*chain(*SUBROUTINES.values()))] = None
+    feedback: Annotated[str, one_of(*learners.STARTS)] = "bandit"
+    subroutine: Annotated[str | None, one_of(*chain(*learners.STARTS.values()))] = None
     V: NonNegative | None = None
     V_exponent: Exponent = 0.5
     surrogate_index: Annotated[str, one_of("post", "pre")] = "post"
@@ -209,7 +197,7 @@ class BanditQ(Policy):
 
     def __post_init__(self):
         super().__post_init__()
-        fitting = tuple(SUBROUTINES[self.feedback])
+        fitting = tuple(learners.STARTS[self.feedback])
         if self.subroutine is None:
             object.__setattr__(self, "subroutine", fitting[0])
         checks.one_of(f"subroutine with {self.feedback} feedback", self.subroutine, fitting)
@@ -219,7 +207,8 @@ class BanditQ(Policy):
         targets = np.array(self.targets)
         penalty = power(horizon, self.V_exponent) if self.V is None else float(self.V)
         queues = Queues(targets, np.flatnonzero(targets > 0), *np.zeros((3, n_arms)), penalty)
-        learner = SUBROUTINES[self.feedback][self.subroutine](self, n_arms, horizon)
+        uniform = np.full(n_arms, 1.0 / n_arms)
+        learner = learners.STARTS[self.feedback][self.subroutine](self, uniform, horizon)
         if self.gain != 1:
             learner = learners.Scaled(learner.x, learner, float(self.gain), np.zeros(n_arms))
         state_class = FullState if self.feedback == "full" else BanditState

@@ -6,7 +6,7 @@ Gains have no a-priori bound.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -231,47 +231,47 @@ class Scaled(NamedTuple):
         absorb(learner.learner, t, arm, learner.factor * g)
 
 
-def oga(n_arms: int, step: float) -> OGA:
-    """Return the start of online gradient ascent (BanditQ Eq. 10; `step` is c)."""
-    return OGA(_uniform(n_arms), step, np.zeros(1), np.zeros(n_arms))
+# How the learners start from the uniform distribution `x`, for a `BanditQ` and a horizon.
 
 
-def adahedge(n_arms: int) -> AdaHedge:
+def oga(policy: Any, x: np.ndarray, horizon: int) -> OGA:
+    """Return the start of online gradient ascent (BanditQ Eq. 10)."""
+    return OGA(x, float(policy.step_c), np.zeros(1), np.zeros(x.size))
+
+
+def adahedge(policy: Any, x: np.ndarray, horizon: int) -> AdaHedge:
     """Return the start of AdaHedge (de Rooij, van Erven, Grunwald and Koolen, JMLR 2014)."""
-    return AdaHedge(_uniform(n_arms), np.zeros(n_arms), np.zeros(1))
+    return AdaHedge(x, np.zeros(x.size), np.zeros(1))
 
 
-def squint(n_arms: int) -> Squint:
+def squint(policy: Any, x: np.ndarray, horizon: int) -> Squint:
     """Return the start of Squint (Koolen and van Erven, COLT 2015)."""
-    zeros = np.zeros((3, n_arms))
-    return Squint(_uniform(n_arms), zeros[0], zeros[1], np.zeros(1), zeros[2])
+    return Squint(x, *np.zeros((2, x.size)), np.zeros(1), np.zeros(x.size))
 
 
-def ftrl(n_arms: int, adaptive: bool, tolerance: float) -> FTRL:
+def ftrl(policy: Any, x: np.ndarray, horizon: int) -> FTRL:
     """Return the start of the scale-free MAB algorithm (Putta and Agrawal, ALT 2022, Alg. 1)."""
     memory = np.zeros(6)
     memory[GAMMA] = 0.5
-    memory[ROOT_M] = memory[ROOT_P] = float(n_arms)
-    x, p = _uniform(n_arms), _uniform(n_arms)
-    inverse, sums = np.full(n_arms, float(n_arms)), np.zeros((2, n_arms))
-    return FTRL(x, p, inverse, *sums, memory, adaptive, tolerance)
+    memory[ROOT_M] = memory[ROOT_P] = float(x.size)
+    arrays = x, x.copy(), np.full(x.size, float(x.size)), *np.zeros((2, x.size))
+    return FTRL(*arrays, memory, policy.gamma_rule == 2, float(policy.tolerance))
 
 
-def exp3p(n_arms: int, horizon: int) -> EXP3P:
+def exp3p(policy: Any, x: np.ndarray, horizon: int) -> EXP3P:
     """Return the start of EXP3.P (Bubeck and Cesa-Bianchi 2012, Theorem 3.3) for delta = 0.01."""
+    n_arms = x.size
     rate = math.log(n_arms) / (n_arms * horizon)
-    return EXP3P(
-        _uniform(n_arms),
-        np.zeros(n_arms),
-        np.zeros(1),
-        0.95 * math.sqrt(rate),
-        min(1.0, math.sqrt(math.log(n_arms / 0.01) / (n_arms * horizon))),
-        min(1.0, 1.05 * n_arms * math.sqrt(rate)),
-    )
+    beta = min(1.0, math.sqrt(math.log(n_arms / 0.01) / (n_arms * horizon)))
+    gamma = min(1.0, 1.05 * n_arms * math.sqrt(rate))
+    return EXP3P(x, np.zeros(n_arms), np.zeros(1), 0.95 * math.sqrt(rate), beta, gamma)
 
 
-def _uniform(n_arms: int) -> np.ndarray:
-    return np.full(n_arms, 1.0 / n_arms)
+#: Kind of feedback -> its learners by name, the first by default.
+STARTS = {
+    "bandit": {"ftrl": ftrl, "exp3p": exp3p},
+    "full": {"oga": oga, "adahedge": adahedge, "squint": squint},
+}
 
 
 @inlined
