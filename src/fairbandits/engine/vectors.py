@@ -5,6 +5,7 @@ so no bit changes. Interpreted, it is a NumPy array of shape (LANES,). Without v
 would have to prove that a loop reads and writes different arrays.
 """
 
+import inspect
 import itertools
 import operator
 from collections.abc import Callable
@@ -152,18 +153,13 @@ def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
     def resolve(*found):
         return result if any(all(map(_is_a, found, some)) for some in fitting) else None
 
-    typers = {
-        1: lambda a: resolve(a),
-        2: lambda a, b: resolve(a, b),
-        3: lambda a, b, c: resolve(a, b, c),
-    }
-
     def lowered(context, builder, signature, values):
         parts = zip(values, signature.args, kinds, strict=True)
         return emit(builder, *(_widened(context, builder, *part) for part in parts))
 
     def register(function):
-        type_callable(function)(lambda context: typers[len(kinds)])
+        resolve.pysig = inspect.signature(function)
+        type_callable(function)(lambda context: resolve)
         for some in fitting:
             lower_builtin(function, *some)(lowered)
         return function

@@ -228,7 +228,7 @@ class GuaranteeAnytime(Guaranteed):
 
 
 @inlined
-def _gap(p, entropy, divergence, known, k):
+def upper_gap(p, entropy, divergence, known, k):
     """Return 1 - q for the upper bound q of p, starting from the last round's."""
     if p >= 1.0:
         return 0.0
@@ -244,9 +244,9 @@ def _estimate(state, kind, k, level):
     mean, entropy = limits.mean[k], limits.entropy[k]
     estimate = mean
     if kind == UPPER:
-        estimate = 1.0 - _gap(mean, entropy, level / limits.pulls[k], state.log_gap, k)
+        estimate = 1.0 - upper_gap(mean, entropy, level / limits.pulls[k], state.log_gap, k)
     elif kind == LOWER:
-        estimate = _gap(1.0 - mean, entropy, level / limits.pulls[k], state.log_lower, k)
+        estimate = upper_gap(1.0 - mean, entropy, level / limits.pulls[k], state.log_lower, k)
     return max(estimate, state.targets[k])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees
+from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, upper_gap
 from fairbandits.policies.kl import Limits
 from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
@@ -149,12 +149,9 @@ def _optimistic(state, clock):
     """Set the upper bounds of the second phase's estimates."""
     now = kl.level(state.limits, clock)
     for k in state.protected:
-        mean = state.estimate[k]
-        if mean < 1.0 and now > 0.0:
-            divergence = now / state.pulls[SECOND, k]
-            x = kl.log_gap(mean, state.entropy[k], divergence, state.log_gap[k])
-            state.log_gap[k] = x
-            state.upper[k] = max(1.0 - math.exp(x), state.targets[k])
+        divergence = now / state.pulls[SECOND, k]
+        gap = upper_gap(state.estimate[k], state.entropy[k], divergence, state.log_gap, k)
+        state.upper[k] = max(1.0 - gap, state.targets[k])
 
 
 @not_inlined
