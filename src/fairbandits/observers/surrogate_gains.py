@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine import protocol
 from fairbandits.engine.protocol import inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, absolute, assign, fill, greatest, largest, ratio, sqrt
 from fairbandits.observers.common import Observer, refuse
@@ -23,6 +22,7 @@ EARNED, NORM = range(2)
 class Gains(NamedTuple):
     """Sums over the rounds of the surrogate rewards g; arm k is the last index."""
 
+    before: np.ndarray  # queues before the round
     last: np.ndarray
     sums: np.ndarray
     squares: np.ndarray
@@ -49,23 +49,17 @@ class Gains(NamedTuple):
 
 
 @plays_in_lanes
-class UnseenGains(NamedTuple):
-    """The same for BanditQ that sees its own arm's reward, with the queues before the round."""
+class UnseenGains(Gains):
+    """The same for BanditQ that sees its own arm's reward."""
 
-    before: np.ndarray
-    gains: Gains
-
-    def watch(observer, state, t, x, reward):
-        policy, before, last = state.learner, observer.before, observer.gains.last
+    def watch(gains, state, t, x, reward):
+        policy, before = state.learner, gains.before
         queues = policy.queues
-        for k in range(len(last)):
+        for k in range(len(before)):
             length = queues.length[k] if policy.post else before[k]
-            last[k] = banditq.surrogate_gain(queues, length, reward[k])
+            gains.last[k] = banditq.surrogate_gain(queues, length, reward[k])
         assign(before, queues.length)
-        _take(observer.gains, t, x)
-
-    def report(observer, state, out):
-        protocol.report(observer.gains, state, out)
+        _take(gains, t, x)
 
 
 @dataclass(frozen=True)
@@ -108,20 +102,19 @@ class SurrogateGains(Observer):
         *("correlation_10", "correlation_100", "correlation_1000"),
     )
 
-    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Gains | UnseenGains:
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> Gains:
         unseen = isinstance(state, OwnRewardState) and isinstance(
             state.learner, banditq.BanditState
         )
         if not (unseen or isinstance(state, banditq.FullState)):
             refuse(self, policy, "BanditQ with full information or inside OwnReward")
-        gains = Gains(
-            *np.zeros((4, n_arms)),
+        return (UnseenGains if unseen else Gains)(
+            *np.zeros((5, n_arms)),
             *np.zeros((2, len(ENDS), n_arms)),
             *np.zeros((2, LAGS, n_arms)),
             np.zeros(2),
             np.zeros(1, np.int64),
         )
-        return UnseenGains(np.zeros(n_arms), gains) if unseen else gains
 
 
 @inlined
