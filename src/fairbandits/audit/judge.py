@@ -166,25 +166,18 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
 
 
 def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
-    claims = [claim for claim in ledger.claims.values() if claim.tests]
-    failures = {claim.id: _failure(claim, of_claim[claim.id]) for claim in claims}
-    decided: dict[str, dict[tuple[str, str], _Of]] = {name: {} for name in ledger.families}
-    for claim in claims:
-        for reading in claim.readings or ("",):
-            found, level = of_claim[claim.id], ledger.families[claim.family].level
-            one = _UNKNOWN if failures[claim.id] else _decided(claim, reading, found, level)
-            decided[claim.family][claim.id, reading] = one
+    rows: dict[str, list[Verdict]] = defaultdict(list)
     for name, family in ledger.families.items():
-        if decided[name] and family.correction == "holm":
-            decided[name] = within_family(decided[name], level=family.level)
-    rows: dict[str, list[Verdict]] = {}
-    for (key, reading), one in (pair for own in decided.values() for pair in own.items()):
-        claim, failure = ledger.claims[key], failures[key]
-        rows.setdefault(key, []).append(
-            Verdict(claim, "", reading, outcome=FAILED, message=failure)
-            if failure
-            else _under(claim, reading, one, of_claim[key])
-        )
+        claims = [one for one in ledger.claims.values() if one.tests and one.family == name]
+        decided = {
+            (claim.id, reading): _decided(claim, reading, of_claim[claim.id], family.level)
+            for claim in claims
+            for reading in claim.readings or ("",)
+        }
+        if decided and family.correction == "holm":
+            decided = within_family(decided, level=family.level)
+        for (key, reading), one in decided.items():
+            rows[key].append(_under(ledger.claims[key], reading, one, of_claim[key]))
     return {key: _headed(own) for key, own in rows.items()}
 
 
@@ -202,6 +195,8 @@ def _failure(claim: Claim, found: Sequence[Answer]) -> str:
 
 def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
     """Return what decides a claim under a reading; empty evidence only where there is no other."""
+    if _failure(claim, found):
+        return _UNKNOWN
     tests, empty = [], []
     under = [one for one in found if one.reading in ("", reading)]
     for test in claim.tests:
@@ -250,6 +245,8 @@ def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
 
 
 def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) -> Verdict:
+    if failure := _failure(claim, found):
+        return Verdict(claim, "", reading, outcome=FAILED, message=failure)
     decides = {test.name for test in claim.tests if test.decides}
     read = (one for one in found if one.test in decides and one.reading in ("", reading))
     answer = finding.answer
