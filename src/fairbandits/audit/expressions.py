@@ -19,14 +19,12 @@ import numpy as np
 from fairbandits.settings.schemas import meant
 
 #: Node of the syntax tree -> operation on values.
-BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
-}
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -38,7 +36,7 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 #: All that an expression consists of.
 ALLOWED = (
-    *(*BINARY, *COMPARISONS, ast.MatMult, ast.USub, ast.Not, ast.And, ast.Or, ast.Load),
+    *(*OPERATIONS, ast.MatMult, ast.USub, ast.Not, ast.And, ast.Or, ast.Load),
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call),
     *(ast.Subscript, ast.List),
 )
@@ -75,9 +73,8 @@ class Vocabulary(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression: its text, and its syntax tree of allowed nodes."""
+    """A parsed expression: its syntax tree of allowed nodes."""
 
-    text: str
     tree: ast.expr
 
     def names(self) -> Iterator[tuple[str, str]]:
@@ -118,7 +115,7 @@ def parse(text: str) -> Expression:
         raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
     for node in ast.walk(tree):
         _check_node(node, text)
-    return Expression(text, tree)
+    return Expression(tree)
 
 
 def _ambiguous(node: ast.BinOp) -> str:
@@ -249,7 +246,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             one, other = _value(left, scope), _value(right, scope)
             if isinstance(op, ast.MatMult):
                 return _own(scope, left).at(one, other)
-            return BINARY[type(op)](*_plain(one, other))
+            return OPERATIONS[type(op)](*_plain(one, other))
         case ast.UnaryOp(op=op, operand=operand):
             value = _value(operand, scope)
             return np.logical_not(value) if isinstance(op, ast.Not) else -value
@@ -257,7 +254,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             values = [_value(one, scope) for one in (left, *others)]
             found: Any = True
             for op, one, other in zip(ops, values, values[1:], strict=False):
-                holds = COMPARISONS[type(op)](*_plain(one, other))
+                holds = OPERATIONS[type(op)](*_plain(one, other))
                 found = np.logical_and(found, holds)
             return found
         case ast.BoolOp(op=op, values=values):

@@ -66,7 +66,7 @@ def unit(test: Test) -> str:
 def _unit(text: str) -> str:
     if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
         return ""  # the unit of a power is another
-    whole = Expression(text, _without(parse(text).tree, ast.Call))
+    whole = Expression(_without(parse(text).tree, ast.Call))
     names = dict(whole.names())
     try:
         return whole.check(vocabulary(names, {place for _, place in whole.names()}))
