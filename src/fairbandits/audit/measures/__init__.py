@@ -10,7 +10,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -174,16 +174,14 @@ def _first_line(of: Callable) -> str:
 def _load() -> None:
     for name, column in RECORDED.items():
         if name not in NOT_WORDS:
-            once, unit = name in ONCE, column.unit.partition(" (")[0]
-            given = "rt" if once else AXES, unit if unit in UNITS else "", name
-            values = partial(_recorded, name=name, once=once)
-            measure(*given, name=name, what=column.meaning)(values)
+            unit, own = column.unit.partition(" (")[0], {"name": name, "what": column.meaning}
+            given = unit if unit in UNITS else "", name
+            if name in ONCE:
+                measure("rt", *given, **own)(lambda cell, name=name: cell.column(name)[:, :, 0])
+            else:
+                measure(AXES, *given, **own)(lambda cell, name=name: cell.column(name))
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         importlib.import_module(module.name)
-
-
-def _recorded(cell: Cell, name: str, once: bool) -> np.ndarray:
-    return cell.column(name)[:, :, 0] if once else cell.column(name)
 
 
 @cache
