@@ -45,7 +45,7 @@ class Nothing:
 
     def __init__(self, results):
         self.results = results
-        self.read = []
+        self.read = {}
         self.small = False
 
     def check(self, name):

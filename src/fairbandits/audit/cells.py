@@ -70,7 +70,7 @@ class Evidence:
         self.seed = config.seed_of_judging(paper)  # of numbers drawn while claims are judged
         self.paper = paper
         self.results = results
-        self.read: list[Path] = []  # each file once since it was last emptied
+        self.read: dict[Path, None] = {}  # files in the order in which they were first read
         self.small = False  # whether a dataset has fewer rounds or replicates than configured
         self.older: int | None = None  # seed of one drawn under other rules, judged all the same
         self._problems: dict[Path, str] = {}
@@ -106,7 +106,7 @@ class Evidence:
     def recorded(self, name: str, columns: Sequence[str]) -> Iterator[Recorded]:
         """Yield the experiment, or each instance of the suite, of this name, or ``PAPER/NAME``."""
         for one in self.config.named(self.paper, name):
-            file = self._noted(self.results / one.dataset)
+            self.read[file := self.results / one.dataset] = None
             table, footer = self._columns(file, ["run", "round", "horizon", *columns])
             yield Recorded(one, footer, list(runs_of(table, footer)))
 
@@ -127,12 +127,8 @@ class Evidence:
         """Return the recorded output of a released program, and note its file as read."""
         file = self.results / self.paper / f"{name}.parquet"
         expect(read_footer(file), {"code": replay_code()}, file)
-        return read_table(self._noted(file))
-
-    def _noted(self, file: Path) -> Path:
-        if file not in self.read:
-            self.read.append(file)
-        return file
+        self.read[file] = None
+        return read_table(file)
 
 
 @dataclass(frozen=True)
