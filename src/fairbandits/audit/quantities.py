@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed, vocabulary
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
-from fairbandits.audit.procedures import STATISTICS
 from fairbandits.numerals import RAISED, significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
@@ -22,8 +21,6 @@ PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Words of whole expressions, by their trees.
 WHOLE = {ast.dump(parse(text).tree): words for text, words in NAMES["expressions"].items()}
-#: Most letters of a name; longer ones are left to the record.
-LONGEST = 160
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
@@ -103,8 +100,6 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         name = name.replace(held, "").replace("the worst arm", "the worst arm with a target")
     name = re.sub(r"^largest \((whether .*)\)$", r"\1", name)
     name = re.sub(r"^largest (\([^a-z]*\))$", r"\1", name)
-    if len(name) > LONGEST:
-        name = f"{STATISTICS[procedure]} of the quantity that is measured"
     return Quantity(name, unit(test), above)
 
 
