@@ -25,7 +25,7 @@ def found(tmp_path_factory):
 @pytest.fixture(scope="module")
 def committed(found):
     """The committed verdicts, and what every test found."""
-    return audit.committed(found.ledgers, ROOT / "audit")
+    return audit.committed(found.ledgers, ROOT / "audit", ROOT / "results")
 
 
 @pytest.fixture

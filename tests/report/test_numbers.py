@@ -9,6 +9,7 @@ import real
 from fairbandits.audit.finding import GRADES, OUTCOMES
 from fairbandits.audit.records import read
 from fairbandits.data.store import write_table
+from fairbandits.report.audit import Audit
 from fairbandits.report.numbers import (
     ALL,
     ARENA,
@@ -64,7 +65,8 @@ def place(tmp_path):
         entries = {name: {"unit": unit} | one if unit else one for name, one in entries.items()}
         file = tmp_path / "papers" / "toy" / "numbers.yaml"
         file.write_text(yaml.safe_dump(entries))
-        return list(numbers_of("toy", tmp_path / "results", FINDINGS, tmp_path))
+        judged = Audit({}, [], FINDINGS, "paper", tmp_path / "results")
+        return list(numbers_of("toy", judged, tmp_path))
 
     return function
 

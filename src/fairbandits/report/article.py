@@ -33,7 +33,7 @@ FLOATING = "#show figure.where(kind: image): set figure(placement: auto)"
 
 def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    audit = committed(ledgers, root / "audit")
+    audit = committed(ledgers, root / "audit", root / "results")
     settings = json.dumps([read_yaml(paper_file(paper, "experiments")) for paper in ledgers])
     sources = Counter(re.findall(r'"provenance": "([\w-]+)"', settings))
     texts = texts_of(root / "audit" / "numbers.csv")

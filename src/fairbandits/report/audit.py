@@ -117,11 +117,11 @@ def open_audit(results: str | Path) -> Audit:
     return Audit(ledgers, rows, findings, scale, Path(results))
 
 
-def committed(ledgers: dict[str, Ledger], folder: Path) -> Audit:
+def committed(ledgers: dict[str, Ledger], folder: Path, results: Path) -> Audit:
     """Return the verdicts of the committed tables; StoreError if the ledgers have others."""
     rows = read(folder / VERDICTS_TABLE, ledgers).rows
     findings = read(folder / FINDINGS_TABLE, ledgers, "findings").rows
-    return Audit(ledgers, rows, findings, "paper", folder)
+    return Audit(ledgers, rows, findings, "paper", results)
 
 
 def banner(audit: Audit) -> Html | None:

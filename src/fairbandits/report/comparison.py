@@ -4,8 +4,7 @@ import base64
 import io
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,8 +33,7 @@ OURS = ("lowest of ours", "mean", "highest of ours")
 THINNED = 8
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """One quantity in all replicates under one reward law."""
 
     law: str

@@ -39,7 +39,7 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
     numbers = {
         one.name: one.text
         for paper in (*audit.ledgers, ARENA)
-        for one in numbers_of(paper, audit.results, audit.findings, root, only=cited)
+        for one in numbers_of(paper, audit, root, only=cited)
     }
 
     def html(text: str) -> Html:

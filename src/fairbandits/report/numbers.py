@@ -19,7 +19,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table
 from fairbandits.library import style
 from fairbandits.report import edition, findings
-from fairbandits.report.audit import committed, verdict_bars
+from fairbandits.report.audit import Audit, committed, verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.models import expect_known
@@ -51,20 +51,16 @@ class Number(NamedTuple):
 
 
 def numbers_of(
-    paper: str,
-    results: Path,
-    found: Sequence[Mapping[str, Any]],
-    root: Path,
-    only: Collection[str] | None = None,
+    paper: str, audit: Audit, root: Path, only: Collection[str] | None = None
 ) -> Iterator[Number]:
-    """Yield the numbers of a paper, or of the arena, of those in `only`; `found` are findings."""
+    """Yield the numbers of a paper, or of the arena, of those in `only`."""
     file = paper_file(paper, "numbers", root)
     for name, entry in read_yaml(file).items() if file.is_file() else ():
         if only is not None and name not in only:
             continue
         place = f"papers/{paper}/numbers.yaml: {name}"
         kind = _kind(entry, place)
-        source, row = _row(kind, entry[kind], results, found, place)
+        source, row = _row(kind, entry[kind], audit, place)
         column = entry.get("column", SOURCES[kind])
         expect_known(column, row, f"{place}: no column {column!r}")
         try:
@@ -94,25 +90,21 @@ def _kind(entry: Mapping[str, Any], place: str) -> str:
 
 
 def _row(
-    kind: str,
-    chosen: Mapping[str, Any],
-    results: Path,
-    found: Sequence[Mapping[str, Any]],
-    place: str,
+    kind: str, chosen: Mapping[str, Any], audit: Audit, place: str
 ) -> tuple[str, dict[str, Any]]:
     """Return where a number comes from, in words, and the row of a table that has it."""
     rest, file = dict(chosen), FINDINGS
     if kind == "table":
         file = f"{rest.pop('file')}.parquet"
-        table = read_table(results / file).to_pandas()
+        table = read_table(audit.results / file).to_pandas()
     elif kind == "arena":
         from fairbandits.arena.decisions import summary
 
         file = f"{ARENA}/standings.parquet"
         contract = {"contract": rest.pop("contract")}
-        table = summary(_rows(read_table(results / file).to_pandas(), contract, place))
+        table = summary(_rows(read_table(audit.results / file).to_pandas(), contract, place))
     else:
-        table = pd.DataFrame(map(dict, found))
+        table = pd.DataFrame(audit.findings)
     words = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
     if kind == "count":
         return f"{file}: {words}", {"rows": _count(rest, table, place)}
@@ -172,26 +164,26 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
 
 def renew(config: Config, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
-    results = results or root / config.results
     table = root / config.folders["audit"] / TABLE
-    audit = committed(load_ledgers(config, root), table.parent)
-    notable = findings.load_findings(audit.ledgers, root)
+    ledgers = load_ledgers(config, root)
+    audit = committed(ledgers, table.parent, results or root / config.results)
+    notable = findings.load_findings(ledgers, root)
     findings.refuse(notable, audit)
-    counted = {paper: tally(audit.of(paper)) for paper in audit.ledgers}
+    counted = {paper: tally(audit.of(paper)) for paper in ledgers}
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
-    numbers += [one for paper in papers for one in numbers_of(paper, results, audit.findings, root)]
+    numbers += [one for paper in papers for one in numbers_of(paper, audit, root)]
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     pages["README.md"] = findings.written(pages["README.md"], notable)
     pages = {page: written(text, texts, page) for page, text in pages.items()}
-    pages[edition.PAGE] = edition.page(audit.ledgers, table.parent)
+    pages[edition.PAGE] = edition.page(ledgers, table.parent)
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = verdict_bars({audit.ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     where = f"{marked} in {' and '.join(PAGES)}, {OVERVIEW} in {config.folders['figures']}"
