@@ -11,7 +11,7 @@ from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
 from fairbandits.settings.config import LEDGER
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import ROOT, checkout, paper_file, read_yaml
+from fairbandits.settings.schemas import checkout, paper_file, read_yaml
 
 SEED = "Root seed, or `ledger`; default as configured."
 
@@ -185,9 +185,8 @@ def vocabulary():
 @option("--primary", is_flag=True, help="Only the primary claims, and their data.")
 @option("--missing", is_flag=True, help="As --primary, without claims in audit/agreement.csv.")
 @option("--record", is_flag=True, help="Add the outcome of primary claims to audit/agreement.csv.")
-@option("--smoke", is_flag=True, help="A small run, to try the command; these are no results.")
 @options.CORES
-def rejudge(claims, paper, words, salts, primary, missing, record, smoke, cores):
+def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     """Judge CLAIMS, or a PAPER, again on other data.
 
     The command lists which verdicts stay the same. Each salt has its own folder,
@@ -204,12 +203,8 @@ def rejudge(claims, paper, words, salts, primary, missing, record, smoke, cores)
         raise UsageError("--primary and --missing are about a --paper, not about CLAIMS")
     if not words and not salts:
         raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
-    if smoke and record:
-        raise UsageError("--record needs the published scale; leave out --smoke")
     root = checkout()
-    scale = [ROOT / "config" / "smoke.yaml"] if smoke else []
-    base = [*options.DEFAULT_CONFIG, *scale]
-    config, ledgers = load(base)
+    config, ledgers = load(options.DEFAULT_CONFIG)
     home, of_claim = config.folders["results"], claims_of(ledgers)
     for one in claims:
         expect_known(one, of_claim, f"no claim {one!r}")
@@ -225,17 +220,14 @@ def rejudge(claims, paper, words, salts, primary, missing, record, smoke, cores)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-            files = [*scale, file]
-            config, ledgers = load([*base, file])
+            config, ledgers = load([*options.DEFAULT_CONFIG, file])
             but = again.recorded(paper, salt) if missing else ()
             ledger = again.judged_again(ledgers[paper], claims or every, but)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
-            if targets and (code := launch.launch(targets, cores, files, root, stay=True)):
+            if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         found = again.verdicts_on(ledger, config, root / results)
         echo("\n".join(again.summary(salt, found)))
-        if smoke:
-            echo("Smoke scale: too few data for most verdicts, so these differences say nothing.")
         if record:
             again.record(paper, salt, found)
