@@ -12,7 +12,7 @@ from fairbandits.audit.records import SCHEMAS
 from fairbandits.audit.tables import COMMITTED
 from fairbandits.cli.main import main
 from fairbandits.data import dictionary
-from fairbandits.data.dictionary import JUDGED, KINDS, RECORDED, Column, column_of
+from fairbandits.data.dictionary import KINDS, RECORDED, TABLES, Column, column_of
 from fairbandits.data.store import StoreError, read_table, table_hash, write_table
 from fairbandits.report.describing import describe, page
 from fairbandits.settings.schemas import ROOT
@@ -76,7 +76,7 @@ def test_every_swept_parameter_is_in_it(config):
 
 def test_every_column_of_the_audit_is_in_it():
     names = {name for kind in SCHEMAS for name in (*SCHEMAS[kind].names, *COMMITTED[kind])}
-    assert names == JUDGED.keys()
+    assert names == TABLES["judged"].keys()
 
 
 def test_the_page_is_in_the_documents():

@@ -44,31 +44,25 @@ def declared(*folders: str) -> dict[str, Column]:
     return columns
 
 
-def _tabled(table: str) -> dict[str, Column]:
+def _tabled() -> dict[str, dict[str, Column]]:
+    tables: dict[str, dict[str, Column]] = {}
     with (Path(__file__).parent / "columns.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["table"] == table]
-    return {
-        row["column"]: Column(
-            *(row[key] for key in Column._fields[:-1]), grows=row["grows"] == "yes"
-        )
-        for row in rows
-    }
+        for row in csv.DictReader(file):
+            texts = (row[key] for key in Column._fields[:-1])
+            column = Column(*texts, grows=row["grows"] == "yes")
+            tables.setdefault(row["table"], {})[row["column"]] = column
+    return tables
 
 
-#: Columns of datasets and of the chunks that they are joined from.
-RECORDED = _tabled("recorded") | declared("policies", "observers")
 SERIES_QUANTITY = "the quantity that the figure shows of the series"
-#: Columns of a figure's table: a row for each drawn point.
-DRAWN = _tabled("drawn") | declared("figures")
-#: Columns of a replay of released programs: one run, no replicates.
-REPLAYED = _tabled("replayed")
-#: Columns of findings (a row per question of a test) and verdicts (a row per claim and reading).
-JUDGED = _tabled("judged")
-#: Columns of the arena's tables.
-ARENA = _tabled("arena")
+#: Table -> its columns; `RECORDED` are those of datasets and of the chunks they are joined from.
+TABLES = _tabled()
+RECORDED, _ARENA = TABLES["recorded"], TABLES["arena"]
+RECORDED |= declared("policies", "observers")
+TABLES["drawn"] |= declared("figures")
 _MEASURED = ("contract_regret", "shortfall", "worst_shortfall")
-ARENA |= {
-    f"{name}_{end}": Column(f"{word} end of the 95 % t interval of `{name}`", ARENA[name].unit)
+_ARENA |= {
+    f"{name}_{end}": Column(f"{word} end of the 95 % t interval of `{name}`", _ARENA[name].unit)
     for name in (*_MEASURED, *(f"{measure}_rank" for measure in _MEASURED[:2]))
     for end, word in (("low", "Lower"), ("high", "Upper"))
 }
@@ -77,11 +71,11 @@ ARENA |= {
 KINDS: dict[str, dict[str, Column]] = {
     "dataset": RECORDED,
     "chunk": RECORDED,
-    "figure": DRAWN,
-    "replay": REPLAYED,
-    "findings": JUDGED,
-    "verdicts": JUDGED,
-    "arena": ARENA,
+    "figure": TABLES["drawn"],
+    "replay": TABLES["replayed"],
+    "findings": TABLES["judged"],
+    "verdicts": TABLES["judged"],
+    "arena": _ARENA,
 }
 #: Meaning of a row, by kind of file.
 ROWS = {

@@ -7,8 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from fairbandits.data import dictionary
-from fairbandits.data.dictionary import ROWS, Column, column_of
+from fairbandits.data.dictionary import ROWS, TABLES, Column, column_of
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.figures import PAPERS
 from fairbandits.report.markup import in_symbols, render_text
@@ -81,14 +80,13 @@ def page() -> str:
     words = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
     drawn = {
         name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
-        for name, one in dictionary.DRAWN.items()
+        for name, one in TABLES["drawn"].items()
     }
-    tables = {"recorded": dictionary.RECORDED, "drawn": drawn, "replayed": dictionary.REPLAYED}
     text = render_text(
         "data_dictionary.md",
         rows=ROWS,
         figures=[(*key, names) for key, names in shown.items()],
         cell=lambda text: in_symbols(text).replace("|", "\\|").replace("**", "\\*\\*"),
-        tables=tables | {"judged": dictionary.JUDGED, "arena": dictionary.ARENA},
+        tables=TABLES | {"drawn": drawn},
     )
     return f"{text}\n"
