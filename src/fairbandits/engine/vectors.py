@@ -5,7 +5,6 @@ so no bit changes. Interpreted, it is a NumPy array of shape (LANES,). Without v
 would have to prove that a loop reads and writes different arrays.
 """
 
-import inspect
 import itertools
 import operator
 from collections.abc import Callable
@@ -153,13 +152,18 @@ def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
     def resolve(*found):
         return result if any(all(map(_is_a, found, some)) for some in fitting) else None
 
+    typers = {
+        1: lambda a: resolve(a),
+        2: lambda a, b: resolve(a, b),
+        3: lambda a, b, c: resolve(a, b, c),
+    }
+
     def lowered(context, builder, signature, values):
         parts = zip(values, signature.args, kinds, strict=True)
         return emit(builder, *(_widened(context, builder, *part) for part in parts))
 
     def register(function):
-        resolve.pysig = inspect.signature(function)
-        type_callable(function)(lambda context: resolve)
+        type_callable(function)(lambda context: typers[len(kinds)])
         for some in fitting:
             lower_builtin(function, *some)(lowered)
         return function
