@@ -237,7 +237,7 @@ def _axis(rows: Sequence[Row]) -> Axis:
     usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
     if usual and high - low > UNEVEN * usual:
         unit = 10.0 ** math.floor(math.log10(low if low > 0 else usual))
-        if low <= 0 or high > 10 * unit:  # powers of ten can lie farther apart
+        if low <= 0 or high > 10 * low:  # a narrower range has one power of ten
             return _logarithmic(low, high, unit)
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
