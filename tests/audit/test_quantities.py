@@ -49,12 +49,12 @@ def found(ledgers):
         ),
         (
             *("bf-fig1-beta-order-high", "two_to_three"),
-            "reward regret with β = 0.2 minus that of the setting judged, in reward",
+            "reward regret with β = 0.2 minus that with β = 0.3, in reward",
             "more with β = 0.2",
         ),
         (
             *("bf-fig3a-initial-rise", "to_million"),
-            "reward after the initial rounds of the setting judged divided by that of UCB "
+            "reward after the initial rounds of the case divided by that of UCB "
             "at round T / 10 minus that at round 1000",
             "more at round T / 10",
         ),

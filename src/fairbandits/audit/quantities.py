@@ -209,7 +209,8 @@ class _Words:
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
         ]
-        if companion and not facts and chosen.where and chosen.where != others.where:
+        varied = (chosen.where or "").split()[:1] == (others.where or "").split()[:1]
+        if (companion or varied) and not facts and chosen.where and chosen.where != others.where:
             facts = [self.of(chosen.where)]
         if facts:
             return f"{named} with {', '.join(facts)}".lstrip()
@@ -222,7 +223,7 @@ class _Words:
         common = set.intersection(*words) if words and not companion else set()
         if not named and len(common) == 1 and beside and not common & set(beside.split()):
             return f"of {common.pop()}"
-        return named or f"of {_value(companion) or 'the setting judged'}"
+        return named or f"of {_value(companion) or 'the case'}"
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -407,9 +408,11 @@ def case(each: str) -> str:
 
     >>> case("N = 5, tau = 0.2, lfg uncapped")
     "5 arms, τ = 0.2, LFG's index not cut off"
+    >>> case("edge, ")  # an experiment without instances
+    'the smallest rates of Theorem 1'
     """
     each = re.sub(r"\bN = (\d+)", r"\1 arms", each)
-    parts = (part.partition(" = ") for part in each.split(", "))
+    parts = (part.partition(" = ") for part in each.split(", ") if part)
     return ", ".join(
         f"{_named(name)} = {significant(int(value)) if value.isdigit() else value}"
         if value
