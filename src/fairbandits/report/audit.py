@@ -170,7 +170,7 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
 def readings(rows: Sequence[Row]) -> Html:
     """Return the verdicts that depend on a claim's reading, a line each with its readings."""
     found = words.under_readings(rows)
-    said = (Html("{}: {}").format(one, "; or ".join(some)) for one, some in found.items())
+    said = (Html("{}: {}").format(one, "; or: ".join(some)) for one, some in found.items())
     return Html("<br>").join(said)
 
 

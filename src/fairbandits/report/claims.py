@@ -84,7 +84,7 @@ def page_of(
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
     under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
     depends = {
-        outcome: "; or ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
+        outcome: "; or: ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
         for outcome, keys in under.items()
     }
     return render(
