@@ -52,7 +52,10 @@ def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
         term: meaning
         for term, meaning in glossary.terms.items()
         if (symbols(term) & used)
-        or ("$" not in term and re.search(rf"(?<![\w-]){re.escape(term)}", said, re.IGNORECASE))
+        or (
+            "$" not in term
+            and re.search(rf"(?<![\w-]){re.escape(term)}", said, re.IGNORECASE * term.islower())
+        )
     }
 
 
