@@ -128,7 +128,7 @@ def panel(
         axes.plot(own["shortfall"], own["contract_regret"], color=colour, alpha=0.5, linewidth=1)
         bars = (own[ends].to_numpy().ravel() for ends in BARS)
         axes.plot(*bars, color=colour, linewidth=1)
-        for one in own.itertuples():
+        for one in own[["name", "kind", "usual", "contract_regret", "shortfall"]].itertuples():
             words = _titled(one.name, one.contract_regret, one.shortfall)
             size = 11 if label in yours else 6.5 if one.usual else 4
             inside = "w" if one.kind == ORACLE else colour

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ def width() -> int:
 
 
 def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
+    """Return a configuration and its ledgers; a process reads them once while no file changes."""
+    stats = [one.stat() for one in (*configs, *ROOT.glob("papers/**/*.yaml")) if one.is_file()]
+    return _loaded(tuple(configs), tuple((one.st_mtime_ns, one.st_size) for one in stats))
+
+
+@lru_cache(1)
+def _loaded(configs: tuple[Path, ...], _: tuple[tuple, ...]) -> tuple[Config, Ledgers]:
     config = load_config(configs)
     return config, load_ledgers(config)
 

@@ -20,14 +20,14 @@ SOCKET = ".snakemake/fairbandits.sock"
 #: Step -> what it imports. Those that go to a cluster, whose memory is recorded, are not among
 #: them: what a fork takes is none of the job's.
 STEPS = {
-    "audit": ("fairbandits.audit.run", "fairbandits.audit.measures", "scipy.stats"),
+    "audit": ("fairbandits.audit.run", "fairbandits.audit.measures", "scipy.stats", "sympy"),
     "collect": ("fairbandits.replication.datasets",),
     "export": ("fairbandits.report.export",),
-    "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels"),
+    "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels", "scipy.special"),
     "notebook": (
         *("fairbandits.report.build", "papermill.parameterize", "IPython.core.interactiveshell"),
         *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),
-        *("fairbandits.audit.run", "scipy.stats"),
+        *("fairbandits.audit.run", "fairbandits.library.running", "scipy.stats"),
     ),
     "record": ("fairbandits.audit.run",),
     "site": ("fairbandits.report.build", "sphinx.application"),
@@ -110,6 +110,7 @@ def serve(life: int) -> None:
 def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
     """Return a step's streams and words after its imports; no words if it is to work by itself."""
     from fairbandits.cli.main import FILE_OF
+    from fairbandits.cli.options import DEFAULT_CONFIG
 
     streams: list[int] = []
     try:
@@ -120,6 +121,8 @@ def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
         name = words["argv"][1]
         for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
             importlib.import_module(module)
+        if audit := sys.modules.get("fairbandits.audit.run"):
+            audit.load(DEFAULT_CONFIG)  # for all forks
         if sources != _sources():
             raise ValueError("the code is no longer what was imported")
         step.sendall(b"y")

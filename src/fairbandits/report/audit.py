@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fairbandits.audit import finding, quantities, show, totals, words
-from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger, load_ledgers
+from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger
 from fairbandits.audit.records import read
-from fairbandits.audit.run import exploratory_words
+from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, claims_of
 from fairbandits.audit.totals import Totals
@@ -25,7 +25,6 @@ from fairbandits.library.style import PALETTE
 from fairbandits.numerals import significant
 from fairbandits.report.markup import Html, in_symbols, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
-from fairbandits.settings.config import load_config
 
 NOT_JUDGED = "not judged yet"
 #: Letter (for those who see no colours) and CSS class of each verdict.
@@ -102,8 +101,8 @@ class Audit:
 
 def open_audit(results: str | Path) -> Audit:
     """Return the verdicts, none without ledgers; NotReady where they are missing or stale."""
-    config = load_config([CONFIG])
-    if not (ledgers := load_ledgers(config)):
+    config, ledgers = load([CONFIG])
+    if not ledgers:
         return Audit({}, [], [], "paper", Path(results))
     folder = Path(results) / "audit"
     try:

@@ -104,6 +104,7 @@ def minus(text: str) -> str:
     return _THOUSANDS.sub("\u00a0", _MINUS.sub("−", text))
 
 
+@cache
 def in_symbols(text: str) -> str:
     r"""Return prose as one line of text, with formulas in the letters that a browser has.
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairbandits.audit.run import load
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import number, significant
 from fairbandits.replication.datasets import expect, expect_drawn, expect_experiment, shrunk
 from fairbandits.report.markup import Html, data_table, folded, offer, render, table
-from fairbandits.settings.config import Config, Experiment, Replay, load_config
+from fairbandits.settings.config import Config, Experiment, Replay
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
@@ -109,11 +110,9 @@ class Paper:
         return read_table(self.file(name)).to_pandas()
 
 
-def open_paper(
-    slug: str, results: str | Path, figures: str | Path, config: Config | None = None
-) -> Paper:
+def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     """Return a paper's results, or raise NotReady for a file that is missing or stale."""
-    paper = Paper(slug, Path(results), Path(figures), config or load_config([CONFIG]))
+    paper = Paper(slug, Path(results), Path(figures), load([CONFIG])[0])
     drawn = paper.figures / slug
     needed = [paper.results / one.dataset for one in paper.experiments]
     needed += [paper.results / one.table for one in paper.replays]
@@ -139,9 +138,8 @@ def open_paper(
 
 
 def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
-    config = load_config([CONFIG])
-    slugs = dict.fromkeys(one.paper for one in config.experiments)
-    return [open_paper(slug, results, figures, config) for slug in slugs]
+    slugs = dict.fromkeys(one.paper for one in load([CONFIG])[0].experiments)
+    return [open_paper(slug, results, figures) for slug in slugs]
 
 
 def shown(file: Path) -> str:

@@ -1,6 +1,7 @@
 """Formulas in prose: LaTeX between dollar signs, as pages typeset it and a terminal shows it."""
 
 import re
+from functools import cache
 
 FORMULA = re.compile(r"\$([^$]+)\$")
 #: LaTeX -> plain text, in this order.
@@ -19,6 +20,7 @@ PLAIN = (
 )
 
 
+@cache
 def plain(text: str) -> str:
     """Return text with its formulas in letters that any terminal has."""
     return FORMULA.sub(lambda found: _plain(found[1]), text)
