@@ -9,7 +9,8 @@ BIN := .venv/bin
 PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 # Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares
 # compiled with interpreted, once and for all.
-INTERPRETED := $(addprefix tests/,engine policies library measures) --ignore tests/policies/test_forms.py
+OF_KERNELS := engine policies library measures
+INTERPRETED := $(addprefix tests/,$(OF_KERNELS)) --ignore tests/policies/test_forms.py
 INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
 STAMP := .venv/.setup-done
 
@@ -77,7 +78,7 @@ test-interpreted: setup
 	  -m "kernels and not workflow and not slow and not campaign and not slurm"
 
 test-fast: setup ## run the tests that take no time, for daily work
-	@$(BIN)/python -m pytest $(PARALLEL) -q \
+	@$(BIN)/python -m pytest $(PARALLEL) -q $(OF_KERNELS:%=--ignore tests/%) \
 	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
 
 faults: setup ## run the tests of faults, and write docs/faults.md

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.deciding import Deciding, changed, decided, deciding
 from fairbandits.settings.schemas import ROOT
 
-BEFORE = {paper: deciding(paper) for paper in real.ledgers()}
+#: What decides each paper's verdicts, as it is.
+before = cache(deciding)
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def edited(tmp_path):
         assert after != text
         path.write_text(after, encoding="utf-8")
         now = deciding(paper, tmp_path, package)
-        drawn = {name for name, one in now.drawn.items() if one != BEFORE[paper].drawn.get(name)}
-        return changed(BEFORE[paper].parts, now.parts), drawn
+        drawn = {name for name, one in now.drawn.items() if one != before(paper).drawn.get(name)}
+        return changed(before(paper).parts, now.parts), drawn
 
     return edit
 
@@ -128,7 +130,7 @@ def test_committed_verdicts_of_other_rules_are_refused_by_name(tmp_path):
         shutil.copy(ROOT / "audit" / name, tmp_path)
     records.write_parts(tmp_path, ledgers)
     own = records._parts_beside(tmp_path / records.VERDICTS_TABLE)
-    assert {paper: dict(BEFORE[paper].parts) for paper in ledgers} == own
+    assert {paper: dict(before(paper).parts) for paper in ledgers} == own
     assert records.digest_of(own["banditq"]) == ledgers["banditq"].digest
     other = own["banditq"] | {"claim banditq-prop6": "0" * 16}
     said = records._names(other, records.digest_of(other), ledgers["banditq"])

@@ -22,12 +22,14 @@ def allowed(simulations, level=LEVEL):
     return 1 - level + 3 * np.sqrt(level * (1 - level) / simulations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARD)
 def test_size_in_hard_cases(name, rng):
     *sizes, _ = rates(CASES[name], CASES[name].border, rng, 200)
     assert max(sizes) <= allowed(200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.power])
 def test_size_and_power_are_not_off_by_a_factor(name, rng):
     """At 90 %, where some dozens of trials tell twice the nominal size from it."""
@@ -70,12 +72,14 @@ def test_limits_of_means_have_the_size_and_power_that_is_required():
             assert found[n][1] >= power, (law, n)
 
 
+@pytest.mark.slow
 def test_limits_of_means_as_in_the_table(rng):
     size, five, _ = means("gamma, skewness 1", 64, rng, 300)
     assert size <= allowed(300)
     assert five >= 0.92
 
 
+@pytest.mark.slow
 def test_families_have_a_wrong_verdict_no_more_often_than_said(rng):
     """Half of the claims lie on their borders, the others are clear."""
     judge, wrong = PROCEDURES["mean"], 0
@@ -91,6 +95,7 @@ def test_families_have_a_wrong_verdict_no_more_often_than_said(rng):
     assert wrong / 200 <= allowed(200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["all", "any"])
 def test_claims_of_several_tests_are_wrong_no_more_often_than_said(how, rng):
     """Each of five findings lies on its border."""

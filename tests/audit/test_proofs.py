@@ -30,6 +30,7 @@ def check(steps):
     return [step() for step in steps]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROOFS)
 def test_steps_hold_but_for_those_that_are_known_not_to(name):
     steps = check(PROOFS[name])

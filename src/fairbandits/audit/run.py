@@ -46,8 +46,7 @@ def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
 
 @lru_cache(1)
 def _loaded(configs: tuple[Path, ...], _: tuple[tuple, ...]) -> tuple[Config, Ledgers]:
-    config = load_config(configs)
-    return config, load_ledgers(config)
+    return (config := load_config(configs)), load_ledgers(config)
 
 
 def find(

@@ -44,10 +44,8 @@ _started: list = []
 
 def main() -> None:
     place = os.environ.get(PLACE)
-    if place and sys.argv[1:2] and sys.argv[1] in STEPS:
-        code = _asked(place)
-        if code is not None:
-            sys.exit(code)
+    if place and {*sys.argv[1:2]} & STEPS.keys() and (code := _asked(place)) is not None:
+        sys.exit(code)
     from fairbandits.cli.main import main
 
     main()

@@ -1,7 +1,7 @@
 """Formulas in prose: LaTeX between dollar signs, as pages typeset it and a terminal shows it."""
 
 import re
-from functools import cache
+from functools import cache, reduce
 
 FORMULA = re.compile(r"\$([^$]+)\$")
 #: LaTeX -> plain text, in this order.
@@ -23,10 +23,8 @@ PLAIN = (
 @cache
 def plain(text: str) -> str:
     """Return text with its formulas in letters that any terminal has."""
-    return FORMULA.sub(lambda found: _plain(found[1]), text)
 
+    def said(formula: re.Match[str]) -> str:
+        return reduce(lambda text, rule: re.sub(*rule, text), PLAIN, formula[1])
 
-def _plain(formula: str) -> str:
-    for pattern, said in PLAIN:
-        formula = re.sub(pattern, said, formula)
-    return formula
+    return FORMULA.sub(said, text)
