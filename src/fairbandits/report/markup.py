@@ -18,9 +18,9 @@ from fairbandits.settings.formulas import FORMULA, plain
 GENERATED = ("claims", "robustness")
 #: A hyphen that stands for the minus sign of a number.
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
-#: The space between two groups of a number's digits.
-_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
-_GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, pi π, tau τ"
+#: The space between two groups of a number's digits, and in a range: ``[0, 2μ]``.
+_INSIDE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\[\d,) (?=[^\s\]]+\])")
+_GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, Omega Ω, pi π, tau τ"
 _WORDS = [
     (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))
 ]
@@ -29,7 +29,7 @@ _INDICES = [
 ]
 #: An index for which there is no letter, and a power as `in_symbols` writes it: ``T^(3/4)``.
 _INDEX = re.compile(r"\b([^\W\d_])_(\w)(?![A-Za-z0-9_])")
-_POWER = re.compile(r"\^(?:\(([^()]+)\)|(−?\w+(?:\.\d+)?))")
+_POWER = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))+)\)|([a-z]{2,}\([^()]*\)|−?\w+(?:\.\d+)?))")
 #: What `plain` writes in letters of any terminal -> its symbol.
 _SYMBOLS = (
     *_WORDS,
@@ -44,6 +44,7 @@ _SYMBOLS = (
     (">=", "≥"),
     (" - ", " − "),
     (r" \* ", " · "),
+    (r"(?<=\d) (?=[α-ωΩ]\b)", ""),
     (r"\b1e(-?\d)", r"10^\1"),
     (r"(\d)e(-?\d)", r"\1·10^\2"),
     (r"\^2\b", "²"),
@@ -96,12 +97,12 @@ def render_text(template: str, **given: Any) -> str:
 
 
 def minus(text: str) -> str:
-    """Return text with a true minus sign before negative numbers, which no line breaks.
+    """Return text with a true minus sign before negative numbers; no line breaks a number.
 
     >>> minus("from -2 to 3, of bf-lem6")
     'from −2 to 3, of bf-lem6'
     """
-    return _THOUSANDS.sub("\u00a0", _MINUS.sub("−", text))
+    return _INSIDE.sub("\u00a0", _MINUS.sub("−", text))
 
 
 @cache
