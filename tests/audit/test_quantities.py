@@ -70,9 +70,8 @@ def found(ledgers):
         ),
         (
             *("fairucb-appd-i1-gap-choice", "more_pulls"),
-            "sum of pulls over the suboptimal arms in cost of fairness minus that with instance = "
-            "doubled gaps",
-            "more in cost of fairness",
+            "sum of pulls over the suboptimal arms in Instance 1 minus that with doubled gaps",
+            "more in Instance 1",
         ),
         (
             *("htucb-lfg-notfair", "on_every_instance"),

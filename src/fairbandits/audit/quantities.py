@@ -34,6 +34,8 @@ STACKED = ("cells", "committing_regrets")
 FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
+#: Columns whose values tell cells apart by themselves.
+TOLD = ("law", "instance", "surrogate_index")
 #: How tightly operators bind, from 0; a sum is below 3, and what is not among them is above.
 TIGHT: dict[type, int] = {ast.Or: 0, ast.And: 0, ast.Compare: 1, ast.Add: 2, ast.Sub: 2}
 TIGHT |= {ast.MatMult: 3, ast.Mult: 4, ast.Div: 4, ast.Pow: 5}
@@ -204,7 +206,7 @@ class _Words:
             return named
         chosen, others = self._selection(companion), self._selection(other)
         facts = [
-            _value(value) if name == "law" else f"{_named(name)} = {_value(value)}"
+            _value(value) if name in TOLD else f"{_named(name)} = {_value(value)}"
             for name, value in chosen.wanted.items()
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
@@ -403,6 +405,17 @@ def _value(value: Any) -> str:
     return NAMES["cases"].get(value, str(value).replace("_", " "))
 
 
+def test_name(name: str) -> str:
+    """Return the name of a test as readers know it.
+
+    >>> test_name("longer_than_fair_ucb")
+    'longer than Fair-UCB'
+    """
+    for key, word in NAMES["words"].items():
+        name = re.sub(rf"(?<![a-z0-9]){key}(?![a-z0-9])", word, name)
+    return name.replace("_", " ")
+
+
 def case(each: str) -> str:
     """Return the name of a finding's case as readers know it.
 
@@ -413,8 +426,9 @@ def case(each: str) -> str:
     """
     each = re.sub(r"\bN = (\d+)", r"\1 arms", each)
     parts = (part.partition(" = ") for part in each.split(", ") if part)
+    is_whole = re.compile(r"-?\d+").fullmatch
     return ", ".join(
-        f"{_named(name)} = {significant(int(value)) if value.isdigit() else value}"
+        f"{_named(name)} = {significant(int(value)) if is_whole(value) else value}"
         if value
         else _value(name.replace(" ", "_"))
         for name, _, value in parts
