@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -36,6 +37,8 @@ ENDLESS = {
 NO_LIMIT = "the replicates do not give one at this level"
 #: Why a question without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
+#: A name, which begins with a capital within a sentence too.
+NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 HOLM = """\
 The p of a test is of its question alone; that of a verdict is adjusted by Holm's
 method for all claims of its family, and so is larger."""
@@ -124,8 +127,14 @@ def _sentence(test: Test, found: Sequence[Row]) -> str:
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
     # of inconclusive cases the largest p need not be that of the number farthest off
     by_p = " by p" if worst["verdict"] == INCONCLUSIVE and worst["p"] else ""
-    where = ", ".join(filter(None, [worst["reading"].replace("_", " "), case(worst["each"])]))
+    named = inside(worst["reading"].replace("_", " "))
+    where = ", ".join(filter(None, [named, case(worst["each"])]))
     return f"{start}: {', '.join(verdicts)}. The weakest{by_p} is {where}: {numbers}."
+
+
+def inside(reading: str) -> str:
+    """Return the words of a reading as they are within a sentence."""
+    return reading if NAME.match(reading) else reading[:1].lower() + reading[1:]
 
 
 def evidence(row: Row) -> str:

@@ -30,7 +30,7 @@ BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recal
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
-COMPOUND = re.compile(r"\b(learning rates?|missing (from|appendix|appendices))\b", re.IGNORECASE)
+COMPOUND = re.compile(r"\b(learning rates?|missing (from|inside|appendi\w+))\b", re.IGNORECASE)
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -42,7 +42,8 @@ def symbols(text: str) -> set[str]:
     ['Delta', 'N', 'T', 'sqrt']
     """
     formulas = NO_SYMBOL.sub(" ", " ".join(FORMULA.findall(text)))
-    return {symbol.lstrip("\\") for symbol in re.findall(r"\\[a-zA-Z]+|[a-zA-Z]", formulas)}
+    found = re.findall(r"\\[a-zA-Z]+|[a-zA-Z](?: *\^\*)?", formulas)
+    return {symbol.lstrip("\\").replace(" ", "") for symbol in found}
 
 
 def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
@@ -124,7 +125,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
         rows = [rows[k] for k in kept]
     lines = [
         {
-            "test": (row["test"].replace("_", " ") * (len(tested.tests) > 1), ""),
+            "test": (quantities.test_name(row["test"]) * (len(tested.tests) > 1), ""),
             "reading": (row["reading"], ""),
             "case": (markup.minus(quantities.case(row["each"])), ""),
             "verdict": (_verdict(row), row["verdict"]),
@@ -187,7 +188,10 @@ def _number(row: Row, name: str) -> tuple[str, float | None]:
 
 def case_of(row: Row, ledger: Ledger) -> str:
     """Return the name of a headline's case, which can end with a reading."""
-    readings = {key.replace("_", " "): in_symbols(ledger.reading(key)) for key in ledger.readings}
+    readings = {
+        key.replace("_", " "): words.inside(in_symbols(ledger.reading(key)))
+        for key in ledger.readings
+    }
     parts = [(part, quantities.case(part)) for part in row["each"].split(", ")]
     return markup.minus(
         ", ".join(readings.get(key, said) if key == said else said for key, said in parts)
@@ -213,7 +217,9 @@ def criterion(row: Row) -> str:
         case "exact" if "printed" in row["against"]:
             return f"reproduced if it is {low} after rounding, as printed, else not"
         case "exact":
-            return "reproduced if no value is above 0, but for rounding; not reproduced if one is"
+            allowed = row["settings"].get("tolerance")
+            but = f", but for {evidence.chosen(allowed)} times its scale" if allowed else ""
+            return f"reproduced if no value is above 0{but}; not reproduced if one is"
         case "curve":
             share = f"{100 * row['settings']['level']:g} %"
             return f"reproduced if it is at most {high}, as in {share} of our own runs, else not"

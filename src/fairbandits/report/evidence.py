@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
-from fairbandits.audit.quantities import Quantity, case
+from fairbandits.audit.quantities import Quantity, case, test_name
 from fairbandits.audit.tables import Row
 from fairbandits.audit.words import against, unmet
 from fairbandits.numerals import significant
@@ -98,7 +98,12 @@ def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
     """Return a test's question: its own words, or else its quantity and what is claimed of it."""
     judged = [row for row in rows if row["verdict"] != FAILED]
     said = test.meaning or (f"{what}: {_asked(judged)}?" if judged else str(what))
-    return said if said.startswith("r-Regret") else said[:1].upper() + said[1:]
+    return sentence(said)
+
+
+def sentence(text: str) -> str:
+    """Return text that begins with a capital, unless with a symbol."""
+    return text if text.startswith("r-Regret") else text[:1].upper() + text[1:]
 
 
 def _asked(rows: Sequence[Row]) -> str:
@@ -116,7 +121,8 @@ def _asked(rows: Sequence[Row]) -> str:
         case _ if not same:
             return f"{claim} the limit of each case"
         case "slope":
-            return f"{claim} {line}, with a margin of {chosen(row['against']['margin'])}"
+            margin = row["against"]["margin"]
+            return f"{claim} {line}" + (f", with a margin of {chosen(margin)}" if margin else "")
         case "mean" if claim == "equal to":
             return f"from {low} to {high}"
     return f"{claim} {line}"
@@ -162,6 +168,8 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool) -> H
         drawn=drawn,
         **_groups(drawn if thin else rows, axis, thin=thin),
         marks=MARKS,
+        sentence=sentence,
+        test_name=test_name,
         linear=np.asarray,
         without={math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn},
         thin=thin,
