@@ -217,8 +217,8 @@ def criterion(row: Row) -> str:
         case "exact" if "printed" in row["against"]:
             return f"reproduced if it is {low} after rounding, as printed, else not"
         case "exact":
-            allowed = row["settings"].get("tolerance")
-            but = f", but for {evidence.chosen(allowed)} times its scale" if allowed else ""
+            allowed = evidence.chosen(row["settings"].get("tolerance") or None)
+            but = f", but for a tolerance of {allowed} times its scale" if allowed else ""
             return f"reproduced if no value is above 0{but}; not reproduced if one is"
         case "curve":
             share = f"{100 * row['settings']['level']:g} %"
