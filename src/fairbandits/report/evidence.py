@@ -184,8 +184,9 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
     """Return name, row and places of cases by heading and line, and words that all names lack."""
     words_of = [list(map(case, row["each"].split(", "))) for row in rows]
     same = set.intersection(*map(set, words_of)) if len(rows) > 1 else set()
-    alike = [one for one in words_of[0][:-1] if one in same]
     several = len({row["reading"] for row in rows}) > 1
+    alike = [] if several or not rows[0]["reading"] else [f'the reading "{rows[0]["reading"]}"']
+    alike += [one for one in words_of[0][:-1] if one in same]
     named = [
         [row["reading"]] * several + [one for one in words[:-1] if one not in same] + words[-1:]
         for row, words in zip(rows, words_of, strict=True)
