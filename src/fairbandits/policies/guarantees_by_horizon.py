@@ -180,6 +180,7 @@ class GuaranteeKnapsackState(NamedTuple):
     weights: np.ndarray
     targets: np.ndarray
     protected: np.ndarray
+    prices: np.ndarray
     price_weights: np.ndarray
     exploration: float
     step: float
@@ -243,6 +244,7 @@ class GuaranteeKnapsack(Policy):
             targets,
             protected,
             np.zeros(n),
+            np.zeros(n),
             exploration,
             step,
             step * 2 * math.sqrt(math.log(n * rounds**2)) / math.sqrt(n * rounds),
@@ -256,7 +258,7 @@ class GuaranteeKnapsack(Policy):
 @inlined
 def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
-    weights = state.price_weights
+    prices, weights = state.prices, state.price_weights
     highest = -math.inf
     for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
@@ -266,9 +268,9 @@ def _price(state, arm, reward):
     value = 0.0
     for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
-        price = math.exp(weights[k] - highest)
-        total += price
-        value += price * (state.least * met)
+        prices[k] = math.exp(weights[k] - highest)
+        total += prices[k]
+        value += prices[k] * (state.least * met)
     return value / total if total > 0.0 else 0.0
 
 
