@@ -23,7 +23,7 @@ SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
 #: One replicate in a chunk, and few chunks in a process.
-IN_PARTS = {"job_seconds": 0.2, "limits": {"chunk": 1}}
+IN_PARTS = {"job_seconds": 0.1, "limits": {"chunk": 1}}
 #: A suite of the audit in which one instance is edited.
 SUITE = "suite_bandit"
 #: What is run of the audit where a part is compared with the whole: its claims read nothing else.
