@@ -73,6 +73,14 @@ LONGEST = (
 )
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out a file that is slow as a whole, where slow tests are, before it is imported."""
+    if collection_path.suffix == ".py" and "not slow" in config.option.markexpr:
+        text = collection_path.read_text(encoding="utf-8")
+        return "\npytestmark = pytest.mark.slow\n" in text or None
+    return None
+
+
 def pytest_collection_modifyitems(items):
     """Mark what runs kernels; begin with the longest files, so that nothing waits for one alone."""
     place = {name: at for at, name in enumerate(LONGEST)}
