@@ -172,8 +172,9 @@ def part_of(claim: Claim, audit: Audit) -> str:
     """Return what is tested of a claim that is tested in part, or where that is said."""
     if part := claim.part or audit.tested(claim.id).part:
         return f"{part.rstrip('.')}."
-    heads = (audit.under_readings(key)[0] for key in claim.judged_by if key in audit.headlines)
-    if partly := [head["claim"] for head in heads if "IN-PART" in head["tags"]]:
+    others = [key for key in claim.judged_by if key in audit.headlines]
+    rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
+    if partly := dict.fromkeys(row["claim"] for row in rows):
         return f"that of {', '.join(partly)}."
     return "Tests that could not have failed, or whose control is not told apart, do not count."
 
