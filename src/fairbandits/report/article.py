@@ -88,7 +88,7 @@ def _readings(ledger: Ledger, rows: Sequence[Row]) -> str:
     said = []
     for verdict, keys in under_readings(rows).items():
         texts = (" ".join(ledger.readings[key].split()).rstrip(".") for key in keys)
-        said.append(f"*{verdict.capitalize()}:* {'; or '.join(texts)}.")
+        said.append(f"*{verdict.capitalize()}:* {'; or: '.join(texts)}.")
     return " ".join(said)
 
 
