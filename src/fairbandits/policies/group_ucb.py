@@ -239,7 +239,7 @@ class GroupOracle(Policy):
             own = means[groups.start[g] : groups.start[g + 1]]
             masses = own if own.any() else np.ones(size)  # no merit at all: all arms alike
             fair = masses / masses.sum()
-            best, uniform = np.eye(size)[own.argmax()], np.full(size, 1 / size)
+            best, uniform = np.arange(size) == own.argmax(), np.full(size, 1 / size)
             shares[g, :size] = {"merit": fair, "uniform": uniform, "best": best}[self.within]
             values.append(((best if self.within == "best" else fair) * own).sum())
         return GroupOracleState(

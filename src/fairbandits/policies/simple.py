@@ -85,7 +85,8 @@ class Constant(Policy):
     def start(self, n_arms: int, horizon: int) -> StaticState:
         if abs(self.arm) > n_arms:
             raise ValueError(f"arm must lie in 1..{n_arms} or -{n_arms}..-1, got {self.arm}")
-        return StaticState(np.eye(n_arms)[self.arm - 1 if self.arm > 0 else self.arm])
+        arm = self.arm - 1 if self.arm > 0 else n_arms + self.arm
+        return StaticState((np.arange(n_arms) == arm).astype(float))
 
 
 @dataclass(frozen=True)
