@@ -10,7 +10,7 @@ from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.quantities import p_value
-from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
 from fairbandits.audit.tables import in_short, written_out
 from fairbandits.numerals import number, significant
 from fairbandits.report import audit as of_audit
@@ -324,7 +324,7 @@ def robustness(audit: Audit, paper: str) -> Html:
 # what the page of a claim asks by itself
 offer(because, came_again, case_of, criterion, limits, linked, part_of, raised, uncounted)
 offer(evidence.kind_of_bounds, chosen=evidence.chosen, counted=_counted, quantities=quantities)
-offer(TAGS=TAGS, OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
+offer(TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN, OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
