@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,9 +32,9 @@ def ascended(x, g, step=None):
 
     By default the step is as long as the gains.
     """
-    learner = oga(len(x), math.hypot(*g) if step is None else step)
+    policy = SimpleNamespace(step_c=math.hypot(*g) if step is None else step)
+    learner = oga(policy, np.array(x, float), 1)
     learner = learner._replace(moved=learner.moved.view(Metered))
-    learner.x[:] = x
     ascend(learner, np.array(g))
     rate = learner.step / math.sqrt(learner.squares[0]) if learner.squares[0] else 0.0
     return learner.x, [a + rate * b for a, b in zip(x, g, strict=True)]

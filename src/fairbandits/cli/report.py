@@ -27,13 +27,13 @@ def describe(file):
 @command("notebook notebooks/banditq.ipynb out.ipynb --results results --figures figures")
 @argument("source", type=FILE)
 @argument("out", type=FILE)
-@option("--results", required=True, help="Folder of the results.")
-@option("--figures", required=True, help="Folder of the drawn figures.")
+@option("--results", help="Folder of the results.")
+@option("--figures", help="Folder of the drawn figures.")
 def notebook(source, out, **folders):
     """Execute notebook SOURCE into OUT."""
     from fairbandits.report.build import execute
 
-    execute(source, out, folders)
+    execute(source, out, {name: folder for name, folder in folders.items() if folder})
 
 
 @command("site results/notebooks/index.ipynb --figures figures --out site")
