@@ -44,7 +44,7 @@ _started: list = []
 
 def main() -> None:
     place = os.environ.get(PLACE)
-    if place and {*sys.argv[1:2]} & STEPS.keys() and (code := _asked(place)) is not None:
+    if place and sys.argv[1:2] and sys.argv[1] in STEPS and (code := _asked(place)) is not None:
         sys.exit(code)
     from fairbandits.cli.main import main
 
