@@ -208,7 +208,7 @@ def test_bound_of_the_learner():
     )
     limit = 23 * (2 + math.log(8))
     assert value("learner_bound", one) == pytest.approx(limit)
-    of_queues = written("banditq-eq19", "explicit", "values")
+    of_queues = written("banditq-eq19", "bound_in_runs", "values")
     assert value(of_queues, one) == pytest.approx(9 + 10 * 0 - 16 - 2 * limit)
 
 
