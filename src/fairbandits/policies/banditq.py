@@ -233,17 +233,16 @@ class Hedge(Policy):
 
 @plays_in_lanes
 class QueueUCBState(NamedTuple):
-    """Queues, the means of observed rewards, and the largest surrogate reward so far."""
+    """Queues, the means of observed rewards, and their range: given, or the largest so far."""
 
     queues: Queues
     means: Means
-    largest: np.ndarray
-    scale: float
+    range: np.ndarray
     max_weight: bool
 
     def choose(state, t, coin):
         queues, means = state.queues, state.means
-        bonus = bonus_of(t) * (state.scale if state.max_weight else state.largest[0])
+        bonus = bonus_of(t) * state.range[0]
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = means.mean[k] + bonus * means.inverse_root[k]
@@ -257,7 +256,7 @@ class QueueUCBState(NamedTuple):
         observed = reward
         if not state.max_weight:
             observed = surrogate_gain(state.queues, state.queues.length[arm], reward)
-            state.largest[0] = greatest(state.largest[0], absolute(observed))
+            state.range[0] = greatest(state.range[0], absolute(observed))
         take(state.means, arm, observed)
 
     probe = probe_queues
@@ -293,6 +292,6 @@ class QueueUCB(Policy):
 
     def start(self, n_arms: int, horizon: int) -> QueueUCBState:
         like = BanditQ(self.targets, V=self.V, V_exponent=self.V_exponent)
-        queues, largest = like.start(n_arms, horizon).queues, np.zeros(1)
-        max_weight = self.index == "max_weight"
-        return QueueUCBState(queues, no_pulls(n_arms), largest, float(self.scale), max_weight)
+        queues, max_weight = like.start(n_arms, horizon).queues, self.index == "max_weight"
+        ranges = np.full(1, self.scale if max_weight else 0.0)
+        return QueueUCBState(queues, no_pulls(n_arms), ranges, max_weight)

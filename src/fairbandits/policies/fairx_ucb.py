@@ -38,10 +38,9 @@ class FairXUCBState(NamedTuple):
     width: Shared
     horizon: int
     inverse_delta: float
-    outside: bool
+    released: bool
     by_round: bool
     shadow: bool
-    released_mean: bool
 
     def choose(state, t, coin):
         arms, last = state.arms, state.first.rounds
@@ -68,7 +67,7 @@ class FairXUCBState(NamedTuple):
             initial.learn_early(state.other, t, arm, reward)
             for k in range(arms.start[1]):
                 arms.probability[k] = first.probability[first.row_of[k]]
-        n, _ = merits.learn_mean(arms, arm, reward, state.released_mean and not early)
+        n, _ = merits.learn_mean(arms, arm, reward, state.released and not early)
         if not state.shadow or early:
             arms.inverse_root[arm] = 1.0 / sqrt(n)
         else:
@@ -154,10 +153,9 @@ class FairXUCB(initial.Grouped):
             width=np.zeros(1),
             horizon=horizon,
             inverse_delta=1.0 / self._delta(horizon),
-            outside=released,
+            released=released,
             by_round=self.clock == "round",
             shadow=shadow,
-            released_mean=released,
         )
 
 
@@ -166,7 +164,7 @@ def _weigh(state, t):
     """Compute the width and all optimistic means of round t."""
     arms = state.arms
     clock = t if state.by_round else state.horizon
-    width = initial.width_of(clock, arms.start[1], state.inverse_delta, state.outside)
+    width = initial.width_of(clock, arms.start[1], state.inverse_delta, state.released)
     state.width[0] = width
     for row in range(arms.columns):
         arms.weight[row] = merits.bound_of(arms, row, width)

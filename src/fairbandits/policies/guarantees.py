@@ -21,29 +21,26 @@ PUBLISHED = 3.03
 MEAN, UPPER, LOWER = range(3)
 ESTIMATES = {"mean": MEAN, "upper": UPPER, "lower": LOWER}
 EXCESS = ("upper", "normalise")
-OWED, ESTIMATED, FREE = range(3)
 
 
 class Guaranteed(Policy):
     """Base of the policies that play KL-UCB in the rounds that the guarantees leave."""
 
-    def _begin(self, n_arms: int) -> tuple[kl.Limits, np.ndarray, np.ndarray]:
-        """Return bounds without pulls, the guarantees, and the arms that have one."""
+    def _begin(self, n_arms: int) -> tuple[kl.Limits, np.ndarray]:
+        """Return bounds without pulls, at least the guarantees, and the arms that have one."""
         checks.length("targets", self.targets, n_arms)
-        targets = np.array(self.targets)
         limits = kl.no_pulls(n_arms, self.constant, self.targets)
-        return limits, targets, np.flatnonzero(targets > 0)
+        return limits, np.flatnonzero(limits.floor)
 
 
 class GuaranteeBaselineState(NamedTuple):
-    """Bounds for KL-UCB, and the guarantees."""
+    """Bounds for KL-UCB, none below the guarantee."""
 
     limits: Limits
-    targets: np.ndarray
     protected: np.ndarray
 
     def choose(state, t, coin):
-        sums, targets = state.limits.sums, state.targets
+        sums, targets = state.limits.sums, state.limits.floor
         arm, lowest = -1, 0.0
         for k in state.protected:
             ahead = sums[k] - targets[k] * (t - 1)
@@ -55,10 +52,9 @@ class GuaranteeBaselineState(NamedTuple):
 
 
 class GuaranteeKLUCBState(NamedTuple):
-    """Bounds for KL-UCB, guarantees, and log(1 - upper), log(lower) of the last bounds computed."""
+    """Bounds for KL-UCB, and log(1 - upper), log(lower) of the last bounds computed."""
 
     limits: Limits
-    targets: np.ndarray
     protected: np.ndarray
     log_gap: np.ndarray
     log_lower: np.ndarray
@@ -91,32 +87,29 @@ class GuaranteeAnytimeState(NamedTuple):
     """Bounds for KL-UCB; pulls, sums and the rest lambda / mean - lambda of the second part."""
 
     limits: Limits
-    targets: np.ndarray
     protected: np.ndarray
     pulls: np.ndarray
     sums: np.ndarray
     extra: np.ndarray
     totals: np.ndarray  # of lambda / mean, and of the rests
-    part: np.ndarray
+    second: np.ndarray  # whether the arm is drawn by the second part
     owed: float
 
     def choose(state, t, coin):
         u = unit(coin)
-        cumulated = 0.0
+        state.second[0] = False
         if u < state.owed:
-            state.part[0] = OWED
-            return _drawn(state.protected, state.targets, 1.0, cumulated, u)
+            return _drawn(state.protected, state.limits.floor, 1.0, 0.0, u)
         needed, added = state.totals[0], state.totals[1]
         scale = 1.0 if needed <= 1.0 else (1.0 - state.owed) / added
         if u < state.owed + scale * added or needed > 1.0:
-            state.part[0] = ESTIMATED
+            state.second[0] = True
             return _drawn(state.protected, state.extra, scale, state.owed, u)
-        state.part[0] = FREE
         return kl.largest(state.limits, t - 1)
 
     def learn(state, t, arm, reward):
         kl.learn(state.limits, arm, reward)
-        if state.part[0] == ESTIMATED:
+        if state.second[0]:
             state.pulls[arm] += 1
             state.sums[arm] += reward
             _add_up(state)
@@ -220,7 +213,7 @@ class GuaranteeAnytime(Guaranteed):
             np.zeros(n_arms, np.int64),
             *np.zeros((2, n_arms)),
             np.zeros(2),
-            np.array([FREE]),
+            np.zeros(1, bool),
             sum(self.targets),
         )
         _add_up(state)
@@ -247,7 +240,7 @@ def _estimate(state, kind, k, level):
         estimate = 1.0 - upper_gap(mean, entropy, level / limits.pulls[k], state.log_gap, k)
     elif kind == LOWER:
         estimate = upper_gap(1.0 - mean, entropy, level / limits.pulls[k], state.log_lower, k)
-    return max(estimate, state.targets[k])
+    return max(estimate, limits.floor[k])
 
 
 @inlined
@@ -256,7 +249,7 @@ def _fill(state, kind, clock, x):
     level = kl.level(state.limits, clock) if kind != MEAN else 0.0
     total = 0.0
     for k in state.protected:
-        x[k] = state.targets[k] / _estimate(state, kind, k, level)
+        x[k] = state.limits.floor[k] / _estimate(state, kind, k, level)
         total += x[k]
     return total
 
@@ -284,7 +277,7 @@ def _add_up(state):
     needed = 0.0
     added = 0.0
     for k in state.protected:
-        target = state.targets[k]
+        target = state.limits.floor[k]
         mean = state.sums[k] / state.pulls[k] if state.pulls[k] > 0 else 0.0
         share = target / min(max(mean, target), 1.0)
         state.extra[k] = share - target

@@ -21,14 +21,13 @@ FIRST, SECOND, THIRD, LAST = range(4)
 
 
 class GuaranteeETCState(NamedTuple):
-    """Bounds for KL-UCB, and the pulls, quotas and estimates of each phase."""
+    """Bounds for KL-UCB, the pulls, sums and quotas of each phase, and the last estimates."""
 
     limits: Limits
-    targets: np.ndarray
     protected: np.ndarray
-    pulls: np.ndarray  # by phase
+    pulls: np.ndarray
+    sums: np.ndarray
     quotas: np.ndarray  # of the first two phases
-    sums: np.ndarray  # of the second
     estimate: np.ndarray
     entropy: np.ndarray
     log_gap: np.ndarray
@@ -37,30 +36,18 @@ class GuaranteeETCState(NamedTuple):
     horizon: float
 
     def choose(state, t, coin):
-        phase = state.phase
-        if phase[0] == FIRST:
-            arm = _short(state, FIRST)
+        while state.phase[0] < LAST:
+            arm = _third(state, t - 1) if state.phase[0] == THIRD else _short(state)
             if arm >= 0:
                 return arm
-            _begin_second(state)
-        if phase[0] == SECOND:
-            arm = _short(state, SECOND)
-            if arm >= 0:
-                return arm
-            _begin_third(state)
-        if phase[0] == THIRD:
-            arm = _third(state, t - 1)
-            if arm >= 0:
-                return arm
-            phase[0] = LAST
+            _begin_next(state)
         return kl.choose(state.limits, t)
 
     def learn(state, t, arm, reward):
         kl.learn(state.limits, arm, reward)
         phase = state.phase[0]
         state.pulls[phase, arm] += 1
-        if phase == SECOND:
-            state.sums[arm] += reward
+        state.sums[phase, arm] += reward
 
 
 @dataclass(frozen=True)
@@ -86,15 +73,14 @@ class GuaranteeETC(Guaranteed):
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
         rounds = float(checks.whole("horizon", horizon))
-        limits, targets, protected = self._begin(n_arms)
-        quotas = np.zeros((2, n_arms))
-        quotas[0] = targets / 4 * rounds
+        limits, protected = self._begin(n_arms)
         return GuaranteeETCState(
-            *(limits, targets, protected),
+            limits,
+            protected,
             np.zeros((4, n_arms), np.int64),
-            quotas,
-            np.zeros(n_arms),
-            targets.copy(),
+            np.zeros((4, n_arms)),
+            np.array([limits.floor / 4 * rounds, np.zeros(n_arms)]),
+            limits.floor.copy(),
             np.zeros(n_arms),
             np.full(n_arms, kl.UNKNOWN),
             np.ones(n_arms),
@@ -104,8 +90,9 @@ class GuaranteeETC(Guaranteed):
 
 
 @inlined
-def _short(state, phase):
+def _short(state):
     """Return the first guaranteed arm behind its quota in one of the first two phases."""
+    phase = state.phase[0]
     for k in state.protected:
         if state.pulls[phase, k] < state.quotas[phase, k]:
             return k
@@ -113,26 +100,19 @@ def _short(state, phase):
 
 
 @inlined
-def _cut(state, k, mean):
-    return min(max(mean, state.targets[k]), 1.0)
-
-
-@inlined
-def _begin_second(state):
+def _begin_next(state):
+    """Estimate the means by the pulls of the first or second phase, and begin the next one."""
+    phase = state.phase[0]
     for k in state.protected:
-        target = state.targets[k]
-        mean = _cut(state, k, state.limits.mean[k])
-        state.quotas[SECOND, k] = min(target / (6.0 * mean), target / 2.0) * state.horizon
-    state.phase[0] = SECOND
-
-
-@inlined
-def _begin_third(state):
-    for k in state.protected:
-        mean = _cut(state, k, state.sums[k] / state.pulls[SECOND, k])
-        state.estimate[k] = mean
-        state.entropy[k] = kl.negentropy(mean)
-    state.phase[0] = THIRD
+        if phase < THIRD:
+            target = state.limits.floor[k]
+            mean = min(max(state.sums[phase, k] / state.pulls[phase, k], target), 1.0)
+            state.estimate[k] = mean
+            state.entropy[k] = kl.negentropy(mean)
+            if phase == FIRST:
+                quota = min(target / (6.0 * mean), target / 2.0)
+                state.quotas[SECOND, k] = quota * state.horizon
+    state.phase[0] = phase + 1
 
 
 @inlined
@@ -140,7 +120,7 @@ def _needed(state, estimate):
     """Return the sum of lambda / estimate."""
     total = 0.0
     for k in state.protected:
-        total += state.targets[k] / estimate[k]
+        total += state.limits.floor[k] / estimate[k]
     return total
 
 
@@ -151,7 +131,7 @@ def _optimistic(state, clock):
     for k in state.protected:
         divergence = now / state.pulls[SECOND, k]
         gap = upper_gap(state.estimate[k], state.entropy[k], divergence, state.log_gap, k)
-        state.upper[k] = max(1.0 - gap, state.targets[k])
+        state.upper[k] = max(1.0 - gap, state.limits.floor[k])
 
 
 @not_inlined
@@ -167,7 +147,7 @@ def _third(state, clock):
                 best, largest = better(k, estimate[k], best, largest)
             return best
     for k in state.protected:
-        whole = state.targets[k] * state.horizon / estimate[k]
+        whole = state.limits.floor[k] * state.horizon / estimate[k]
         if state.pulls[THIRD, k] < whole - state.quotas[FIRST, k] - state.quotas[SECOND, k]:
             return k
     return -1
@@ -180,7 +160,6 @@ class GuaranteeKnapsackState(NamedTuple):
     weights: np.ndarray
     targets: np.ndarray
     protected: np.ndarray
-    prices: np.ndarray
     price_weights: np.ndarray
     exploration: float
     step: float
@@ -244,7 +223,6 @@ class GuaranteeKnapsack(Policy):
             targets,
             protected,
             np.zeros(n),
-            np.zeros(n),
             exploration,
             step,
             step * 2 * math.sqrt(math.log(n * rounds**2)) / math.sqrt(n * rounds),
@@ -258,7 +236,7 @@ class GuaranteeKnapsack(Policy):
 @inlined
 def _price(state, arm, reward):
     """Let the prices learn from a reward; return the constraints' cost at the new ones."""
-    prices, weights = state.prices, state.price_weights
+    weights = state.price_weights
     highest = -math.inf
     for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
@@ -268,9 +246,9 @@ def _price(state, arm, reward):
     value = 0.0
     for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
-        prices[k] = math.exp(weights[k] - highest)
-        total += prices[k]
-        value += prices[k] * (state.least * met)
+        price = math.exp(weights[k] - highest)
+        total += price
+        value += price * (state.least * met)
     return value / total if total > 0.0 else 0.0
 
 
