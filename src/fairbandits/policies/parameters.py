@@ -98,41 +98,34 @@ def _is_a(value: Any, kind: type) -> bool:
 
 def number(
     *,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
-    below: float | None = None,
+    at_least: float = -math.inf,
+    above: float = -math.inf,
+    at_most: float = math.inf,
+    below: float = math.inf,
 ) -> Check:
     """Return the check of a finite number in a range."""
-    low, high = (one if two is None else two for one, two in ((above, at_least), (below, at_most)))
-    if above is not None and below is not None:
-        allowed = f"lie strictly between {above:g} and {below:g}"
-    elif low is not None and high is not None:
-        left, right = "[("[at_least is None], "])"[at_most is None]
-        allowed = f"lie in {left}{low:g}, {high:g}{right}"
+    if above > -math.inf:
+        between = f"lie strictly between {above:g} and {below:g}"
+        allowed = between if below < math.inf else f"be a finite number above {above:g}"
+    elif min(at_most, below) < math.inf:
+        end = f"{at_most:g}]" if at_most < math.inf else f"{below:g})"
+        allowed = f"lie in [{at_least:g}, {end}"
     else:
-        least = "" if at_least is None else f" and at least {at_least:g}"
-        allowed = f"be finite{least}" if above is None else f"be a finite number above {above:g}"
+        allowed = "be finite" + (f" and at least {at_least:g}" if at_least > -math.inf else "")
 
     def fits(value: Any) -> bool:
-        return (
-            math.isfinite(value)
-            and (low is None or (value > low if at_least is None else value >= low))
-            and (high is None or (value < high if at_most is None else value <= high))
-        )
+        return math.isfinite(value) and above < value < below and at_least <= value <= at_most
 
     is_number = that(lambda value: _is_a(value, numbers.Real), "be a number", without_quotes)
     return _each(is_number, that(fits, allowed))
 
 
-def whole(*, at_least: int | None = None, at_most: int | None = None) -> Check:
-    allowed = "be a whole number" + ("" if at_least is None else f" of at least {at_least}")
-    allowed += "" if at_most is None else f" and at most {at_most}"
-    low = -math.inf if at_least is None else at_least
-    high = math.inf if at_most is None else at_most
+def whole(*, at_least: float = -math.inf, at_most: float = math.inf) -> Check:
+    allowed = "be a whole number" + (f" of at least {at_least}" if at_least > -math.inf else "")
+    allowed += f" and at most {at_most}" if at_most < math.inf else ""
 
     def fits(value: Any) -> bool:
-        return _is_a(value, numbers.Integral) and low <= value <= high
+        return _is_a(value, numbers.Integral) and at_least <= value <= at_most
 
     return _each(that(fits, allowed, without_quotes), lambda name, value, of: int(value))
 
@@ -142,11 +135,11 @@ def not_zero(check: Check, words: str = "a finite number") -> Check:
     return _each(check, that(lambda value: value != 0, f"be {words} other than 0"))
 
 
-def exact(*, at_least: float | None = None) -> Check:
+def exact(*, at_least: float = -math.inf) -> Check:
     """Return the check of an exact number: 100, 0.5, "1/3"."""
 
     def check(name: str, value: Any, of: str) -> Any:
-        if rational(name, value) < (-math.inf if at_least is None else at_least):
+        if rational(name, value) < at_least:
             raise ValueError(f"{name} must be at least {at_least}, got {value!r}{of}")
         return value
 
