@@ -157,10 +157,11 @@ class BanditQInequalities(Observer):
     )
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> InequalitiesState:
-        if not (isinstance(state, banditq.FullState) and isinstance(state.learner, learners.OGA)):
+        learner = state.learner if isinstance(state, banditq.FullState) else None
+        if not (isinstance(learner, learners.OGA) and state.gain == 1):
             refuse(self, policy, "BanditQ with full information and gradient ascent on its gains")
         checks.length("means", self.means, n_arms)
-        means, step = np.array(self.means), state.learner.step
+        means, step = np.array(self.means), learner.step
         return InequalitiesState(
             np.full((7, n_arms), -np.inf),
             means,

@@ -74,20 +74,24 @@ class FullState(NamedTuple):
     learner: NamedTuple
     queues: Queues
     surrogate: np.ndarray
+    seen: np.ndarray  # by the learner
+    gain: float
     post: bool
 
     def distribute(state, t, coin, out):
         assign(out, state.learner.x)
 
     def learn(state, t, x, reward):
-        queues, surrogate = state.queues, state.surrogate
+        queues, surrogate, seen = state.queues, state.surrogate, state.seen
         for k in range(len(surrogate)):  # without a target the queue stays 0
             surrogate[k] = queues.penalty * reward[k]
+            seen[k] = state.gain * surrogate[k]
         for k in queues.protected:
             length = queues.length[k]
             level = lengthen(queues, k, reward[k] * x[k])
             surrogate[k] = surrogate_gain(queues, level if state.post else length, reward[k])
-        ascend(state.learner, surrogate)
+            seen[k] = state.gain * surrogate[k]
+        ascend(state.learner, seen)
 
     probe = probe_queues
 
@@ -99,6 +103,7 @@ class BanditState(NamedTuple):
     learner: NamedTuple
     queues: Queues
     probability: np.ndarray
+    gain: float
     post: bool
 
     def choose(state, t, coin):
@@ -115,7 +120,7 @@ class BanditState(NamedTuple):
             level = lengthen(queues, k, where(own, reward, 0.0))
             if state.post:
                 length = where(own, level, length)
-        absorb(state.learner, t, arm, surrogate_gain(queues, length, reward))
+        absorb(state.learner, t, arm, state.gain * surrogate_gain(queues, length, reward))
 
     def probe(state, out):
         probe_queues(state, out)
@@ -209,10 +214,10 @@ class BanditQ(Policy):
         queues = Queues(targets, np.flatnonzero(targets > 0), *np.zeros((3, n_arms)), penalty)
         uniform = np.full(n_arms, 1.0 / n_arms)
         learner = learners.STARTS[self.feedback][self.subroutine](self, uniform, horizon)
-        if self.gain != 1:
-            learner = learners.Scaled(learner.x, learner, float(self.gain), np.zeros(n_arms))
-        state_class = FullState if self.feedback == "full" else BanditState
-        return state_class(learner, queues, np.zeros(n_arms), self.surrogate_index == "post")
+        how = float(self.gain), self.surrogate_index == "post"
+        if self.feedback == "full":
+            return FullState(learner, queues, *np.zeros((2, n_arms)), *how)
+        return BanditState(learner, queues, np.zeros(n_arms), *how)
 
 
 @dataclass(frozen=True)

@@ -213,24 +213,6 @@ class EXP3P(NamedTuple):
             x[k] = (1.0 - learner.gamma) * x[k] + learner.gamma / n
 
 
-@plays_in_lanes
-class Scaled(NamedTuple):
-    """Another learner, which sees all gains times a factor."""
-
-    x: np.ndarray
-    learner: NamedTuple
-    factor: float
-    gains: np.ndarray
-
-    def ascend(learner, g):
-        for k in range(len(g)):
-            learner.gains[k] = learner.factor * g[k]
-        ascend(learner.learner, learner.gains)
-
-    def absorb(learner, t, arm, g):
-        absorb(learner.learner, t, arm, learner.factor * g)
-
-
 # How the learners start from the uniform distribution `x`, for a `BanditQ` and a horizon.
 
 
