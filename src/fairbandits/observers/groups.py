@@ -14,27 +14,18 @@ from fairbandits.policies.groups import Groups, owed
 
 @plays_in_lanes
 class DeficitsState(NamedTuple):
-    """The numerator of each group's largest deficit right before it was served."""
+    """The numerator of each group's largest deficit so far."""
 
     worst: np.ndarray
 
     def watch(observer, state, t, arm, reward):
-        if t > 1:  # a group is furthest behind right before it is served
-            groups = state.groups
-            for g in range(len(observer.worst)):
-                behind = owed(groups, g, t) + groups.denominator
-                worst = observer.worst[g]
-                observer.worst[g] = where((groups.now[0] == g) & (behind > worst), behind, worst)
+        for g in range(len(observer.worst)):
+            observer.worst[g] = greatest(observer.worst[g], owed(state.groups, g, t + 1))
 
     def report(observer, state, out):
-        # The loop calls this at the end of a round, which is the one its counts add up to.
         groups = state.groups
-        t = 0
         for g in range(len(groups.served)):
-            t = t + groups.served[g]
-        for g in range(len(groups.served)):
-            most = greatest(observer.worst[g], owed(groups, g, t + 1))
-            behind = whole_part(most, groups.denominator)
+            behind = whole_part(observer.worst[g], groups.denominator)
             for arm in range(groups.start[g], groups.start[g + 1]):
                 out[0][arm] = groups.served[g]
                 out[1][arm] = behind

@@ -6,58 +6,50 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import plays_in_lanes, verb
+from fairbandits.engine.protocol import verb
 from fairbandits.engine.width import absolute, anywhere, assign, where
-from fairbandits.observers.common import Observer, refuse
+from fairbandits.observers.common import Observer, refuse, reports_columns
 from fairbandits.policies import bf_ucb, bf_ucb_sums
 from fairbandits.policies import merit as merits
+from fairbandits.policies.groups import size_of
 from fairbandits.policies.initial_rounds import by_merit
 from fairbandits.policies.parameters import Means
 
 policy_of = verb("policy_of")
 
 
-@plays_in_lanes
+@reports_columns
 class MeritState(NamedTuple):
-    """Sums over the rounds, in rows as in the state of BF-UCB."""
+    """The columns; and by rows as in the state of BF-UCB, what is compared."""
 
+    columns: np.ndarray
     reference: np.ndarray
     target: np.ndarray
     # those of the policy before the round
     mean: np.ndarray
     inverse_root: np.ndarray
     width: np.ndarray
-    merit_regret: np.ndarray
-    outside: np.ndarray
-    expected_root: np.ndarray
 
     def watch(observer, state, t, arm, reward):
-        arms = state.first.arms
+        arms, columns = state.first.arms, observer.columns
         if by_merit(state.first, t):
             for g in range(len(state.width)):
                 own = state.groups.now[0] == g
                 if anywhere(own):
-                    for row in range(g * arms.columns, (g + 1) * arms.columns):
+                    for k in range(size_of(arms, g)):
+                        row, column = g * arms.columns + k, arms.start[g] + k
                         mean, root = observer.mean[row], observer.inverse_root[row]
                         p = policy_of(state, g, row, mean, root)
                         off = absolute(mean - observer.reference[row])
                         outside = own & (off > observer.width[g] * root)
                         distance = absolute(p - observer.target[row])
-                        observer.merit_regret[row] += where(own, distance, 0.0)
-                        observer.outside[row] += where(outside, 1.0, 0.0)
-                        observer.expected_root[row] += where(own, p * root, 0.0)
+                        columns[0][column] += where(own, distance, 0.0)
+                        columns[1][column] += where(outside, 1.0, 0.0)
+                        columns[2][column] += where(own, p * root, 0.0)
         row = arms.row_of[arm]
         observer.mean[row] = arms.mean[row]
         observer.inverse_root[row] = arms.inverse_root[row]
         assign(observer.width, state.width)
-
-    def report(observer, state, out):
-        arms = state.first.arms
-        for arm in range(len(arms.row_of)):
-            row = arms.row_of[arm]
-            out[0][arm] = observer.merit_regret[row]
-            out[1][arm] = observer.outside[row]
-            out[2][arm] = observer.expected_root[row]
 
 
 @dataclass(frozen=True)
@@ -100,4 +92,4 @@ class MeritRegret(Observer):
                 )
             target[arms.row_of[own]] = masses / sum(masses)  # in order, whatever the size
         before = arms.mean.copy(), arms.inverse_root.copy(), np.zeros(state.width.size)
-        return MeritState(reference, target, *before, *np.zeros((3, arms.mean.size)))
+        return MeritState(np.zeros((3, n_arms)), reference, target, *before)
