@@ -195,8 +195,8 @@ def _failure(claim: Claim, found: Sequence[Answer]) -> str:
 
 def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
     """Return what decides a claim under a reading; empty evidence only where there is no other."""
-    if _failure(claim, found):
-        return _UNKNOWN
+    if failure := _failure(claim, found):
+        return replace(_UNKNOWN, answer=Answer(claim.id, message=failure))
     tests, empty = [], []
     under = [one for one in found if one.reading in ("", reading)]
     for test in claim.tests:
@@ -245,11 +245,11 @@ def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
 
 
 def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) -> Verdict:
-    if failure := _failure(claim, found):
-        return Verdict(claim, "", reading, outcome=FAILED, message=failure)
+    answer = finding.answer
+    if answer.message:
+        return Verdict(claim, "", reading, outcome=FAILED, message=answer.message)
     decides = {test.name for test in claim.tests if test.decides}
     read = (one for one in found if one.test in decides and one.reading in ("", reading))
-    answer = finding.answer
     tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
     grade = finding.grade if finding.verdict in DECIDED else ""
     case = (answer.test, reading, answer.each, finding, answer.against, _data_of(read))

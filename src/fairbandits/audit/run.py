@@ -50,18 +50,12 @@ def _loaded(configs: tuple[Path, ...], _: tuple[tuple, ...]) -> tuple[Config, Le
 
 
 def find(
-    config: Config,
-    ledgers: Ledgers,
-    paper: str,
-    results: Path | None = None,
-    only: Sequence[str] = (),
+    config: Config, ledger: Ledger, results: Path | None = None, only: Sequence[str] = ()
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    expect_known(paper, ledgers, f"no claims of paper {paper!r}")
-    ledger = ledgers[paper]
     for one in only:
-        expect_known(one, ledger.claims, f"{paper} has no claim {one!r}")
-    evidence = Evidence(config, paper, results or ROOT / config.results)
+        expect_known(one, ledger.claims, f"{ledger.paper} has no claim {one!r}")
+    evidence = Evidence(config, ledger.paper, results or ROOT / config.results)
     found = list(answers(ledger, evidence, only))
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
     seed = config.seed if evidence.older is None else evidence.older
@@ -277,16 +271,17 @@ def _judged(
     config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
 ) -> tuple[list[list[dict[str, Any]]], Made]:
     """Return the verdict rows on versions of a claim, judged with its family, and their origin."""
-    same, paper = claims[0], ledger.paper
+    same = claims[0]
     family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
     others: list[Answer] = []
     if ledger.families[same.family].correction == "holm":
-        found, _, _ = find(config, {paper: replace(ledger, claims=family)}, paper, results)
+        found, _, _ = find(config, replace(ledger, claims=family), results)
         others = [one for one in found if one.claim != same.id]
     judged = []
     for claim in claims:
-        alone = {paper: replace(ledger, claims=family | {claim.id: claim})}
-        own, _, made = find(config, alone, paper, results, [claim.id])
+        changed = replace(ledger, claims=family | {claim.id: claim})
+        alone = {ledger.paper: changed}
+        own, _, made = find(config, changed, results, [claim.id])
         verdicts = [one for one in judge(alone, [*own, *others]) if one.claim is claim]
         if verdicts[0].outcome == FAILED:
             raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")

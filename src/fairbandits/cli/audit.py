@@ -59,7 +59,8 @@ def audit(configs, paper, results, seed, salt, most, only, out):
     config, ledgers = run.load(configs)
     own = {"seed": config.seed if seed is None else seed, "most": config.most | dict(most)}
     config = replace(config, salt=salt, **own)
-    found, scale, made = run.find(config, ledgers, paper, results, only)
+    expect_known(paper, ledgers, f"no claims of paper {paper!r}")
+    found, scale, made = run.find(config, ledgers[paper], results, only)
     if out is None:
         if made.exploratory:
             echo(f"{run.exploratory_words(made.seed)}\n")

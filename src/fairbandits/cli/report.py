@@ -7,7 +7,6 @@ from click import Choice, argument, echo, option
 
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command
 from fairbandits.data.whole import named
-from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import checkout
 
 
@@ -54,9 +53,10 @@ def site(notebooks, figures, out, results):
 @RESULTS
 def numbers(configs, results):
     """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
+    from fairbandits.audit.run import load
     from fairbandits.report.numbers import renew
 
-    echo(renew(load_config(configs), results, checkout()))
+    echo(renew(*load(configs), results, checkout()))
 
 
 @command("export --format csv", "export --format codemeta --out .")

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fairbandits.arena.settings import SLUG
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.staleness import problems_of
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.replication.verify import summarised, verify_tables
@@ -31,8 +30,8 @@ def tables_of(config: Config) -> list[str]:
     tables = [one.dataset for one in config.experiments]
     tables += [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
     tables += [one.table for one in config.replays]
-    if ledgers := load_ledgers(config):
-        tables += [f"audit/{name}.parquet" for name in (*ledgers, "findings", "verdicts")]
+    if config.rules:
+        tables += [f"audit/{name}.parquet" for name in (*config.rules, "findings", "verdicts")]
     return list(dict.fromkeys(tables))
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from fairbandits.arena.settings import SLUG as ARENA
+from fairbandits.audit.claims import Ledgers
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.show import tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import Totals
@@ -162,10 +162,9 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
     return MARK.sub(filled, text)
 
 
-def renew(config: Config, results: Path | None, root: Path) -> str:
+def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
     table = root / config.folders["audit"] / TABLE
-    ledgers = load_ledgers(config, root)
     audit = committed(ledgers, table.parent, results or root / config.results)
     notable = findings.load_findings(ledgers, root)
     findings.refuse(notable, audit)

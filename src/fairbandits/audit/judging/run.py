@@ -154,7 +154,7 @@ def judged(
 def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     """Return the rows of verdicts and findings; StoreError if a claim fails."""
     ledgers = {OWN: rules.ledger}
-    found, _, made = find(rules.config, ledgers, OWN, results)
+    found, _, made = find(rules.config, rules.ledger, results)
     if lines := "\n".join(failures(found)):
         failed = len({one.claim for one in found if one.finding is None})
         raise StoreError(
