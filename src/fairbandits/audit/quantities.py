@@ -27,10 +27,6 @@ OPERATORS: dict[type, str] = {
     **{ast.NotEq: " ≠ ", ast.In: " in ", ast.NotIn: " not in ", ast.And: " and ", ast.Or: " or "},
 }
 BY = " divided by "
-#: Words of values of each group.
-OF_GROUPS = {"per_group", "group_size"}
-#: Functions that put the values of several settings in place of those of arms.
-STACKED = ("cells", "committing_regrets")
 FIXED = (ast.Constant, ast.UnaryOp)  # a number, of any sign
 #: Words of a function that need brackets around a sum: all without a sign of their own.
 OF = re.compile(r"[\w {}]{3,}$")
@@ -98,9 +94,6 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
     )
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
-    if "of the worst arm" in name and (held := " of an arm with a target") in name:
-        name = name.replace(held, "").replace("the worst arm", "the worst arm with a target")
-    name = re.sub(r"^largest \((whether .*)\)$", r"\1", name)
     name = re.sub(r"^largest (\([^a-z]*\))$", r"\1", name)
     return Quantity(name, unit(test), above)
 
@@ -247,14 +240,10 @@ class _Words:
         match node:
             case ast.BinOp(left=left, op=ast.MatMult(), right=right) if not self._at(right):
                 return self._binds(left)
-            case ast.Compare(left=ast.Name(id="policy")):
-                return 6
             case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(op=ast.Sub())]):
                 return 1
             case ast.Call(func=ast.Name(id="where" | "choose")):
                 return 0
-            case ast.Call(func=ast.Name(id="numerators"), args=[_, _]):
-                return TIGHT[ast.Mult]
             case ast.Call(func=ast.Name(id=name), args=[one, *_]):
                 words = NAMES["functions"].get(name, "of")
                 return self._binds(one) if words == "{}" else 6 if OF.match(words) else 7
@@ -283,13 +272,6 @@ class _Words:
                 return f"not {self._node(operand)}"
             case ast.UnaryOp(operand=operand):
                 return f"−{self._inside(operand)}"
-            case ast.Compare(
-                left=ast.Name(id="policy"), ops=[op], comparators=[ast.Constant(value=name)]
-            ):
-                if isinstance(op, ast.NotEq):
-                    return "the other policy"
-                called = [self.labels.get(one, {}) for one in self.test.experiments]
-                return next((one[name] for one in called if name in one), _value(name))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return f"{self._node(left)}{OPERATORS[type(op)]}{self._node(right)}"
             case ast.BoolOp(op=op, values=values):
@@ -304,34 +286,20 @@ class _Words:
         if name == "ratio":
             return self.compared(*map(ast.unparse, arguments), BY)[0]
         match name, arguments:
-            case "numerators", [what, parts]:
-                return f"{self._inside(parts, 4)} × {self._inside(what, 4)}"
             case "abs", [ast.BinOp(left=left, op=ast.Sub(), right=right)]:
                 plain = not any(isinstance(one, ast.Div) for one in ast.walk(arguments[0]))
                 if plain and (apart := self._of_others(*map(ast.unparse, (left, right)))):
                     same, first, second = apart
                     return f"difference between {same} {first} and {_that(same)} {second}"
                 return f"difference between {self._inside(left)} and {self._inside(right)}"
-            case "where", [
-                ast.Call(func=ast.Name(id="any"), args=[what]),
-                ast.Constant(value=0),
-                ast.Constant(value=1),
-            ]:
-                failing = self._node(what).removeprefix("any ")
-                failing = failing.replace("that fails (1 if so, else 0)", "fails")
-                return f"whether any {failing} (0 if so, else 1)"
             case "where", [when, what, ast.Constant() | ast.UnaryOp()] if not isinstance(
                 what, FIXED
             ):
                 return f"{self._inside(what)} where {self._node(when)}"
-            case "where", [when, ast.Constant() | ast.UnaryOp(), what] if not isinstance(
-                what, FIXED
-            ):
-                return f"{self._inside(what)} except where {self._node(when)}"
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
             said = words.format(*map(within, arguments))
-            return _over(said, arguments[0]) if arguments else said
+            return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
 
@@ -376,19 +344,6 @@ def _rounds(tree: ast.expr) -> list[ast.expr]:
 
 def _round(rounds: ast.expr) -> str:
     return "at rounds " if isinstance(rounds, ast.List) else "at round "
-
-
-def _over(said: str, what: ast.expr) -> str:
-    """Return a function's words with what they are taken over: groups, some arms or settings."""
-    if {one.id for one in ast.walk(what) if isinstance(one, ast.Name)} & OF_GROUPS:
-        said = re.sub("over the arms$", "over the groups", said)
-    if isinstance(what, ast.Call) and ast.unparse(what.func) in STACKED:
-        said = said.replace("of the worst arm", "in the worst setting")
-    for condition, which in NAMES["arms"].items():
-        factor = rf"{condition} × (.*)|(.*) × {condition}"
-        if found := re.fullmatch(rf"sum of (?:{factor}) over the arms", said):
-            said = f"sum of {found[1] or found[2]} over {which}"
-    return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
 
 
 def _that(same: str) -> str:
