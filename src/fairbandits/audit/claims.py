@@ -1,7 +1,7 @@
 """Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -11,14 +11,7 @@ from pydantic import Field
 
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES
-from fairbandits.audit.expressions import (
-    CELLS,
-    Expression,
-    ExpressionError,
-    Vocabulary,
-    parse,
-    same_unit,
-)
+from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse, same_unit
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import Cells, ClaimBlock, Deviation, FamilyBlock, TestBlock
 
@@ -221,18 +214,10 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
-    """Return all measures and functions, and other names and companions that there are."""
-    units = {name: one.unit for name, one in measures.measures().items()}
-    arguments = {name: one.arguments for name, one in measures.functions().items()}
-    others = dict.fromkeys(names, "") | dict.fromkeys(("T", "round"), "rounds")
-    return Vocabulary(others | units, arguments, companions, measures.OF_THE_LIBRARY)
-
-
 def check_test(test: Test, parameters: Iterable[str]) -> None:
     """Check every name and unit of a test; ExpressionError for the first that is wrong."""
     given = [name for name, values in test.each.items() if values]
-    words = vocabulary((*COORDINATES, *parameters, *given), test.companions)
+    words = measures.vocabulary((*COORDINATES, *parameters, *given), test.companions)
     texts = [*test.each]
     for one in test.selections:
         texts += [*one.wanted, *(getattr(one, "match", None) or ()), one.where]

@@ -14,7 +14,7 @@ from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings import records
 from fairbandits.settings.config import Config
-from fairbandits.settings.models import Model, validated
+from fairbandits.settings.models import Model, expect_known, validated
 from fairbandits.settings.schemas import (
     ROOT,
     SHARED_RULES,
@@ -189,9 +189,7 @@ def _check_known(
 ) -> None:
     takes, what = parameters_of(procedure)[key], {"settings": "setting", "inputs": "data"}[key]
     for name in given:
-        if name not in takes:
-            near = meant(name, list(takes))
-            raise ConfigError(f"{place}.{key}: {procedure} has no {what} {name!r}{near}")
+        expect_known(name, takes, f"{place}.{key}: {procedure} has no {what} {name!r}")
     missing = ", ".join(name for name, needed in takes.items() if needed and name not in given)
     _need(not (complete and missing), f"{place}: {procedure} needs {missing} in its {key}")
 

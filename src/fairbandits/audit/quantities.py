@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
-from fairbandits.audit.claims import Claim, Ledger, Test, listed, vocabulary
+from fairbandits.audit.claims import Claim, Ledger, Test, listed
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
 from fairbandits.numerals import RAISED, significant
 from fairbandits.settings.records import Cells
@@ -64,7 +64,8 @@ def _unit(text: str) -> str:
     whole = Expression(_without(parse(text).tree, ast.Call))
     names = dict(whole.names())
     try:
-        return whole.check(vocabulary(names, {place for _, place in whole.names()}))
+        companions = {place for _, place in whole.names()}
+        return whole.check(measures.vocabulary(names, companions))
     except ExpressionError:
         return ""
 

@@ -14,7 +14,7 @@ from fairbandits.settings.experiments import Experiment, Replay, Run, experiment
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
 from fairbandits.settings.scales import LEDGER, Settings
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, merge, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, merge, paper_file, read_yaml
 from fairbandits.settings.variants import Changes
 
 
@@ -86,11 +86,9 @@ class Config:
         """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
         other, _, name = name.rpartition("/")
         own = [block for block in self.experiments if block.paper == (other or paper)]
-        chosen = tuple(block for block in own if name in (block.name, block.suite))
-        if not chosen:
-            known = [key for block in own for key in (block.name, block.suite) if key]
-            raise ConfigError(f"{other or paper} has no experiment {name!r}{meant(name, known)}")
-        return chosen
+        known = [key for block in own for key in (block.name, block.suite) if key]
+        expect_known(name, known, f"{other or paper} has no experiment {name!r}")
+        return tuple(block for block in own if name in (block.name, block.suite))
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fairbandits.audit.cells import Cell
-from fairbandits.audit.expressions import UNITS
+from fairbandits.audit.expressions import UNITS, Vocabulary
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.settings.schemas import paper_file, read_yaml
 
@@ -193,3 +193,11 @@ def measures() -> Mapping[str, Word]:
 def functions() -> Mapping[str, Word]:
     _load()
     return _FUNCTIONS
+
+
+def vocabulary(names: Iterable[str], companions: Collection[str]) -> Vocabulary:
+    """Return all measures and functions, and other names and companions that there are."""
+    units = {name: one.unit for name, one in measures().items()}
+    arguments = {name: one.arguments for name, one in functions().items()}
+    others = dict.fromkeys(names, "") | dict.fromkeys(("T", "round"), "rounds")
+    return Vocabulary(others | units, arguments, companions, OF_THE_LIBRARY)
