@@ -320,7 +320,7 @@ def claims_elsewhere(papers: Container[str], root: Path = ROOT) -> list[str]:
 
 def _entry(entries: Any, name: Any, place: str) -> Any:
     if name not in entries:
-        raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), [*map(str, entries)])}")
+        raise ConfigError(f"{place}: {name!r} is unknown{meant(str(name), map(str, entries))}")
     return entries[name] if isinstance(entries, Mapping) else name
 
 

@@ -55,5 +55,5 @@ def _file(package: str, name: str) -> str:
     """Return the file of a registered name; ValueError for an unknown one."""
     known = REGISTERED[package]
     if name not in known:
-        raise ValueError(f"{package}/__init__.py registers no {name!r}{meant(name, list(known))}")
+        raise ValueError(f"{package}/__init__.py registers no {name!r}{meant(name, known)}")
     return f"{package}/{known[name].partition(':')[0]}.py"

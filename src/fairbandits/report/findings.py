@@ -57,13 +57,13 @@ def _misnamed(
     for text in texts_of(finding):
         for name in NUMBER.findall(text):
             if name not in units:
-                yield f"no number {name!r}{meant(name, list(units))}"
+                yield f"no number {name!r}{meant(name, units)}"
             elif not units[name] or units[name] not in NUMBER.sub("", text):
                 unit = f"its unit is {units[name]!r}" if units[name] else "it has none"
                 yield f"the number {name} stands without a unit ({unit}): {text!r}"
     for key, qualifiers in finding.qualified_by.items():
         if key not in finding.claims:
-            yield f"qualified_by: it does not stand on {key!r}{meant(key, list(finding.claims))}"
+            yield f"qualified_by: it does not stand on {key!r}{meant(key, finding.claims)}"
         for name, said in qualifiers.items():
             if not any(said in text for text in texts_of(finding)):
                 yield f"qualified_by: {key}: {name}: it does not say {said!r}"

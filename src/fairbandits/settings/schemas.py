@@ -1,7 +1,7 @@
 """Find and read the project's YAML files."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -73,10 +73,11 @@ def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str
     return {**content, **merged}
 
 
-def meant(word: str, known: Sequence[str]) -> str:
+def meant(word: str, known: Iterable[str]) -> str:
     """Return a message's hint after an unknown word: the nearest known word, or all of them."""
-    more = f" and {len(known) - 40} more" if len(known) > 40 else ""
-    return nearest(word, known) or f"; known: {', '.join(known[:40])}{more}"
+    names = list(known)
+    more = f" and {len(names) - 40} more" if len(names) > 40 else ""
+    return nearest(word, names) or f"; known: {', '.join(names[:40])}{more}"
 
 
 #: Deepest allowed nesting; our files have ten levels.

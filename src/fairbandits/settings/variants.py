@@ -59,7 +59,7 @@ class Changes:
         if setting not in known:
             known = settings_of(block)
         if setting not in known:
-            near = meant(setting, list(known)).partition("; known")[0]
+            near = meant(setting, known).partition("; known")[0]
             has = f"{' It' if near else '; it'} has {', '.join(known)}"
             raise ConfigError(f"{self._where}: {experiment} has no setting {setting!r}{near}{has}")
         return known[setting]
