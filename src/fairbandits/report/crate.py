@@ -1,20 +1,21 @@
-"""The record of a finished run as a Provenance Run Crate (`PROFILES`), each job an action."""
+"""The record of a finished run as a Provenance Run Crate, each job an action."""
 
 import json
 import os
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from rocrate.model import ContextEntity, File
+from rocrate.model import File
 from rocrate.rocrate import ROCrate
 
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError
+from fairbandits.report.markup import render_text
 from fairbandits.settings.config import Config
 
 CRATE = "ro-crate-metadata.json"
@@ -22,13 +23,6 @@ WORKFLOW = "Snakefile"
 NAME = "fairbandits"
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 LICENSE = "https://spdx.org/licenses/MIT"
-#: Address -> name and version of what the crate conforms to.
-PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
-    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
-    "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
-}
 #: Folders and files that are a run's inputs; all others are code.
 SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
 #: A run's outputs.
@@ -48,7 +42,6 @@ FORMATS = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
-DONE = "http://schema.org/CompletedActionStatus"
 
 
 class Entry(NamedTuple):
@@ -68,98 +61,28 @@ def written(
         )
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(TERMS)
-
-    def add(place: str, kind: str | list[str], **more: Any) -> ContextEntity:
-        return crate.add(ContextEntity(crate, place, {"@type": kind} | more))
-
-    files = {place: crate.add(_file(crate, place, entries[place])) for place in sorted(entries)}
-    workflow = crate.mainEntity = files[WORKFLOW]
-    tools, steps = _described(crate, add, files, jobs)
-
-    def of(places: Iterable[str]) -> list[ContextEntity] | ContextEntity:
-        entities: list[ContextEntity] = []
-        for place in places:
-            key = f"#left-out/{quote(place)}"
-            said = {"name": place, "description": "Not in the crate; it can be made again."}
-            known = files.get(place) or crate.dereference(key)
-            entities.append(known or add(key, "CreativeWork", **said))
-        return entities[0] if len(entities) == 1 else entities
-
-    who = {"agent": add("#agent", "Person", name=agent)} if agent else {}
-    actions, controls = [], []
-    for number, job in enumerate(jobs, 1):
-        named = {"name": job.rule, "description": job.command, "instrument": tools[job.step]}
-        io = {key: of(some) for key, some in (("object", job.reads), ("result", job.makes)) if some}
-        action = add(f"#job/{number}", "CreateAction", **named, **_when([job]), **io, **who)
-        said = {"name": f"Snakemake runs {job.rule}", "instrument": steps[job.step]}
-        said |= {"object": action, "actionStatus": DONE}
-        actions.append(action)
-        controls.append(add(f"#control/{number}", "ControlAction", **said))
+    ids = {place: crate.add(_file(crate, place, entries[place])).id for place in sorted(entries)}
+    used = dict.fromkeys(place for job in jobs for place in (*job.reads, *job.makes))
+    others = [place for place in used if place not in entries]
     made = {place for job in jobs for place in job.makes}
-    alone = sum(place.startswith("results/") and place not in made for place in files)
-    said = {"name": f"Run of the workflow at the {config.scale_name} scale"}
-    said["description"] = (
-        f"fairbandits replicate, seed {config.seed}, commit {git_commit()}; {len(jobs)} jobs; "
-        f"{alone} files of results have no record of their own"
+    alone = [place for place in entries if place.startswith("results/") and place not in made]
+    record = render_text(
+        "crate.json",
+        jobs=jobs,
+        config=config,
+        agent=agent,
+        commit=git_commit(),
+        version=metadata.version,
+        license=LICENSE,
+        ids=ids | {place: f"#left-out/{quote(place)}" for place in others},
+        others=others,
+        settings=[one for place, one in ids.items() if place.startswith(SETTINGS)],
+        made=[one for place, one in ids.items() if place.startswith(MADE)],
+        alone=len(alone),
     )
-    io = {"object": [one for place, one in files.items() if place.startswith(SETTINGS)]}
-    io |= {"result": [one for place, one in files.items() if place.startswith(MADE)]}
-    times = _when(jobs, "seconds")
-    run = add("#run", "CreateAction", **said, instrument=workflow, **io, **times, **who)
-    said = {"instrument": workflow["programmingLanguage"], "object": controls, "result": run}
-    whole = add("#engine", "OrganizeAction", name="Run of Snakemake", actionStatus=DONE, **said)
-    crate.root_dataset["mentions"] = [run, whole, *actions]
+    for entity in json.loads(record):
+        crate.add_or_update_jsonld(entity)
     return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
-
-
-def _when(jobs: Sequence["Job"], precision: str = "milliseconds") -> dict[str, str]:
-    return {
-        "startTime": min(job.begin for job in jobs).isoformat(timespec=precision),
-        "endTime": max(job.end for job in jobs).isoformat(timespec=precision),
-        "actionStatus": DONE,
-    }
-
-
-def _described(
-    crate: ROCrate, add: Callable[..., ContextEntity], files: Mapping[str, File], jobs: Sequence
-) -> tuple[dict[str, ContextEntity], dict[str, ContextEntity]]:
-    """Describe the crate and its workflow; return the tool and the step of each kind of job."""
-    version = metadata.version(NAME)
-    crate.name = f"{NAME} {version}: a finished run"
-    crate.description = (
-        "Fair-bandit papers re-run and audited: code, locked environment, settings, data, figures, "
-        "verdicts and the report site."
-    )
-    crate.root_dataset["datePublished"] = max(job.end for job in jobs).date().isoformat()
-    crate.license = add(LICENSE, "CreativeWork", name="MIT License")
-    developers = add("#developers", "Organization", name="The fairbandits developers")
-    crate.publisher = crate.root_dataset["author"] = developers
-    crate.root_dataset["conformsTo"] = [
-        add(place, "CreativeWork", name=name, version=number)
-        for place, (name, number) in PROFILES.items()
-    ]
-    workflow_crate = crate.dereference("https://w3id.org/workflowhub/workflow-ro-crate/1.0")
-    crate.metadata["conformsTo"] = [{"@id": "https://w3id.org/ro/crate/1.1"}, workflow_crate]
-    tools, steps = {}, {}
-    for step in dict.fromkeys(job.step for job in jobs):
-        needs = {"softwareVersion": version, "softwareRequirements": files["uv.lock"]}
-        tool = add(f"#tool/{step}", "SoftwareApplication", name=f"{NAME} {step}", **needs)
-        said = {"name": step, "workExample": tool, "position": str(len(steps) + 1)}
-        tools[step], steps[step] = tool, add(f"#step/{step}", "HowToStep", **said)
-    engine = add(
-        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
-        ["ComputerLanguage", "SoftwareApplication"],
-        name="Snakemake",
-        identifier="https://doi.org/10.1093/bioinformatics/bty350",
-        url="https://snakemake.readthedocs.io",
-        softwareVersion=metadata.version("snakemake"),
-    )
-    workflow = files[WORKFLOW]
-    workflow["name"], workflow["programmingLanguage"] = f"{NAME}: the workflow", engine
-    workflow["version"], workflow["creator"] = version, developers
-    workflow["license"], workflow["hasPart"] = crate.license, list(tools.values())
-    workflow["step"] = list(steps.values())
-    return tools, steps
 
 
 def listed(text: bytes, archive: Path) -> dict[str, Entry]:
