@@ -1,11 +1,11 @@
 """What catalogues read: tables as Croissant 1.1, and the software as CodeMeta 3.0."""
 
+import json
 import os
 import tomllib
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import mlcroissant as mlc
 import pyarrow.parquet as pq
@@ -15,6 +15,7 @@ from fairbandits.data.dictionary import ROWS, column_of
 from fairbandits.data.store import read_footer
 from fairbandits.report.crate import LICENSE
 from fairbandits.report.export import as_json
+from fairbandits.report.markup import render_text
 from fairbandits.settings.schemas import read_yaml
 
 #: Types of Parquet columns by the first letters of their names; all others are texts.
@@ -74,21 +75,4 @@ def _records(file: Path, name: str) -> mlc.RecordSet:
 def codemeta(root: Path) -> str:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = read_yaml(root / "CITATION.cff")
-    content: dict[str, Any] = {
-        "@context": "https://w3id.org/codemeta/3.0",
-        "@type": "SoftwareSourceCode",
-        "name": project["name"],
-        "description": citation["abstract"],
-        "version": project["version"],
-        "license": f"https://spdx.org/licenses/{project['license']}",
-        "keywords": citation["keywords"],
-        "author": [{"@type": "Organization", "name": one["name"]} for one in citation["authors"]],
-        "programmingLanguage": "Python",
-        "runtimePlatform": f"Python {project['requires-python']}",
-        "softwareRequirements": sorted(project["dependencies"]),
-        "referencePublication": [
-            {"@type": "ScholarlyArticle", "name": one["title"], "url": one["url"]}
-            for one in citation["references"]
-        ],
-    }
-    return as_json(content)
+    return as_json(json.loads(render_text("codemeta.json", project=project, citation=citation)))

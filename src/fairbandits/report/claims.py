@@ -153,21 +153,6 @@ def _verdict(row: Row) -> Html:
     return badge(row["verdict"], row["grade"]) + more
 
 
-def uncounted(claim: Claim, rows: Iterable[Row]) -> str:
-    """Return why inconclusive cases do not count against a claim that is reproduced."""
-    tags = [set(row["tags"]) for row in rows if row["verdict"] == finding.INCONCLUSIVE]
-    empty = [bool(own & {"TRIVIAL", "VACUOUS"}) for own in tags]
-    said = [
-        "A case that could not have failed, or whose control is not told apart, counts neither for "
-        "the claim nor against it."
-    ] * any(empty)
-    if not all(empty) and claim.combine == "universal":
-        said.append("Two thirds of the cases must be reproduced, and none may be not reproduced.")
-    elif not all(empty) and claim.combine == "any":
-        said.append("One reproduced case is enough.")
-    return " ".join(said)
-
-
 def part_of(claim: Claim, audit: Audit) -> str:
     """Return what is tested of a claim that is tested in part, or where that is said."""
     if part := claim.part or audit.tested(claim.id).part:
@@ -209,32 +194,6 @@ def against(row: Row) -> str:
         f"{name.replace('largest inside', 'up to')} {evidence.chosen(value) or 'none'}"
         for name, value in row["against"].items()
     ).replace("zero ", "")
-
-
-def criterion(row: Row) -> str:
-    """Return when a row's test says reproduced, and when not reproduced."""
-    low, high = map(evidence.chosen, evidence.claimed(row))
-    match row["procedure"]:
-        case "exact" if "printed" in row["against"]:
-            return f"reproduced if it is {low} after rounding, as printed, else not"
-        case "exact":
-            allowed = evidence.chosen(row["settings"].get("tolerance") or None)
-            but = f", but for a tolerance of {allowed} times its scale" if allowed else ""
-            return f"reproduced if no value is above 0{but}; not reproduced if one is"
-        case "curve":
-            share = f"{100 * row['settings']['level']:g} %"
-            return f"reproduced if it is at most {high}, as in {share} of our own runs, else not"
-    if low == "−∞":
-        said, other = f"the upper bound is at most {high}", "lower bound is above it"
-    elif high == "∞":
-        said, other = f"the lower bound is at least {low}", "upper bound is below it"
-    else:
-        said, other = f"both bounds are from {low} to {high}", "bounds are both beyond one end"
-    settings = row["settings"]
-    refuted = "" if settings.get("asymptotic") else f"; not reproduced if the {other}"
-    material = settings.get("materiality")
-    more = f"; less than {100 * material:g} % of the mean size decides nothing" if material else ""
-    return f"reproduced if {said}{refuted}{more}"
 
 
 def because(row: Row) -> str:
@@ -322,9 +281,10 @@ def robustness(audit: Audit, paper: str) -> Html:
 
 
 # what the page of a claim asks by itself
-offer(because, came_again, case_of, criterion, limits, linked, part_of, raised, uncounted)
-offer(evidence.kind_of_bounds, chosen=evidence.chosen, counted=_counted, quantities=quantities)
-offer(TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN, OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
+offer(because, came_again, case_of, limits, linked, part_of, raised)
+offer(evidence.claimed, evidence.kind_of_bounds, chosen=evidence.chosen, counted=_counted)
+offer(quantities=quantities, TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN)
+offer(OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
