@@ -3,17 +3,14 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.ledger import Ledger
-from fairbandits.audit.show import tally
-from fairbandits.audit.tables import Row, csv_rows
-from fairbandits.audit.words import limits, under_readings
+from fairbandits.audit.tables import csv_rows
 from fairbandits.figures import PAPERS
-from fairbandits.numerals import significant
 from fairbandits.report.audit import committed
 from fairbandits.report.findings import NUMBER, load_findings
 from fairbandits.report.markup import render_text
@@ -45,19 +42,12 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         ledgers=ledgers,
         glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in ledgers},
-        all=tally(audit.rows),
-        totals={paper: tally(audit.of(paper)) for paper in ledgers},
+        audit=audit,
         findings=load_findings(ledgers, root),
         filled=lambda text: _filled(text, texts),
         changes=sum(len(read_yaml(paper_file(one, "deviations"))["changes"]) for one in ledgers),
         lists=LISTED,
-        number=_number,
         shows=PAPERS,
-        counting={
-            paper: [(audit.claims[row["claim"]], row) for row in audit.of(paper)]
-            for paper in ledgers
-        },
-        readings=lambda ledger, claim: _readings(ledger, audit.under_readings(claim.id)),
         provenance=", ".join(f"{sources[one]} are {one}" for one in PROVENANCES if sources[one]),
     )
 
@@ -81,20 +71,6 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
     typst.compile(source, output=part, root=root)
     part.replace(out)
     source.unlink()
-
-
-def _readings(ledger: Ledger, rows: Sequence[Row]) -> str:
-    """Return each verdict of a claim with the readings that give it, a sentence each."""
-    said = []
-    for verdict, keys in under_readings(rows).items():
-        texts = (" ".join(ledger.readings[key].split()).rstrip(".") for key in keys)
-        said.append(f"*{verdict.capitalize()}:* {'; or: '.join(texts)}.")
-    return " ".join(said)
-
-
-def _number(row: Row) -> str:
-    bounds = f" (99 % confidence bounds: {limits(row)})" if limits(row) else ""
-    return f"{significant(row['statistic'])}{bounds}, n = {row['n']}"
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:

@@ -183,8 +183,7 @@ def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
     failed = any(row["verdict"] == finding.FAILED and not row["left_out"] for row in audit.heads)
     outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
-    given = {"outcomes": outcomes, "left_out": totals.LEFT_OUT, "tally": show.tally}
-    return render("tally.html", audit=audit, **given)
+    return render("tally.html", audit=audit, outcomes=outcomes, left_out=totals.LEFT_OUT)
 
 
 def links(audit: Audit) -> Html | None:
@@ -313,4 +312,5 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-offer(badge, headline, number_of, numbers, role, words=words, MARKS=MARKS, GRADES=finding.GRADES)
+offer(badge, headline, number_of, numbers, role, show.tally, words=words)
+offer(MARKS=MARKS, GRADES=finding.GRADES)
