@@ -62,19 +62,18 @@ def test_wrong_statements(found, change, words, tmp_path):
 
 @pytest.mark.parametrize("paper", small.PAPERS)
 def test_all_that_rests_on_something_stands_below_it(found, paper):
-    pairs = set()
-
-    def collect(branches):
-        for one in branches:
-            pairs.update((one["claim"], over["claim"]) for over in one["above"])
-            collect(one["above"])
-
-    above = across.resting(found)
-    collect(across.branches(above, above, set()))
-    assert pairs == {(base, key) for base, keys in above.items() for key in keys}
-    links = LINK.findall(across.tree(found, paper))
-    own = [pair for pair in pairs if paper in {found.claims[key].paper for key in pair}]
-    assert set(links) == {key for pair in own for key in pair}
+    listed, below, last = set(), [], ""
+    for mark, key in re.findall(r'(</?ul>)|data-page="claims/([^"]+)"', across.tree(found, paper)):
+        if mark == "<ul>":
+            below.append(last)
+        elif mark:
+            below.pop()
+        else:
+            last = key
+            listed |= {(base, key) for base in below[-1:]}
+    papers = {key: claim.paper for key, claim in found.claims.items()}
+    pairs = {(base, key) for base, keys in across.resting(found).items() for key in keys}
+    assert listed == {pair for pair in pairs if paper in {papers[key] for key in pair}}
 
 
 def test_all_that_rests_on_a_claim_is_found():

@@ -1,7 +1,7 @@
 """The page across papers: statements that several papers make, and claims that rest on claims."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from IPython.display import Markdown
@@ -73,17 +73,6 @@ def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     return found
 
 
-def branches(claims: Iterable[str], above: Mapping[str, list[str]], seen: set[str]) -> list[dict]:
-    """Return claims with all that rests on each, but `again` where that is listed before."""
-    found = []
-    for key in claims:
-        again = key in seen and key in above
-        seen.add(key)
-        resting_on_it = [] if again else branches(above.get(key, []), above, seen)
-        found.append({"claim": key, "above": resting_on_it, "again": again})
-    return found
-
-
 def tree(audit: Audit, paper: str) -> Html:
     above = {
         base: [key for key in keys if paper in (audit.claims[base].paper, audit.claims[key].paper)]
@@ -91,8 +80,8 @@ def tree(audit: Audit, paper: str) -> Html:
     }
     over = {key for keys in above.values() for key in keys}
     roots = [key for key in audit.claims if above.get(key) and key not in over]
-    found = branches(roots, above, set())
-    return render("tree.html", audit=audit, ledger=audit.ledgers[paper], branches=found)
+    ledger = audit.ledgers[paper]
+    return render("tree.html", audit=audit, ledger=ledger, roots=roots, above=above)
 
 
 def taken_along(audit: Audit, paper: str) -> Html:
