@@ -1,6 +1,5 @@
 """A page for each claim, the table of all claims, and the table of robustness."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -196,30 +195,6 @@ def against(row: Row) -> str:
     ).replace("zero ", "")
 
 
-def because(row: Row) -> str:
-    """Return where a row's bounds are, if that alone explains its verdict, or why it has none."""
-    if said := words.unmet(row):
-        return said
-    low, high = evidence.claimed(row)
-    bounds = row["low"], row["high"]
-    if row["procedure"] in ("exact", "curve") or None in bounds or any(map(math.isnan, bounds)):
-        return ""
-    inside, beyond = low <= bounds[0] and bounds[1] <= high, bounds[1] < low or bounds[0] > high
-    holds = {finding.REPRODUCED: inside, finding.NOT_REPRODUCED: beyond}
-    if not holds.get(row["verdict"], not inside and not beyond):
-        return ""
-    line = evidence.chosen(high if low == -math.inf else low)
-    if math.isfinite(low) and math.isfinite(high):
-        span = evidence.within(row).removeprefix("from ")
-        if inside or beyond:
-            return f"both bounds lie {'within' if inside else 'beyond one end of'} {span}"
-        return f"an end of {span} is between the bounds"
-    if inside or beyond:
-        side = "claim's" if inside else "other"
-        return f"both bounds are on the {side} side of {line}"
-    return f"{line} is between the bounds"
-
-
 def raised(text: str) -> Html:
     """Return prose as one line of HTML, with formulas in letters and raised powers."""
     return markup.raised(in_symbols(text))
@@ -281,9 +256,8 @@ def robustness(audit: Audit, paper: str) -> Html:
 
 
 # what the page of a claim asks by itself
-offer(because, came_again, case_of, limits, linked, part_of, raised)
-offer(evidence.claimed, evidence.kind_of_bounds, chosen=evidence.chosen, counted=_counted)
-offer(quantities=quantities, TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN)
+offer(came_again, case_of, limits, linked, part_of, raised)
+offer(counted=_counted, quantities=quantities, TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN)
 offer(OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
 
 

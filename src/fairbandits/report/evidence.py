@@ -18,7 +18,7 @@ from fairbandits.audit.quantities import Quantity, case, test_name
 from fairbandits.audit.tables import Row
 from fairbandits.audit.words import against, unmet
 from fairbandits.numerals import significant
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, offer, render
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
@@ -168,15 +168,11 @@ def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool) -> H
         drawn=drawn,
         **_groups(drawn if thin else rows, axis, thin=thin),
         marks=MARKS,
-        sentence=sentence,
-        test_name=test_name,
         linear=np.asarray,
         without={math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn},
         thin=thin,
         same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
-        undecided=undecided,
         whys=Counter(filter(None, map(undecided, rows))),
-        within=within,
     )
 
 
@@ -269,3 +265,6 @@ def _logarithmic(low: float, high: float, unit: float) -> Axis:
     low = ticks[0] / 1.3 if first else 1.3 * ticks[0] - 0.3 * unit
     high = 1.3 * ticks[-1] + 0.3 * unit
     return Axis(SymmetricalLogTransform(10, unit, 1).transform, low, high, ticks)
+
+
+offer(claimed, kind_of_bounds, sentence, test_name, undecided, within, chosen=chosen, inf=math.inf)
