@@ -82,7 +82,7 @@ def _templates(escape: bool) -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals = FUNCTIONS
-    environment.filters |= {"minus": minus, "typeset": typeset}
+    environment.filters |= {"minus": minus, "typeset": typeset, "in_symbols": in_symbols}
     return environment
 
 
