@@ -49,6 +49,7 @@ class CaseScope:
     known: Mapping[str, Any]  # coordinates that no cell has: arm, round, reading, given ones
     find: Callable[[Cell, str], Cell] | None = None  # a cell's companion by name
     group: tuple["CaseScope", ...] = ()  # the scopes of all stacked cells
+    joined: dict[tuple, Any] | None = None  # what these have side by side, kept for repetitions
 
     def value(self, name: str) -> Any:
         if name in self.known:
@@ -65,10 +66,10 @@ class CaseScope:
     def companion(self, name: str) -> "CaseScope":
         return replace(self, cell=self.find(self.cell, name), group=())
 
-    def stacked(self) -> tuple["CaseScope", ...]:
+    def stacked(self) -> tuple[tuple["CaseScope", ...], dict[tuple, Any]]:
         if not self.group:
             raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: see `over`")
-        return self.group
+        return self.group, self.joined
 
     def at(self, value: Any, rounds: Any) -> Any:
         """Return a value at the last recorded round at or before each of the given rounds."""
@@ -134,11 +135,11 @@ def questions(test: Test, readings: Sequence[str], evidence: Evidence) -> Iterat
         given, own, others = {"reading": reading} if reading else {}, None, None
         for known in cases.repetitions(cells[0]):
             own = own or cases.stacked(cells, given)
-            if data := values(test, cases.scopes(own, known | given)):
+            if data := values(test, cases.scopes(*own, known | given)):
                 asked, control = True, None
                 if test.control:
                     others = others or cases.stacked(cases.controls(cells), given)
-                    control = values(test, cases.scopes(others, known | given))
+                    control = values(test, cases.scopes(*others, known | given))
                 where = {name: cells[0].coordinate(name) for name in test.of_cells} | known
                 each = ", ".join(_in_words(name, where[name]) for name in test.each)
                 yield Question(data, each, reading, control)
@@ -304,8 +305,10 @@ class Cases:
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
         return [{"arm": k + 1} for k in np.flatnonzero(chosen).tolist()]
 
-    def stacked(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> list[Cell | None]:
-        """Return the cells of a case as all its repetitions read them, in the order of stacking."""
+    def stacked(
+        self, cells: Sequence[Cell | None], known: dict[str, Any]
+    ) -> tuple[list[Cell | None], dict[tuple, Any]]:
+        """Return the cells of a case in the order of stacking, and what its repetitions share."""
         cells, over = [self.limited(cell) for cell in cells], self.test.over
         if over:
             scopes = [self.scope(cell, **known) for cell in cells]
@@ -316,13 +319,15 @@ class Cases:
                     "what else they differ in has to be among `each`"
                 )
             cells = [cells[k] for k in np.argsort(sizes)]
-        return cells
+        return cells, {}
 
-    def scopes(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> list[CaseScope]:
+    def scopes(
+        self, cells: Sequence[Cell | None], joined: dict[tuple, Any], known: dict[str, Any]
+    ) -> list[CaseScope]:
         """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
         test, scopes = self.test, [self.scope(cell, **known) for cell in cells]
         if test.over and test.is_joint:
-            return [replace(scopes[0], group=tuple(scopes))]
+            return [replace(scopes[0], group=tuple(scopes), joined=joined)]
         if len(scopes) > 1 and not (test.over or test.is_pooled):
             listed = ", ".join(one.cell.place for one in scopes[:4])
             raise ValueError(f"a case must be one cell, got {len(scopes)}: {listed}")

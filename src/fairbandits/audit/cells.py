@@ -119,7 +119,7 @@ class Evidence:
             known |= dict.fromkeys(missing)
             known |= {name: table[name] for name in table.column_names}
         self._kept[file] = footer, known
-        while len(self._kept) > 1 and sum(map(_bytes, self._kept.values())) > KEPT:
+        while missing and len(self._kept) > 1 and sum(map(_bytes, self._kept.values())) > KEPT:
             self._kept.pop(next(iter(self._kept)))  # the one that was not asked for the longest
         return pa.table({name: known[name] for name in wanted if known[name] is not None}), footer
 
@@ -252,6 +252,11 @@ def instance_of(experiment: Experiment) -> str:
     return re.sub(r"_\d{3,}$", "", experiment.instance)
 
 
+@cache
+def _sum_of(quotas: tuple) -> float:
+    return float(sum(rational("quotas", quota) for quota in quotas))
+
+
 #: Coordinate -> its value; all others are parameters of the policy.
 _COORDINATES: dict[str, Callable[[Cell], Any]] = {
     "T": lambda cell: cell.horizon,
@@ -262,7 +267,7 @@ _COORDINATES: dict[str, Callable[[Cell], Any]] = {
     "law": lambda cell: cell.run.law,
     "policy": lambda cell: cell.run.policy,
     "label": lambda cell: cell.recorded.footer["labels"][cell.run.policy],
-    "tau": lambda cell: float(sum(rational("quotas", quota) for quota in cell.quotas)),
+    "tau": lambda cell: _sum_of(tuple(cell.quotas)),
     "tolerance": lambda cell: cell.tolerance,
     "feedback": lambda cell: cell.parameters.get("feedback", ""),
 }

@@ -261,7 +261,12 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             join = np.logical_and if isinstance(op, ast.And) else np.logical_or
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
-            return _side_by_side([_value(one, own) for own in scope.stacked()])
+            scopes, joined = scope.stacked()
+            asked = ("arm", *(asked for asked, _ in _names(one)))
+            key = one, *(repr(scope.known.get(asked)) for asked in asked)
+            if key not in joined:  # equal in repetitions of a case that differ in nothing of it
+                joined[key] = _side_by_side([_value(one, own) for own in scopes])
+            return joined[key]
         case ast.Call(func=func, args=arguments):
             given = [_value(one, scope) for one in arguments]
             return _own(scope, *arguments).call(func.id, given)
