@@ -68,7 +68,7 @@ rule report:
 onstart:
     write_plans(CONFIG, [*PLAN.simulations, *PLAN.collections])
     keep_all()  # what the jobs ask for as well
-    serving.start()
+    serving.start(() if SMALL and workflow.local_exec else serving.RECORDED)
 
 
 onsuccess:

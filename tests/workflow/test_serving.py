@@ -33,7 +33,7 @@ def served(tmp_path_factory):
         patch.chdir(tmp_path_factory.mktemp("served"))
         patch.setenv("PYTHONPATH", str(PACKAGE.parent))
         patch.setattr(serving, "_started", [])
-        serving.start()
+        serving.start(["replay"])
         patch.setenv(serving.PLACE, serving.SOCKET)
         (server,) = serving._started
         wait_for(Path(serving.SOCKET).exists)
@@ -58,7 +58,9 @@ def forks_of(server):
     return [int(one) for one in found.stdout.split()]
 
 
-@pytest.mark.parametrize("words", [STEP, ["figure", "banditq"], ["collect", "no.json"]])
+@pytest.mark.parametrize(
+    "words", [STEP, ["figure", "banditq"], ["collect", "no.json"], ["simulate", "no.json"]]
+)
 def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
     by_server = run(*words)
     monkeypatch.delenv(serving.PLACE)
@@ -66,6 +68,12 @@ def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
     assert by_server.stdout == alone.stdout
     assert by_server.stderr == alone.stderr
     assert by_server.returncode == alone.returncode
+
+
+def test_a_step_that_the_server_is_not_for_is_done_without_it(served, monkeypatch):
+    for step, code in (("simulate", 0), ("replay", None)):
+        monkeypatch.setattr(sys, "argv", command(step, "--help"))
+        assert serving._asked(serving.SOCKET) == code
 
 
 def test_it_is_the_server_that_does_it(served):

@@ -11,16 +11,19 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
 #: Names the socket to the jobs of a run; relative, since such a name must be short.
 PLACE = "FAIRBANDITS_SERVER"
 SOCKET = ".snakemake/fairbandits.sock"
-#: Step -> what it imports. Those that go to a cluster, whose memory is recorded, are not among
-#: them: what a fork takes is none of the job's.
+#: Step -> what it imports.
 STEPS = {
-    "audit": ("fairbandits.audit.run", "fairbandits.audit.measures", "scipy.stats", "sympy"),
+    "audit": (
+        *("fairbandits.audit.run", "fairbandits.audit.measures"),
+        *("pandas", "scipy.stats", "sympy"),
+    ),
     "collect": ("fairbandits.replication.datasets",),
     "export": ("fairbandits.report.export",),
     "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels", "scipy.special"),
@@ -30,10 +33,14 @@ STEPS = {
         *("fairbandits.audit.run", "fairbandits.library.running", "scipy.stats"),
     ),
     "record": ("fairbandits.audit.run",),
+    "replay": ("fairbandits.replication.banditq_uai2024",),
+    "simulate": ("fairbandits.replication.simulate",),
     "site": ("fairbandits.report.build", "sphinx.application"),
     "standings": ("fairbandits.arena.standings",),
     "verdicts": ("fairbandits.audit.run",),
 }
+#: Steps that go to a cluster, which asks how much memory they took: a fork's is none of the job's.
+RECORDED = ("replay", "simulate")
 #: How many threads a job's libraries may use; Snakemake says the same to each job.
 THREADS = ("OMP_NUM", "GOTO_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMEXPR_NUM", "VECLIB_MAXIMUM")
 #: At most so many bytes are the arguments and the environment of a step.
@@ -69,15 +76,15 @@ def _asked(place: str) -> int | None:
     return answer[0] if answer else 1
 
 
-def start() -> None:
-    """Start the server of a run, for as long as this process lives."""
+def start(without: Sequence[str] = ()) -> None:
+    """Start the server of a run, for all steps but some, for as long as this process lives."""
     import subprocess
 
     Path(SOCKET).parent.mkdir(exist_ok=True)
     Path(SOCKET).unlink(missing_ok=True)
     environment = os.environ | {f"{name}_THREADS": "1" for name in THREADS}
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    command = [sys.executable, "-P", "-m", __name__]
+    command = [sys.executable, "-P", "-m", __name__, *without]
     _started.append(subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, **silent))
     os.environ[PLACE] = SOCKET
 
@@ -117,6 +124,8 @@ def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
         with step.makefile("rb") as lines:
             words = json.loads(lines.readline(MOST))
         name = words["argv"][1]
+        if name in sys.argv[1:]:
+            raise ValueError(f"this server is not for {name}")
         for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
             importlib.import_module(module)
         if audit := sys.modules.get("fairbandits.audit.run"):
