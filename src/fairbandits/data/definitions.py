@@ -8,6 +8,7 @@ import ast
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,9 +119,10 @@ def asked(definition: Definition, package: Path) -> Iterator[str]:
         yield from other.parameters
 
 
-def _used(definition: Definition, package: Path) -> Iterator[Definition]:
-    for name in definition.uses:
-        yield from _found(definition.file, name, package)
+@cache
+def _used(definition: Definition, package: Path) -> tuple[Definition, ...]:
+    found = (_found(definition.file, name, package) for name in definition.uses)
+    return tuple(chain.from_iterable(found))
 
 
 def _found(file: str, name: str, package: Path) -> Iterator[Definition]:
