@@ -9,6 +9,7 @@ import pytest
 
 import real
 from fairbandits.audit import records
+from fairbandits.data import definitions
 from fairbandits.data.definitions import behind, source
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.deciding import Deciding, changed, decided, deciding
@@ -171,8 +172,8 @@ def test_a_file_counts_by_what_it_imports_not_by_its_name(tmp_path):
     (tmp_path / "b.py").write_text(
         f"def word(x):\n    from {tmp_path.name}.a_ import used\n\n    return used(x)\n"
     )
-    source.cache_clear()
-    behind.cache_clear()
+    for kept in (source, behind, definitions._used):
+        kept.cache_clear()
     assert behind((("b.py", "word"),), (), tmp_path) == one
 
 

@@ -2,10 +2,8 @@
 
 import json
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -272,15 +270,24 @@ def with_pandas(file):
 
 
 def with_polars(file):
+    import polars as pl
+
     return {column.name: column.to_numpy() for column in pl.read_parquet(file)}
 
 
 def with_duckdb(file):
+    import duckdb
+
     return duckdb.connect().read_parquet(str(file)).fetchnumpy()
 
 
 @pytest.mark.parametrize(
-    "reader", [with_pandas, with_polars, with_duckdb], ids=["pandas", "polars", "duckdb"]
+    "reader",
+    [
+        pytest.param(with_pandas, id="pandas"),
+        pytest.param(with_polars, id="polars", marks=pytest.mark.slow),
+        pytest.param(with_duckdb, id="duckdb", marks=pytest.mark.slow),
+    ],
 )
 def test_others_read_the_same_numbers(file, table, reader):
     columns = reader(file)
