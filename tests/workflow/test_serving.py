@@ -33,7 +33,7 @@ def served(tmp_path_factory):
         patch.chdir(tmp_path_factory.mktemp("served"))
         patch.setenv("PYTHONPATH", str(PACKAGE.parent))
         patch.setattr(serving, "_started", [])
-        serving.start(["replay"])
+        serving.start(("replay",))
         patch.setenv(serving.PLACE, serving.SOCKET)
         (server,) = serving._started
         wait_for(Path(serving.SOCKET).exists)

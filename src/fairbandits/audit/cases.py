@@ -305,9 +305,7 @@ class Cases:
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
         return [{"arm": k + 1} for k in np.flatnonzero(chosen).tolist()]
 
-    def stacked(
-        self, cells: Sequence[Cell | None], known: dict[str, Any]
-    ) -> tuple[list[Cell | None], dict[tuple, Any]]:
+    def stacked(self, cells: Sequence[Cell | None], known: dict[str, Any]) -> tuple[list, dict]:
         """Return the cells of a case in the order of stacking, and what its repetitions share."""
         cells, over = [self.limited(cell) for cell in cells], self.test.over
         if over:
@@ -321,9 +319,7 @@ class Cases:
             cells = [cells[k] for k in np.argsort(sizes)]
         return cells, {}
 
-    def scopes(
-        self, cells: Sequence[Cell | None], joined: dict[tuple, Any], known: dict[str, Any]
-    ) -> list[CaseScope]:
+    def scopes(self, cells: list, joined: dict, known: dict[str, Any]) -> list[CaseScope]:
         """Return the scopes of a case: of its one cell, or of the cells that are stacked."""
         test, scopes = self.test, [self.scope(cell, **known) for cell in cells]
         if test.over and test.is_joint:

@@ -252,11 +252,7 @@ def instance_of(experiment: Experiment) -> str:
     return re.sub(r"_\d{3,}$", "", experiment.instance)
 
 
-@cache
-def _sum_of(quotas: tuple) -> float:
-    return float(sum(rational("quotas", quota) for quota in quotas))
-
-
+_sum_of = cache(lambda quotas: float(sum(rational("quotas", quota) for quota in quotas)))
 #: Coordinate -> its value; all others are parameters of the policy.
 _COORDINATES: dict[str, Callable[[Cell], Any]] = {
     "T": lambda cell: cell.horizon,

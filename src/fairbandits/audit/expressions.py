@@ -262,8 +262,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
             scopes, joined = scope.stacked()
-            asked = ("arm", *(asked for asked, _ in _names(one)))
-            key = one, *(repr(scope.known.get(asked)) for asked in asked)
+            key = one, *(repr(scope.known.get(each)) for each in ("arm", *dict(_names(one))))
             if key not in joined:  # equal in repetitions of a case that differ in nothing of it
                 joined[key] = _side_by_side([_value(one, own) for own in scopes])
             return joined[key]

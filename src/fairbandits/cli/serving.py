@@ -11,7 +11,6 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -20,10 +19,7 @@ PLACE = "FAIRBANDITS_SERVER"
 SOCKET = ".snakemake/fairbandits.sock"
 #: Step -> what it imports.
 STEPS = {
-    "audit": (
-        *("fairbandits.audit.run", "fairbandits.audit.measures"),
-        *("pandas", "scipy.stats", "sympy"),
-    ),
+    "audit": ("fairbandits.audit.run", "pandas", "scipy.stats", "sympy"),
     "collect": ("fairbandits.replication.datasets",),
     "export": ("fairbandits.report.export",),
     "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels", "scipy.special"),
@@ -76,7 +72,7 @@ def _asked(place: str) -> int | None:
     return answer[0] if answer else 1
 
 
-def start(without: Sequence[str] = ()) -> None:
+def start(without: tuple[str, ...] = ()) -> None:
     """Start the server of a run, for all steps but some, for as long as this process lives."""
     import subprocess
 

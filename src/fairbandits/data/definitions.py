@@ -8,7 +8,6 @@ import ast
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,8 +120,7 @@ def asked(definition: Definition, package: Path) -> Iterator[str]:
 
 @cache
 def _used(definition: Definition, package: Path) -> tuple[Definition, ...]:
-    found = (_found(definition.file, name, package) for name in definition.uses)
-    return tuple(chain.from_iterable(found))
+    return tuple(one for name in definition.uses for one in _found(definition.file, name, package))
 
 
 def _found(file: str, name: str, package: Path) -> Iterator[Definition]:

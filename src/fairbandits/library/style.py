@@ -173,16 +173,11 @@ def draw_curve(
 
 def save(figure: Figure, svg: Path, png: Path) -> None:
     """Write a figure as SVG and as PNG of at most 1600 pixels width."""
-    draw, engine = figure.draw, figure.get_layout_engine()
-
-    def laid_out_or_drawn(renderer):
-        # before each file there is a drawing that nobody sees, for its layout
-        if engine and figure.get_layout_engine() is engine:
-            engine.execute(figure)
-        else:
-            draw(renderer)
-
-    figure.draw = laid_out_or_drawn
+    draw, engine = figure.draw, figure.get_layout_engine() or "none"
+    # what is drawn before each file, while there is an engine, is for the layout alone
+    figure.draw = lambda renderer: (
+        engine.execute(figure) if figure.get_layout_engine() is engine else draw(renderer)
+    )
     with replacing(svg) as temporary:
         figure.savefig(temporary, metadata={"Date": None})
     with replacing(png) as temporary:
