@@ -137,7 +137,7 @@ def as_word(x):
     return x.astype(np.uint64) if isinstance(x, Vector) else int(x)
 
 
-@compiled_as(lambda row: row & (2**63 - 1), lambda row: row)
+@compiled_as(lambda row: row & (2**61 - 1), lambda row: row)
 def nonnegative(row):
     """Return a row number in a form that shows the compiler that it does not count from the end."""
     return row

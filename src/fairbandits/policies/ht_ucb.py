@@ -1,6 +1,5 @@
 """HT-UCB: UCB1 whose index is raised by a penalty rate while an arm is behind its quota."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -10,7 +9,7 @@ from fairbandits import checks
 from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, where
 from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
-from fairbandits.policies.ties import better
+from fairbandits.policies.ties import best_arm
 from fairbandits.policies.ucb1 import CLOCKS, Means, bonus_of, never_pulled_first, no_pulls, take
 
 
@@ -30,17 +29,17 @@ class HTUCBState(NamedTuple):
     def choose(state, t, coin):
         means = state.means
         bonus = bonus_of(max(t - 1, 1) if state.previous else t)
-        arm, best = 0, -math.inf
-        for k in range(len(means.mean)):
-            entitled = state.quotas[k] * t
-            missing = entitled - state.scaled_pulls[k]
-            if state.soft:
-                raised = state.penalties[k] * (greatest(0, missing) / greatest(1, entitled))
-            else:
-                raised = where(missing > 0, state.penalties[k], 0.0)
-            index = means.mean[k] + raised + bonus * means.inverse_root[k]
-            arm, best = better(k, index, arm, best)
+        arm, _ = best_arm(state, 0, len(means.mean), t, bonus)
         return never_pulled_first(means, arm)
+
+    def index_of(state, k, t, bonus):
+        entitled = state.quotas[k] * t
+        missing = entitled - state.scaled_pulls[k]
+        if state.soft:
+            raised = state.penalties[k] * (greatest(0, missing) / greatest(1, entitled))
+        else:
+            raised = where(missing > 0, state.penalties[k], 0.0)
+        return state.means.mean[k] + raised + bonus * state.means.inverse_root[k]
 
     def learn(state, t, arm, reward):
         state.scaled_pulls[arm] += state.denominator

@@ -1,10 +1,31 @@
 """The arm of largest index, and the choice among several that share it."""
 
-from fairbandits.engine.protocol import inlined
+import math
+
+from fairbandits.engine.protocol import inlined, verb
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import where
+from fairbandits.engine.width import nonnegative, where
 
 RULES = ("lowest", "random")
+
+#: Return arm k's index in round t; `bonus` is the factor of 1 / sqrt(N_k), the same for all arms.
+index_of = verb("index_of")
+
+
+@inlined
+def best_arm(state, first, last, t, bonus):
+    """Return the lowest arm of largest index in first .. last - 1, by `index_of`, and the index."""
+    # a comparison with the best so far waits for the one before it: so two arms are one of them
+    first, pairs = nonnegative(first), nonnegative((last - first) // 2)
+    arm, best = 0, -math.inf
+    for pair in range(pairs):
+        k = first + 2 * pair
+        second = index_of(state, k + 1, t, bonus)
+        k, index = better(k + 1, second, k, index_of(state, k, t, bonus))
+        arm, best = better(k, index, arm, best)
+    if first + 2 * pairs < last:
+        arm, best = better(last - 1, index_of(state, last - 1, t, bonus), arm, best)
+    return arm, best
 
 
 @inlined

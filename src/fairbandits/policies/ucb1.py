@@ -1,6 +1,5 @@
 """UCB1, optimism in the face of uncertainty."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -9,7 +8,7 @@ import numpy as np
 from fairbandits.engine.protocol import inlined, plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import anywhere, log, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
-from fairbandits.policies.ties import RULES, any_of_best, better
+from fairbandits.policies.ties import RULES, any_of_best, best_arm, index_of
 
 CLOCKS = ("round", "previous")
 
@@ -39,15 +38,15 @@ class UCB1State(NamedTuple):
     def choose(state, t, coin):
         means = state.means
         bonus = bonus_of(max(t - 1, 1) if state.previous else t)
-        arm, best = 0, -math.inf
-        for k in range(len(means.mean)):
-            index = means.mean[k] + bonus * means.inverse_root[k]
-            arm, best = better(k, index, arm, best)
-            if state.random_ties:
-                state.index[k] = index
+        arm, best = best_arm(state, 0, len(means.mean), t, bonus)
         if state.random_ties:
+            for k in range(len(state.index)):
+                state.index[k] = index_of(state, k, t, bonus)
             arm = any_of_best(state.index, best, coin)
         return never_pulled_first(means, arm)
+
+    def index_of(state, k, t, bonus):
+        return state.means.mean[k] + bonus * state.means.inverse_root[k]
 
     def learn(state, t, arm, reward):
         take(state.means, arm, reward if state.scale == 1.0 else reward / state.scale)
