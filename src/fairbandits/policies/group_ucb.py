@@ -8,7 +8,7 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine.protocol import inlined, plays_in_lanes
-from fairbandits.engine.width import Shared, least, where
+from fairbandits.engine.width import Shared, anywhere, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
 from fairbandits.policies import merit as merits
@@ -23,7 +23,7 @@ from fairbandits.policies.parameters import (
     one_of,
 )
 from fairbandits.policies.simplex import sample
-from fairbandits.policies.ties import RULES, any_of_best, better
+from fairbandits.policies.ties import RULES, any_of_best, best_arm, better, index_of
 from fairbandits.rationals import Quotas
 
 UCB1_INDEX, INSIDE, OUTSIDE = range(3)
@@ -36,9 +36,7 @@ class GroupUCBState(NamedTuple):
 
     first: initial.InitialState
     groups: layout.Groups
-    tied: Shared  # arms in the order of preference where indices are equal
-    of_arm: Shared
-    inside: np.ndarray  # 1 for each group whose arms can be chosen in the round
+    runs: Shared  # see `runs_of`, in the order of preference where indices are equal
     means: ucb1.Means
     index: np.ndarray
     inverse_delta: float
@@ -51,24 +49,24 @@ class GroupUCBState(NamedTuple):
     def choose(state, t, coin):
         if t <= state.first.rounds:
             return initial.choose_early(state.first, t, coin)
-        groups, means = state.groups, state.means
-        bonus = bonus_of(state, state.tied.size, t)
-        if state.grouped:
-            scope = layout.most_owed(groups, t)
-            for g in range(len(state.inside)):
-                own = scope == g
-                bonus = where(own, bonus_of(state, layout.size_of(groups, g), t), bonus)
-                state.inside[g] = where(own | (scope < 0), 1.0, 0.0)
+        scope = layout.most_owed(state.groups, t) if state.grouped else -1
+        bonus = bonus_of(state, scope, t)
         arm, best = 0, -math.inf
-        for j in range(state.tied.size):
-            k = state.tied[j]
-            index = least(state.cap, means.mean[k] + bonus * means.inverse_root[k])
-            if state.grouped:
-                index = where(state.inside[state.of_arm[k]] > 0.0, index, -math.inf)
-            if state.random_ties:
-                state.index[k] = index
-            arm, best = better(k, index, arm, best)
-        return any_of_best(state.index, best, coin) if state.random_ties else arm
+        for i in range(len(state.runs)):
+            first, last, group = state.runs[i]
+            inside = (scope == group) | (scope < 0)
+            if anywhere(inside):
+                k, index = best_arm(state, first, last, t, bonus)
+                arm, best = better(k, where(inside, index, -math.inf), arm, best)
+        if state.random_ties:
+            for k in range(len(state.index)):
+                inside = (scope == state.groups.of_arm[k]) | (scope < 0)
+                state.index[k] = where(inside, index_of(state, k, t, bonus), -math.inf)
+            arm = any_of_best(state.index, best, coin)
+        return arm
+
+    def index_of(state, k, t, bonus):
+        return least(state.cap, state.means.mean[k] + bonus * state.means.inverse_root[k])
 
     def learn(state, t, arm, reward):
         early = t <= state.first.rounds
@@ -133,30 +131,43 @@ class GroupUCB(initial.Grouped):
     def start(self, n_arms: int, horizon: int) -> GroupUCBState:
         quotas = Quotas((0,) * len(self.groups)) if self.quotas is None else self.quotas
         groups = layout.begin(self.groups, quotas, n_arms, horizon)
-        released = self.version == "released"
+        released, grouped = self.version == "released", bool(groups.quotas.any())
+        order = merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms)
         return GroupUCBState(
             first=self._first(horizon, released, released, released),
             groups=groups,
-            tied=merits.numbering(self.groups) if self.ties == "released" else np.arange(n_arms),
-            of_arm=groups.of_arm.copy(),
-            inside=np.ones(len(self.groups)),
+            runs=runs_of(order, groups.of_arm if grouped else np.zeros(n_arms, np.int64)),
             means=ucb1.no_pulls(n_arms),
             index=np.zeros(n_arms),
             inverse_delta=1.0 / self._delta(horizon),
             kind=INDICES[self.index],
             cap=1.0 if self.cap else math.inf,
-            grouped=bool(groups.quotas.any()),
+            grouped=grouped,
             random_ties=self.ties == "random",
             released_mean=released,
         )
 
 
 @inlined
-def bonus_of(state, count, t):
-    """Return the factor of 1 / sqrt(N_i) in round t, for a choice among `count` arms."""
+def bonus_of(state, scope, t):
+    """Return the factor of 1 / sqrt(N_i) in round t, for a choice in a group or, if -1, of all."""
     if state.kind == UCB1_INDEX:
-        return math.sqrt(2.0 * math.log(t))
-    return initial.width_of(t, count, state.inverse_delta, state.kind == OUTSIDE)
+        return ucb1.bonus_of(t)
+    groups, outside = state.groups, state.kind == OUTSIDE
+    bonus = initial.width_of(t, len(state.index), state.inverse_delta, outside)
+    for g in range(len(groups.served)):
+        own = scope == g
+        if anywhere(own):
+            size = layout.size_of(groups, g)
+            bonus = where(own, initial.width_of(t, size, state.inverse_delta, outside), bonus)
+    return bonus
+
+
+def runs_of(order: np.ndarray, group_of: np.ndarray) -> np.ndarray:
+    """Return the runs of successive arms of one group in an order: first, last + 1, group."""
+    ends = (np.diff(order) != 1) | (np.diff(group_of[order]) != 0)
+    runs = np.split(order, np.flatnonzero(ends) + 1)
+    return np.array([(run[0], run[-1] + 1, group_of[run[0]]) for run in runs])
 
 
 class GroupOracleState(NamedTuple):
