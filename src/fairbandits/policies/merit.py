@@ -22,6 +22,7 @@ from fairbandits.engine.width import (
     lanes_of,
     least,
     nearest,
+    nonnegative,
     put_entry,
     ratio,
     sqrt,
@@ -191,6 +192,7 @@ def tree(values):
 @inlined
 def block_sum(rows, o):
     """Return the sum of the eight rows from `o`."""
+    o = nonnegative(o)
     return tree(
         (
             (at(rows, o, 0), at(rows, o, 1), at(rows, o, 2), at(rows, o, 3)),
@@ -205,7 +207,7 @@ def weigh(arms, g, width):
     total, squares = 0.0, 0.0
     n_blocks = blocks_of(arms, g)
     for b in range(n_blocks):
-        o = g * arms.columns + BLOCK * b
+        o = nonnegative(g * arms.columns + BLOCK * b)
         weights = (_four(arms, o, width), _four(arms, o + 4, width))
         total = total + tree(weights)
         if b < n_blocks - 1:
@@ -259,7 +261,9 @@ def bound_of(arms, row, width):
 def expose(arms, first, size, total, own):
     """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
-    for row in range(first, first + size):
+    first = nonnegative(first)
+    for k in range(size):
+        row = first + k
         # the last bits decide which arms pass the number 1.000: divide, as the program does
         p = arms.weight[row] / total if arms.rounded else arms.weight[row] * share
         arms.policy[row] = where(own, p, arms.policy[row])
@@ -277,7 +281,7 @@ def draw(arms, group, last, total, coin):
     block = draw_block(arms, group, last, target)
     cumulated = sum_before(arms, group, block)
     place = BLOCK * block
-    row = group * arms.columns + place
+    row = nonnegative(group * arms.columns + place)
     for j in range(BLOCK - 1):
         cumulated = cumulated + at(arms.weight, row, j)
         place = place + where(cumulated > target, 0, 1)
@@ -288,7 +292,7 @@ def draw(arms, group, last, total, coin):
 def draw_block(arms, group, last, target):
     """Return the block that is drawn from."""
     block, most = 0, 0
-    ends = group * arms.most_blocks
+    ends = nonnegative(group * arms.most_blocks)
     for b in range(arms.most_blocks - 1):
         block = block + where(at(arms.ends, ends, b) > target, 0, 1)
         most = most + where(last >= BLOCK * (b + 1), 1, 0)
