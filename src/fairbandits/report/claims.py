@@ -153,13 +153,14 @@ def _verdict(row: Row) -> Html:
 
 
 def part_of(claim: Claim, audit: Audit) -> str:
-    """Return what is tested of a claim that is tested in part, or where that is said."""
+    """Return what is tested of a claim that is tested in part, or of those that judge it."""
     if part := claim.part or audit.tested(claim.id).part:
         return f"{part.rstrip('.')}."
     others = [key for key in claim.judged_by if key in audit.headlines]
     rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
     if partly := dict.fromkeys(row["claim"] for row in rows):
-        return f"that of {', '.join(partly)}."
+        parts = {one: audit.tested(one).part for one in partly}
+        return "; ".join(f"{part} ({one})" if part else one for one, part in parts.items()) + "."
     return "Tests that could not have failed, or whose control is not told apart, do not count."
 
 
