@@ -59,7 +59,7 @@ def found(ledgers):
             "more at round T / 10",
         ),
         (
-            *("banditq-eq22-follows", "five_to_thousand_summed"),
+            *("banditq-eq22-follows", "sum_with_5_to_1000_arms"),
             "largest N² − T where Eq. 21 put back once should give Eq. 22",
             "the claim fails",
         ),
