@@ -157,7 +157,7 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
 
 def drawn(rows):
     """Return the picture of some findings of one test."""
-    tests = [SimpleNamespace(name="mean", decides=True, meaning="")]
+    tests = [SimpleNamespace(name="mean", decides=True, meaning="", control=None)]
     named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
     return evidence.picture(tests, evidence.in_order(tests, rows), named)[0]
 
@@ -179,7 +179,7 @@ def test_a_case_without_a_number_says_so():
         [row(1e-6, half=1e-8, reference=1e-6), row(1e9, half=1e3, reference=1e-6)],
         [row(-1e9), row(0.001), row(1e9)],
         [*2 * [row(2.00001, half=1e-6, reference=2.0)], row(2.5, half=0.01, reference=2.0)],
-        [row(0.0, half=0.0)],
+        [row(2.0, half=0.0)],
         [row(5.0, half=math.inf)],
         [row(1.0, reference=1.0), row(2.0, reference=3.0)],
         [row(0.7, procedure="slope", against={"exponent": 0.75, "margin": 0.03},
@@ -201,6 +201,18 @@ def test_any_size_can_be_drawn(rows):
     ticks = re.findall('<text x="([^"]+)%" y="16"', markup)
     assert 2 <= len(ticks) <= evidence.TICKS + 3
     assert ticks == sorted(ticks, key=float)
+
+
+def test_zeros_and_rounding_are_a_sentence():
+    assert "0 in all 2 cases: ● 2 reproduced." in plain(drawn(2 * [row(0.0, half=0.0)]))
+    exact = {"procedure": "exact", "tags": ["ROUNDING"], "half": 0.0}
+    assert "At most 1.000·10⁻¹⁶ in the one case" in plain(drawn([row(1e-16, **exact)]))
+
+
+def test_an_axis_says_the_limit():
+    assert re.findall(r'class="fb-limit ">([^<]+)<', drawn([row(3.0, reference=7476.0)])) == []
+    shown = drawn([row(3.0, reference=7476.0), row(9000.0, reference=7476.0)])
+    assert re.findall(r'class="fb-limit [^"]*">([^<]+)<', shown) == ["7 476"]
 
 
 def test_what_is_shaded_is_where_the_verdicts_are():

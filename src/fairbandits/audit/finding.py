@@ -19,8 +19,8 @@ OUTCOMES = (REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAI
 
 #: Meaning of a verdict on an inconsistency: it judges the paper's statement, not the inconsistency.
 OF_INCONSISTENCY = {
-    REPRODUCED: "both ways give the same, or what the paper says holds all the same",
-    NOT_REPRODUCED: "the ways differ, or what the paper says does not hold",
+    REPRODUCED: "the ways agree, or the paper's statement holds all the same",
+    NOT_REPRODUCED: "the ways differ, or the paper's statement does not hold",
     DEPENDS: "whether it makes a difference depends on what else the paper leaves open",
     INCONCLUSIVE: "whether it makes a difference is not decided",
 }
@@ -49,10 +49,10 @@ TAGS = {
 
 #: Grade of what is reproduced or not, strongest first -> when.
 GRADES = {
-    "exact": "by enumeration, exact arithmetic, a counterexample or a proof that is checked",
-    "measured": "an interval clear of its margin, where a control fails or the claim does",
-    "consistent": "it could have failed and did not, but it is a rate, a curve or a loose bound, "
-    "or no control failed where it held",
+    "exact": "by enumeration, exact arithmetic, a counterexample or a checked proof",
+    "measured": "the bounds exclude the limit; if the claim holds, a control policy fails the test",
+    "consistent": "the test could have failed and did not, but it is of a rate, a curve or a loose "
+    "bound, or no control policy clearly fails it",
 }
 
 

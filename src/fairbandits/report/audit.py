@@ -39,6 +39,10 @@ MARKS = {
 }
 
 
+#: What pages say of an inconsistency in place of the first outcomes; data have the verdict.
+DIFFERENCE = ("makes no difference", "makes a difference", "depends", "undecided")
+
+
 @dataclass(frozen=True)
 class Audit:
     """The verdicts of all papers that have a ledger."""
@@ -133,8 +137,16 @@ def banner(audit: Audit) -> Html | None:
     return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
 
 
-def badge(outcome: str, grade: str = "") -> Html:
-    shown = Html('<span class="fb-badge fb-{}">{}</span>').format(MARKS[outcome][1], outcome)
+def called(outcome: str, kind: str) -> str:
+    words_of = (
+        dict(zip(finding.OUTCOMES, DIFFERENCE, strict=False)) if kind == "inconsistency" else {}
+    )
+    return words_of.get(outcome, outcome)
+
+
+def badge(outcome: str, grade: str = "", kind: str = "") -> Html:
+    shown = Html('<span class="fb-badge fb-{}">{}</span>')
+    shown = shown.format(MARKS[outcome][1], called(outcome, kind))
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
@@ -159,7 +171,7 @@ def number_of(audit: Audit, row: Row) -> str:
 def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
     """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
     head, *_ = rows = audit.in_words(claim)
-    shown = badge(head["verdict"], head["grade"])
+    shown = badge(head["verdict"], head["grade"], head["kind"])
     if head["verdict"] == finding.DEPENDS and rows[1:]:
         return shown + Html("<br><small>{}</small>").format(readings(rows))
     under = always and words.readings_in_words(rows)
@@ -169,8 +181,10 @@ def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
 def readings(rows: Sequence[Row]) -> Html:
     """Return the verdicts that depend on a claim's reading, a line each with its readings."""
     found = words.under_readings(rows)
-    said = (Html("{}: {}").format(one, "; or: ".join(some)) for one, some in found.items())
-    return Html("<br>").join(said)
+    kind = rows[0]["kind"]
+    return Html("<br>").join(
+        Html("{}: {}").format(called(one, kind), "; or: ".join(some)) for one, some in found.items()
+    )
 
 
 def role(row: Row) -> str:
@@ -312,5 +326,5 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-offer(badge, headline, number_of, numbers, role, show.tally, words=words)
+offer(badge, called, headline, number_of, numbers, role, show.tally, words=words)
 offer(MARKS=MARKS, GRADES=finding.GRADES)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import nbformat
@@ -176,7 +177,9 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
             template.unlink()
             for name, page in pages.items():
                 body = _linked(page.body, known, f"the page of {name}", "../")
-                whole = text.replace(TITLE, name).replace(BODY, body)
+                said = escape(shorten(page.statement, 70, placeholder="…"))
+                whole = text.replace(f"<title>{TITLE}", f"<title>{name}: {said}")
+                whole = whole.replace(TITLE, name).replace(BODY, body)
                 template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
         (site / "_sources").rmdir()  # empty
@@ -232,7 +235,7 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
         place = f"pictures/{notebook.stem}-{next(numbers)}.svg"
         (extra / "pictures").mkdir(exist_ok=True)
         (extra / place).write_text(found[0], encoding="utf-8")
-        shown = f'<img src="{place}" alt="{found[1]}" loading="lazy" style="width:100%">'
+        shown = f'<img src="{place}" alt="{found[1]}" style="width:100%">'
         return f'<a class="fb-image" href="{place}">{shown}</a>'
 
     for cell in code:

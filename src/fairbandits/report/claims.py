@@ -1,5 +1,6 @@
 """A page for each claim, the table of all claims, and the table of robustness."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from fairbandits.numerals import number, significant
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
-from fairbandits.report.audit import MARKS, Audit, Row, badge, limits, role
+from fairbandits.report.audit import MARKS, Audit, Row, badge, called, limits, role
 from fairbandits.report.export import as_review
 from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, offer, render
 from fairbandits.report.pages import reconstructed
@@ -27,7 +28,7 @@ TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 #: Words for each basis of a claim.
 BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
 #: What has letters in a formula and is no symbol of its own.
-NO_SYMBOL = re.compile(r"\\mathrm\{\w+\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
+NO_SYMBOL = re.compile(r"\\(mathrm|text|operatorname)\{[^}]*\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
 COMPOUND = re.compile(r"\b(learning rates?|missing (from|inside|appendi\w+))\b", re.IGNORECASE)
 #: Beyond the first number cases are folded, beyond the second not all are shown.
@@ -81,7 +82,7 @@ def page_of(
     named = {row["test"]: row for row in cases}
     named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
     formula = glossary.formulas.get(claim.id, "")
-    picture, questions = evidence.picture(tested.tests, cases, named)
+    picture, questions = evidence.picture(tested.tests, cases, named, claim.kind)
     # of tests that qualify only, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
@@ -102,7 +103,7 @@ def page_of(
         depends=depends,
         in_words=cases,
         picture=picture,
-        table=_cases(tested, cases),
+        table=_cases(tested, cases, claim.kind),
         questions=questions,
         near=resting_on.get(claim.id, []),
         above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
@@ -114,10 +115,10 @@ def page_of(
     )
 
 
-def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
+def _cases(tested: Claim, rows: Sequence[Row], kind: str) -> Html:
     if not rows:
         return Html()
-    said = f"{len(rows)} cases: {_counted(row['verdict'] for row in rows)}"
+    said = f"{len(rows)} cases: {_counted((row['verdict'] for row in rows), kind)}"
     if len(rows) > MOST:
         said += f"; here are {MOST}, those that speak most against the claim"
         kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
@@ -127,7 +128,7 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
             "test": (quantities.test_name(row["test"]) * (len(tested.tests) > 1), ""),
             "reading": (row["reading"], ""),
             "case": (markup.minus(quantities.case(row["each"])), ""),
-            "verdict": (_verdict(row), row["verdict"]),
+            "verdict": (_verdict(row, kind), row["verdict"]),
             "control": (row["control"], ""),
             "number": _number(row, "statistic"),
             "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
@@ -146,10 +147,10 @@ def _cases(tested: Claim, rows: Sequence[Row]) -> Html:
     return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 
 
-def _verdict(row: Row) -> Html:
+def _verdict(row: Row, kind: str) -> Html:
     why = evidence.undecided(row)
     more = Html("<br><small>{}</small>").format(why) if why else ""
-    return badge(row["verdict"], row["grade"]) + more
+    return badge(row["verdict"], row["grade"], kind if row["decides"] else "") + more
 
 
 def part_of(claim: Claim, audit: Audit) -> str:
@@ -161,11 +162,12 @@ def part_of(claim: Claim, audit: Audit) -> str:
     if partly := dict.fromkeys(row["claim"] for row in rows):
         parts = {one: audit.tested(one).part for one in partly}
         return "; ".join(f"{part} ({one})" if part else one for one, part in parts.items()) + "."
-    return "Tests that could not have failed, or whose control is not told apart, do not count."
+    return ""
 
 
-def _counted(verdicts: Iterable[str]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in finding.tally(verdicts).items())
+def _counted(verdicts: Iterable[str], kind: str) -> str:
+    found = finding.tally(verdicts).items()
+    return ", ".join(f"{count} {called(verdict, kind)}" for verdict, count in found)
 
 
 def _number(row: Row, name: str) -> tuple[str, float | None]:
@@ -190,10 +192,11 @@ def _count(row: Row) -> str:
 
 
 def against(row: Row) -> str:
-    return ", ".join(
-        f"{name.replace('largest inside', 'up to')} {evidence.chosen(value) or 'none'}"
-        for name, value in row["against"].items()
-    ).replace("zero ", "")
+    """Return the range in which the claim holds of a case, or the printed number."""
+    if not row["against"] or "printed" in row["against"]:
+        return "".join(f"{name} {evidence.chosen(one)}" for name, one in row["against"].items())
+    said = evidence.within(row).replace("up to", "at most")
+    return said.replace("from", "at least") if math.isinf(evidence.claimed(row)[1]) else said
 
 
 def raised(text: str) -> Html:
@@ -220,7 +223,7 @@ def all_of_them(audit: Audit) -> Html:
             claim.kind.replace("_", " "),
             role(row),
             BASES[claim.basis],
-            (badge(row["verdict"]), row["verdict"]),
+            (badge(row["verdict"], kind=row["kind"]), row["verdict"]),
             row["grade"],
             of_audit.quantity_of(audit, row),
             _number(row, "statistic"),

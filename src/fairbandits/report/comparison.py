@@ -29,6 +29,8 @@ RELEASED = "uniform02"
 POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
 #: What a finding on a published number says of our runs.
 OURS = ("lowest of ours", "mean", "highest of ours")
+#: Figures whose quantity is reward per round.
+RATES = ("fig1", "fig4")
 #: Of so many rounds a small picture shows one.
 THINNED = 8
 
@@ -116,6 +118,7 @@ def laid_over(paper: Paper) -> Html:
         panels.rounds_axis(axis, drawn)
         if drawn["mean"].abs().max() > 1:
             panels.thousands(axis.yaxis)
+        axis.set_ylabel("reward per round" if name in RATES else "reward", fontsize="small")
         axis.locator_params(nbins=4)
         for series in dict.fromkeys(one["series"] for one in entry["values"]):
             curve = panels.of(drawn, law=RELEASED, series=series).iloc[THINNED::THINNED]
@@ -130,8 +133,8 @@ def laid_over(paper: Paper) -> Html:
     axes.flat[-1].legend(lines.values(), lines, loc="center")
     return _opening(
         drawing,
-        "Published numbers of Figures 1 to 7 over our curves, all in units of reward. Circles were "
-        "read off the published curves, each of which is a single run. Lines are means of our runs "
+        "Published numbers of Figures 1 to 7 over our curves. Circles were read off "
+        " the published curves, each of which is a single run. Lines are means of our runs "
         "with the rewards of the released program, and bands hold 95 % of these runs.",
     )
 

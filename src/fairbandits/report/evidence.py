@@ -24,13 +24,13 @@ from fairbandits.report.markup import Html, offer, render
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
 #: Tag -> why a case is undecided, whatever its bounds.
 UNDECIDED = {
-    "TRIVIAL": "the control is not told apart",
+    "TRIVIAL": "the control passes too",
     "VACUOUS": "it could not have failed",
-    "RARE": "too few replicates carry it",
     "CONSTANT": "all replicates are equal",
+    "RARE": "too few replicates carry it",
     "IMMATERIAL": "the difference is smaller than what matters",
     "TIE": "it is equal in most replicates",
-    "PRE-ASYMPTOTIC": "the claimed rate is one of the limit",
+    "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
 }
 #: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
 NAMED = 30
@@ -38,8 +38,12 @@ NAMED = 30
 NUMBER = re.compile(r"(-?\d+(\.\d+)?(e[+-]?\d+)?)?$")
 #: The most ticks of an axis.
 TICKS = 5
-#: A range this many times the usual distance from the reference gets a logarithmic scale.
-UNEVEN = 50.0
+#: A range this many times the usual size or distance from the reference gets a logarithmic scale.
+UNEVEN = 20.0
+#: What a number and its bounds are where there is nothing to draw.
+ZERO = {0.0, math.inf}
+#: So near a limit, in per cent of the axis, no other number is written.
+NEAR = 14
 
 #: Writes a number that was chosen.
 chosen = partial(significant, trimmed=True)
@@ -56,7 +60,7 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
 
 
 def picture(
-    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity]
+    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity], kind: str = ""
 ) -> tuple[Html, dict[str, str]]:
     """Return a picture of findings `in_order`, and the questions of tests without one by name.
 
@@ -67,26 +71,44 @@ def picture(
         rows = [row for row in found if row["test"] == test.name]
         drawable = list(filter(_drawable, rows))
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
-            shown += _panel(test, rows, named[test.name], alone=len(tests) == 1)
-            drawn += drawable
+            said = plainly(rows)
+            shown += _panel(
+                test, rows, named[test.name], alone=len(tests) == 1, kind=kind, said=said
+            )
+            drawn += [] if said else drawable
         elif rows:
             questions[test.name] = heading(test, named[test.name], rows)
-    if not drawn:
-        return shown, questions
     bars = dict.fromkeys(
         f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
         for row in drawn
         if "level" in row["settings"] and row["low"] != row["high"]
     )
     shaded = any(operator.lt(*claimed(row)) for row in drawn)
-    legend = render("legend.html", shaded=shaded, bars=list(bars))
+    legend = render("legend.html", shaded=shaded, bars=list(bars)) if drawn else ""
     return shown + legend, questions
 
 
 def undecided(row: Row) -> str:
     """Return why a case is inconclusive, if not for its bounds."""
     found = (why for tag, why in UNDECIDED.items() if tag in row["tags"])
+    if row["verdict"] == INCONCLUSIVE and "CONSTANT" in row["tags"] and row["n"]:
+        return f"{significant(row['statistic'])} in all {row['n']} runs"
+    if row["verdict"] == INCONCLUSIVE and {"RARE", "TIE"} <= set(row["tags"]):
+        return "equal in nearly all runs"
     return unmet(row) or (next(found, "") if row["verdict"] == INCONCLUSIVE else "")
+
+
+def plainly(rows: Sequence[Row]) -> str:
+    """Return what a picture would show where all numbers are 0, or 0 to rounding; else nothing."""
+    cases = f"in all {len(rows)} cases" if len(rows) > 1 else "in the one case"
+    names = ("statistic", "low", "high", "reference")
+    if not all(map(_drawable, rows)) or {abs(row[name]) for row in rows for name in names} <= ZERO:
+        return f"0 {cases}" * all(map(_drawable, rows))
+    kinds = {(row["procedure"], row["verdict"], "printed" in row["against"]) for row in rows}
+    rounded = any("ROUNDING" in row["tags"] for row in rows)
+    top = significant(max(row["statistic"] for row in rows))
+    said = f"At most {top} {cases}, which is within the tolerance and counts as 0"
+    return said * (rounded and kinds == {("exact", REPRODUCED, False)})
 
 
 def kind_of_bounds(row: Row) -> str:
@@ -154,13 +176,17 @@ def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
-def _panel(test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool) -> Html:
+def _panel(
+    test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool, kind: str, said: str
+) -> Html:
     drawn, thin = [row for row in rows if _drawable(row)], len(rows) > NAMED
     axis = _axis(drawn)
     return render(
         "evidence.html",
         heading="" if alone else heading(test, what, rows),
         test=test,
+        said=said,
+        kind=kind if test.decides else "",
         axis=axis,
         what=what,
         span=[significant(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
@@ -187,10 +213,11 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
         [row["reading"]] * several + [one for one in words[:-1] if one not in same] + words[-1:]
         for row, words in zip(rows, words_of, strict=True)
     ]
+    repeats = len({row["reading"] for row in rows}) < len(rows)
     headed = 3 * len({tuple(words[:-1]) for words in named}) <= len(rows)
     groups: dict[str, dict[str, list[Any]]] = {}
     for row, words in zip(rows, named, strict=True):
-        cut = several if thin else headed * (len(words) - 1)
+        cut = several if thin else max(several and repeats, headed * (len(words) - 1))
         head, line = words[:cut], words[cut:-1] if thin else words[cut:]
         lines = groups.setdefault(", ".join(filter(None, head)), {})
         some = lines.setdefault(", ".join(filter(None, line)), [])
@@ -203,8 +230,13 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
 def _case(row: Row, axis: "Axis") -> dict[str, Any]:
     bounds = [row[end] for end in ("low", "high") if not math.isnan(row[end])]
     ends = set(map(axis.at, bounds)) if any(map(math.isfinite, bounds)) else set()
+    low, high = claimed(row)
+    if "ROUNDING" in row["tags"]:  # the tolerance is of its own scale
+        high = max(high, row["statistic"])
+    if "IMMATERIAL" in row["tags"]:  # the shade begins somewhere beyond it
+        low = high = math.inf
     return {
-        "claimed": [axis.at(end) for end in claimed(row)],
+        "claimed": [axis.at(end) for end in (low, high)],
         "line": axis.at(row["reference"]),
         "bar": sorted(ends) if len(ends) == 2 else [],
         "at": axis.at(row["statistic"]),
@@ -219,6 +251,7 @@ class Axis(NamedTuple):
     low: float
     high: float
     ticks: Sequence[float]
+    limits: Sequence[float] = ()
 
     def at(self, value: float) -> float:
         """Return a number's place in per cent; the edge beyond the ends."""
@@ -228,26 +261,42 @@ class Axis(NamedTuple):
         return round(float(np.clip(100 * (place - low) / (high - low), 0.0, 100.0)), 1)
 
     @property
-    def labels(self) -> list[tuple[float, str]]:
-        return [(self.at(tick), significant(tick, 10, trimmed=True)) for tick in self.ticks]
+    def labels(self) -> list[tuple[float, str, bool]]:
+        limits = [(self.at(limit), chosen(limit), True) for limit in self.limits]
+        ticks = [(self.at(one), significant(one, 10, trimmed=True), False) for one in self.ticks]
+        far = [one for one in ticks if all(abs(one[0] - limit[0]) >= NEAR for limit in limits)]
+        return sorted(limits + far)
 
 
 def _axis(rows: Sequence[Row]) -> Axis:
     """Return an axis for rows: linear, or logarithmic where that would hide near values."""
     values = [row[name] for row in rows for name in ("statistic", "low", "high", "reference")]
-    values += [edge for row in rows for edge in claimed(row)]
+    ends = {edge for row in rows for edge in claimed(row)}
+    values += ends
+    limits = sorted(filter(math.isfinite, ends))
+    limits = limits if len(limits) < 3 and len({claimed(row) for row in rows}) == 1 else []
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite), max(finite)
-    distances = np.abs([row["statistic"] - row["reference"] for row in rows])
-    usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
+    usual = min(
+        _usual(row["statistic"] - row["reference"] for row in rows),
+        _usual(row["statistic"] for row in rows) or math.inf,
+    )
+    widths = (edge for row in rows for edge in (row["high"] - row["low"], np.diff(claimed(row))[0]))
+    usual = max(usual, _usual(filter(math.isfinite, widths)) / 4) if usual else 0.0
     if usual and high - low > UNEVEN * usual:
         unit = 10.0 ** math.floor(math.log10(low if low > 0 else usual))
         if low <= 0 or high > 10 * low:  # a narrower range has one power of ten
-            return _logarithmic(low, high, unit)
+            return _logarithmic(low, high, unit)._replace(limits=limits)
     margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(high))
     low, high = low - margin, high + margin
     ticks = MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    return Axis(np.asarray, low, high, [tick for tick in ticks if low <= tick <= high])
+    return Axis(np.asarray, low, high, [tick for tick in ticks if low <= tick <= high], limits)
+
+
+def _usual(numbers: Iterable[float]) -> float:
+    """Return the lower quartile of the sizes of numbers other than 0; 0 if there are none."""
+    sizes = np.abs(list(numbers))
+    return float(np.quantile(sizes[sizes > 0], 0.25)) if (sizes > 0).any() else 0.0
 
 
 def _logarithmic(low: float, high: float, unit: float) -> Axis:
