@@ -2,6 +2,8 @@
 
 import math
 
+#: Numbers of a test that are smaller are errors of rounding.
+NOISE = 1e-12
 #: Digits of an exponent.
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -41,3 +43,12 @@ def significant(value: float | None, digits: int = 4, *, trimmed: bool = False) 
     if is_written_out:
         return shown
     return f"{shown}·10".replace("-", "−") + str(int(power)).translate(RAISED)
+
+
+def measured(value: float | None) -> str:
+    """Return a number that was computed: what can only be an error of rounding is 0.
+
+    >>> measured(1.998e-17), measured(0.25), measured(None)
+    ('0', '0.2500', '')
+    """
+    return significant(0.0 if value is not None and abs(value) < NOISE else value)

@@ -54,13 +54,13 @@ def found(ledgers):
         ),
         (
             *("bf-fig3a-initial-rise", "to_million"),
-            "reward after the initial rounds of the case divided by that of UCB "
+            "reward after the initial rounds of the policy divided by that of UCB "
             "at round T / 10 minus that at round 1000",
             "more at round T / 10",
         ),
         (
             *("banditq-eq22-follows", "sum_with_5_to_1000_arms"),
-            "largest N² − T where Eq. 21 put back once should give Eq. 22",
+            "largest N² − T, above 0 where Eq. 21 put back once does not give Eq. 22",
             "the claim fails",
         ),
         (
@@ -75,24 +75,35 @@ def found(ledgers):
         ),
         (
             *("htucb-lfg-notfair", "on_every_instance"),
-            "whether any check fails (0 if so, else 1)",
+            "whether LFG's queues are proven to be o(T) on every instance",
             "the claim fails",
         ),
         (
             *("htucb-thm1-treats-every-arm-fairly", "up_to_k_pulls"),
-            "share of the runs with largest shortfall ≤ K",
+            "share of the runs in which no arm is more than K pulls short",
             "as is claimed",
         ),
         (
             *("banditq-fig3-negative", "negative"),
-            "realised regret, with its sign changed, in reward",
-            "it is negative",
+            "gain over the best distribution that meets the targets, in reward",
+            "BanditQ earns more",
         ),
     ],
 )
 def test_whose_number_it_is(found, claim, test, name, above):
     one = found[claim, test][1]
     assert (str(one), one.above) == (name, above)
+
+
+def test_a_number_of_0_or_1_is_a_count_or_an_answer(found):
+    steps = found["banditq-prop1-moment", "derivation"][1]
+    row = {"statistic": 1.0, "n": 8, "also": {"broken": 2.0}}
+    assert (steps.right, steps.value(row)) == ("none", "2 of 8")
+    assert steps.value(row | {"statistic": 0.0, "also": {}}) == "0 of 8"
+    order = found["bf-lem6", "printed"][1]
+    assert (order.right, order.value(row), order.value({"statistic": None})) == ("no", "yes", "")
+    loss = found["htucb-eq10-nonneg", "reached"][1]
+    assert (loss.right, loss.value({"statistic": 2e-13})) == ("", "0")
 
 
 def test_every_difference_says_which_way_is_more(found):

@@ -15,6 +15,7 @@ from fairbandits.audit.finding import (
     OUTCOMES,
     REPRODUCED,
 )
+from fairbandits.audit.quantities import quantity
 from fairbandits.audit.tables import committed
 from fairbandits.audit.words import (
     against,
@@ -113,23 +114,24 @@ def test_several_cases_are_one_sentence_with_the_weakest():
         found(test, 0.25, each="arm 2"),
         found(test, 0.75, REPRODUCED, each="arm 3", reading="a_reading"),
     ]
-    (said,) = qualifying(claim, rows)
+    name = words.sentence(str(quantity(test, LEDGERS[claim.paper])))
+    (said,) = qualifying(claim, rows, LEDGERS[claim.paper])
     assert said.partition(": ")[2] == (
-        "reproduced in 2 of 3 cases, not reproduced in 1. The weakest is arm 2: share 0.2500 "
-        "(0.1500 to 0.3500), n = 100."
+        "reproduced in 2 of 3 cases, not reproduced in 1. Least in favour: arm 2. "
+        f"{name}: 0.2500 (0.1500 to 0.3500), n = 100 replicates."
     )
-    (said,) = qualifying(claim, [rows[0], rows[2]])
+    (said,) = qualifying(claim, [rows[0], rows[2]], LEDGERS[claim.paper])
     assert said.partition(": ")[2] == (
-        "reproduced in both cases. The weakest is a reading, arm 3: share 0.7500 "
-        "(0.6500 to 0.8500), n = 100."
+        "reproduced in both cases. Least in favour: arm 3 (a reading). "
+        f"{name}: 0.7500 (0.6500 to 0.8500), n = 100 replicates."
     )
 
 
 def test_what_failed_says_why():
     claim, test = qualified()
     none = found(test, 0.0, FAILED, message="too few") | {"statistic": None, "p": None}
-    (said,) = qualifying(claim, [none])
-    assert said.endswith(": failed (too few).")
+    (said,) = qualifying(claim, [none], LEDGERS[claim.paper])
+    assert said.endswith("failed. Too few.")
 
 
 def test_what_speaks_against_a_claim_comes_first():

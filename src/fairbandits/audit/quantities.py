@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed
 from fairbandits.audit.expressions import Expression, ExpressionError, parse
-from fairbandits.numerals import RAISED, significant
+from fairbandits.numerals import RAISED, measured, significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
 
@@ -43,6 +43,22 @@ class Quantity(NamedTuple):
     name: str  # like ``penalised regret of UCB1 minus that of HT-UCB``
     unit: str
     above: str  # like ``UCB1 has more``, what a number above its reference means
+
+    def value(self, row: Mapping[str, Any]) -> str:
+        """Return a row's number: how many of all, yes or no, or a number; empty without one."""
+        number = row["statistic"]
+        if number is None or not self.right:
+            return measured(number)
+        broken = (row.get("also") or {}).get("broken", max(number, 0.0))
+        of_all = f"{significant(broken)} of {significant(row['n'])}"
+        return of_all if self.right == "none" else "yes" if broken else "no"
+
+    @property
+    def right(self) -> str:
+        """Return the words for a number that is as claimed; empty if any number can be."""
+        if self.name in NAMES["counted"]:
+            return "none"
+        return "no" * self.name.startswith("whether ")
 
     def __str__(self) -> str:
         is_said = self.unit == "pulls" and re.match(r"(mean |largest )?pulls\b", self.name)
@@ -80,8 +96,9 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         ratio = "ratio" in test.settings
         between = BY if ratio else " minus "
         name, above = said.compared(inputs["values"], inputs["against"], between)
-        above = above or NAMES["above"].get(claimed, "the first is larger")
-        above += ", in size" * ratio  # both can be negative
+        than = f"above {said.inside(inputs['against'])}"
+        than = than if len(than) < 70 else "the first is larger"
+        above = above or NAMES["above"].get(claimed, than)
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
@@ -89,13 +106,14 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         given = {key: words(value) for key, value in inputs.items()}
         given |= {"variable": said.in_which()} if "horizons" in inputs else {}
         name = NAMES["procedures"][procedure].format(**given)
-    name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=any |whether )", r"\1", name)
+    name = name.replace("with in which", "in which")
+    name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=whether |1 minus )", r"\1", name)
+    name = name if (counted := name.removeprefix("largest ")) not in NAMES["counted"] else counted
     name = re.sub(r"^largest \(largest (?!.*largest)", "largest (", name)
     name = re.sub(
         r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
     )
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
-    name = re.sub(r"^largest (\([^a-z]*\))$", r"\1", name)
     return Quantity(name, unit(test), above)
 
 
@@ -136,10 +154,10 @@ class _Words:
 
     def compared(self, one: Any, other: Any, between: str) -> tuple[str, str]:
         """Return ``A BETWEEN B`` with common words once, and the meaning of A being larger."""
+        if own := NAMES["differences"].get(f"{one} - {other}"):
+            return tuple(own)
         if other == 0:
             return self.of(one), "it is positive"
-        if one == 0:
-            return f"{self.of(other)}, with its sign changed", "it is negative"
         texts = isinstance(one, str) and isinstance(other, str)
         apart = self._of_others(one, other) if texts else None
         if apart is None:
@@ -156,7 +174,11 @@ class _Words:
             places = [self._measured(text) for text in (one, other)]
             if [len(found) for found in places] == [1, 1]:
                 (first,), (second,) = places
+                chosen = self._selection(first)
+                keys = chosen.where, *chosen.experiments, f"{chosen.experiments[-1]} {second}"
+                owners = map(NAMES["pairs"].get, keys)
                 whose = self._whose(first, second), self._whose(second, first)
+                whose = next(filter(None, owners), whose)
                 return (same[0], *whose) if whose[0] != whose[1] else None
         if self._measured(one) == self._measured(other):
             same = [self._node(_without(tree, ast.MatMult)) for tree in trees]
@@ -200,7 +222,7 @@ class _Words:
             return named
         chosen, others = self._selection(companion), self._selection(other)
         facts = [
-            _value(value) if name in TOLD else f"{_named(name)} = {_value(value)}"
+            _value(value) if name in TOLD else _valued(name, _value(value))
             for name, value in chosen.wanted.items()
             if name not in ("policy", "label", "arm") and not isinstance(value, list)
             if others.wanted.get(name) != value
@@ -213,13 +235,7 @@ class _Words:
         own, theirs = chosen.experiments, others.experiments
         if label and label == beside and len(own) == 1 and own != theirs:
             return f"in {_value(own[0])}"
-        words = [
-            set(re.findall(r"[A-Z][\w-]*[A-Z]{2,}\w*", one)) for one in self._labels(companion)
-        ]
-        common = set.intersection(*words) if words and not companion else set()
-        if not named and len(common) == 1 and beside and not common & set(beside.split()):
-            return f"of {common.pop()}"
-        return named or f"of {_value(companion) or 'the case'}"
+        return named or f"of {_value(companion) or 'the policy'}"
 
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
@@ -361,6 +377,12 @@ def _value(value: Any) -> str:
     return NAMES["cases"].get(value, str(value).replace("_", " "))
 
 
+def _valued(name: str, value: str) -> str:
+    """Return the words of a coordinate's value."""
+    form = NAMES["valued"].get(f"{name}-" if value[:1] in "-−" else name)
+    return form.format(value.lstrip("-−")) if form else f"{_named(name)} = {value}"
+
+
 def test_name(name: str) -> str:
     """Return the name of a test as readers know it.
 
@@ -384,7 +406,7 @@ def case(each: str) -> str:
     parts = (part.partition(" = ") for part in each.split(", ") if part)
     is_whole = re.compile(r"-?\d+").fullmatch
     return ", ".join(
-        f"{_named(name)} = {significant(int(value)) if is_whole(value) else value}"
+        _valued(name, significant(int(value)) if is_whole(value) else value)
         if value
         else _value(name.replace(" ", "_"))
         for name, _, value in parts

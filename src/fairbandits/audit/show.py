@@ -17,7 +17,7 @@ from fairbandits.audit.records import finding_row, finite
 from fairbandits.audit.tables import NUMBERS, Row, stands_for
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.words import interval
-from fairbandits.numerals import significant
+from fairbandits.numerals import measured
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 
@@ -48,7 +48,7 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
-        found = significant(row["statistic"]), _unit(row, ledgers), interval(row), words.count(row)
+        found = measured(row["statistic"]), _unit(row, ledgers), interval(row), words.count(row)
         cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
@@ -124,7 +124,8 @@ def as_json(
             if row["claim"] == claim.id
         )
         own = [one for one in findings or () if one["claim"] == tested.id]
-        qualified = None if findings is None else words.qualifying(tested, own)
+        said = words.qualifying(tested, own, ledgers[tested.paper])
+        qualified = None if findings is None else said
         content = filled((name, getattr(claim, name)) for name in of_claim)
         content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}

@@ -14,34 +14,23 @@ from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
 from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, TAGS
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import case, p_of_claim, p_value, quantity, quantity_of
+from fairbandits.audit.quantities import NAMES, case, p_of_claim, p_value, quantity, quantity_of
 from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import Row, stands_for
 from fairbandits.audit.totals import left_out
-from fairbandits.numerals import significant
+from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
 #: Basis of a claim that is not printed -> words.
-BASES = {
-    "lost": "the text lost the statement",
-    "recalled": "the statement is recalled from elsewhere",
-}
+BASES = NAMES["bases"]
 #: Tag -> why a limit is infinite.
-ENDLESS = {
-    "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
-    "RARE": "too few replicates carry the number, and no largest value is known",
-    "SIGN": "too few horizons are left to fit",
-    "VACUOUS": "it could not have failed",
-}
+ENDLESS = NAMES["endless"]
 #: The same without such a tag.
-NO_LIMIT = "the replicates do not give one at this level"
+NO_LIMIT = "the replicates are too few for a bound at this level"
 #: Why a question without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
 #: A name, which begins with a capital within a sentence too.
 NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
-HOLM = """\
-The p of a test is of its question alone; that of a verdict is adjusted by Holm's
-method for all claims of its family, and so is larger."""
 
 
 def count(row: Row) -> str:
@@ -54,10 +43,10 @@ def limits(row: Row, between: str = " to ") -> str:
     if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
         return ""
     if math.isinf(low):
-        return "no bounds" if math.isinf(high) else f"up to {significant(high)}, no lower bound"
+        return "no bounds" if math.isinf(high) else f"up to {measured(high)}, no lower bound"
     if math.isinf(high):
-        return f"from {significant(low)}, no upper bound"
-    return f"{significant(low)}{between}{significant(high)}"
+        return f"from {measured(low)}, no upper bound"
+    return f"{measured(low)}{between}{measured(high)}"
 
 
 def interval(row: Row) -> str:
@@ -104,32 +93,34 @@ def basis(claim: Claim) -> str:
     return f"{BASES.get(claim.basis, claim.basis)}. {claim.reconstructed}"
 
 
-def qualifying(claim: Claim, findings: Sequence[Row]) -> list[str]:
-    """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
+def qualifying(claim: Claim, findings: Sequence[Row], ledger: Ledger) -> list[str]:
+    """Return sentences for each test that qualifies a claim's verdict without deciding it."""
     return [
-        _sentence(test, own)
+        _sentences(test, own, ledger)
         for test in claim.tests
         if not test.decides and (own := [one for one in findings if one["test"] == test.name])
     ]
 
 
-def _sentence(test: Test, found: Sequence[Row]) -> str:
-    start = (test.meaning or test.name.replace("_", " ")).rstrip(".")
-    start = start[:1].upper() + start[1:]
+def _sentences(test: Test, found: Sequence[Row], ledger: Ledger) -> str:
+    start = sentence(test.meaning or test.name.replace("_", " ")).rstrip(".")
     worst = min(found, key=against)
-    numbers = evidence(worst)
+    numbers = sentence(evidence(worst, test, ledger))
     if len(found) == 1:
-        return f"{start}: {worst['verdict']} ({numbers})."
+        return f"{start}: {worst['verdict']}. {numbers}."
     counts = finding.tally(one["verdict"] for one in found)
     (first, count), *others = counts.items()
     of_all = f"{count} of {len(found)}" if others else f"all {len(found)}"
     of_all = "both" if of_all == "all 2" else of_all
     verdicts = [f"{first} in {of_all} cases", *(f"{one} in {count}" for one, count in others)]
-    # of inconclusive cases the largest p need not be that of the number farthest off
-    by_p = " by p" if worst["verdict"] == INCONCLUSIVE and worst["p"] else ""
-    named = inside(worst["reading"].replace("_", " "))
-    where = ", ".join(filter(None, [named, case(worst["each"])]))
-    return f"{start}: {', '.join(verdicts)}. The weakest{by_p} is {where}: {numbers}."
+    named, where = inside(worst["reading"].replace("_", " ")), case(worst["each"])
+    where += f" ({named})" if named and where else named
+    return f"{start}: {', '.join(verdicts)}. Least in favour: {where}. {numbers}."
+
+
+def sentence(text: str) -> str:
+    """Return text that begins with a capital, unless with a symbol."""
+    return text[:1].upper() + text[1:] if text[1:2].isalpha() else text
 
 
 def inside(reading: str) -> str:
@@ -137,16 +128,23 @@ def inside(reading: str) -> str:
     return reading if NAME.match(reading) else reading[:1].lower() + reading[1:]
 
 
-def evidence(row: Row) -> str:
-    """Return a finding's number, limits and n in words, or why there is none."""
+def sample(row: Row, test: Test) -> str:
+    """Return how many replicates or values a number is of."""
+    what = "replicate" if test.experiments and row["procedure"] != "exact" else "value"
+    return f"{significant(row['n'])} {what}{'s' * (row['n'] != 1)}"
+
+
+def evidence(row: Row, test: Test, ledger: Ledger) -> str:
+    """Return a finding's number with its name, limits and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     if why := unmet(row):
         return why
-    statistic = STATISTICS.get(row["procedure"], "number")
-    said = f"{statistic} {significant(row['statistic']) or 'not to be had'}"
-    between = limits(row)
-    return f"{said}{between and f' ({between})'}, n = {row['n']}"
+    what, between = quantity(test, ledger, row), limits(row)
+    if not (number := what.value(row)):
+        return f"no {STATISTICS[row['procedure']]}: not positive at enough horizons"
+    said = f"{what}: {number}{between and f' ({between})'}"
+    return said if what.right else f"{said}, n = {sample(row, test)}"
 
 
 def against(one: Row) -> tuple[float, ...]:
@@ -236,7 +234,7 @@ def sections(
         readings = readings_in_words(rows) if row is rows[0] and len(rows) > 1 else ""
         facts = [("readings", readings), *_verdict(row, claim, ledgers)]
         yield part(f"verdict: {row['verdict']}{under}", facts)
-        if row is rows[0] and (sentences := qualifying(tested, own)):
+        if row is rows[0] and (sentences := qualifying(tested, own, ledgers[tested.paper])):
             yield part("what qualifies it:", [("", sentence) for sentence in sentences])
     if again := came_again(tested, ledgers[tested.paper]):
         yield part("", [("judged again on other data", again)])
@@ -254,7 +252,7 @@ def sections(
             table,
         )
     if ledger.families[claim.family].correction == "holm":
-        yield HOLM
+        yield NAMES["holm"]
     said = {tag for row in rows for tag in row["tags"]}
     if more := dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said):
         yield part("of these:", [(tag, TAGS[tag]) for tag in more])
@@ -285,12 +283,11 @@ def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, st
     yield "grade", row["grade"] and f"{row['grade']}: {finding.GRADES[row['grade']]}"
     if row["reading"]:
         yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
-    if significant(row["statistic"]):
-        what = quantity_of(row, tested, ledger)
-        said = f"{significant(row['statistic'])} {interval(row)}".rstrip() + f", n = {row['n']}"
+    if (what := quantity_of(row, tested, ledger)) and what.value(row):
+        said = f"{what.value(row)} {interval(row)}".rstrip() + f", n = {row['n']}"
         yield "number", ", ".join(filter(None, [said, p_of_claim(row, tested, ledger)]))
-        yield "of what", what and str(what)
-        yield "if above", what and what.above
+        yield "of what", str(what)
+        yield "if above", what.above
         yield "no limit", endless(row)
         yield "decided by", replicates_that_decide(row)
     against = row.get("against") or {}
@@ -314,7 +311,7 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "": names,
         **{name: [one[name] for one in found] for name in ("reading", "each", "verdict", "grade")},
         "of the control": [one["control"] for one in found],
-        statistic: [significant(one["statistic"]) for one in found],
+        statistic: [measured(one["statistic"]) for one in found],
         "limits": list(map(interval, found)),
         "against": [significant(one["reference"], trimmed=True) for one in found],
         "tightness": [significant(one["also"].get("tightness")) for one in found],

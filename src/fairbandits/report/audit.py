@@ -22,7 +22,6 @@ from fairbandits.audit.totals import Totals
 from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
-from fairbandits.numerals import significant
 from fairbandits.report.markup import Html, in_symbols, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 
@@ -151,21 +150,20 @@ def badge(outcome: str, grade: str = "", kind: str = "") -> Html:
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
 
-def numbers(row: Row) -> str:
-    if row["statistic"] is None:
-        return ""
-    between = f" ({limits(row)})" if limits(row) else ""
-    return (significant(row["statistic"]) or "no number") + between
-
-
-def quantity_of(audit: Audit, row: Row) -> str:
+def quantity_of(audit: Audit, row: Row) -> quantities.Quantity | str:
     claim = row["claim"]
-    return str(quantities.quantity_of(row, audit.tested(claim), audit.judging(claim)) or "")
+    return quantities.quantity_of(row, audit.tested(claim), audit.judging(claim)) or ""
+
+
+def numbers(audit: Audit, row: Row) -> str:
+    if not (what := quantity_of(audit, row)):
+        return ""
+    return (what.value(row) or "no number") + (f" ({limits(row)})" if limits(row) else "")
 
 
 def number_of(audit: Audit, row: Row) -> str:
-    name, value = quantity_of(audit, row), numbers(row)
-    return f"{name}: {value}" if name and value else value
+    value = numbers(audit, row)
+    return f"{quantity_of(audit, row)}: {value}" if value else ""
 
 
 def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
@@ -264,7 +262,9 @@ def objections(audit: Audit, key: str) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict with another one."""
     tested, found = audit.tested(key), audit.found(key)
     other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
-    return words.qualifying(tested, [one for one in found if one["test"] in other])
+    return words.qualifying(
+        tested, [one for one in found if one["test"] in other], audit.judging(key)
+    )
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:

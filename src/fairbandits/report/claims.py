@@ -12,7 +12,7 @@ from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.quantities import p_value
 from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
 from fairbandits.audit.tables import in_short, written_out
-from fairbandits.numerals import number, significant
+from fairbandits.numerals import measured, number
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
@@ -171,7 +171,7 @@ def _counted(verdicts: Iterable[str], kind: str) -> str:
 
 
 def _number(row: Row, name: str) -> tuple[str, float | None]:
-    return significant(row[name]), row[name]
+    return measured(row[name]), row[name]
 
 
 def case_of(row: Row, ledger: Ledger) -> str:
@@ -225,7 +225,7 @@ def all_of_them(audit: Audit) -> Html:
             BASES[claim.basis],
             (badge(row["verdict"], kind=row["kind"]), row["verdict"]),
             row["grade"],
-            of_audit.quantity_of(audit, row),
+            str(of_audit.quantity_of(audit, row)),
             _number(row, "statistic"),
             limits(row),
             (_count(row), row["n"]),

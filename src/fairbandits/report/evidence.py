@@ -14,24 +14,16 @@ from matplotlib.ticker import MaxNLocator
 
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.ledger import Test
-from fairbandits.audit.quantities import Quantity, case, test_name
+from fairbandits.audit.quantities import NAMES, Quantity, case, test_name
 from fairbandits.audit.tables import Row
-from fairbandits.audit.words import against, unmet
-from fairbandits.numerals import significant
+from fairbandits.audit.words import against, sentence, unmet
+from fairbandits.numerals import measured, significant
 from fairbandits.report.markup import Html, offer, render
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
 #: Tag -> why a case is undecided, whatever its bounds.
-UNDECIDED = {
-    "TRIVIAL": "the control passes too",
-    "VACUOUS": "it could not have failed",
-    "CONSTANT": "all replicates are equal",
-    "RARE": "too few replicates carry it",
-    "IMMATERIAL": "the difference is smaller than what matters",
-    "TIE": "it is equal in most replicates",
-    "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
-}
+UNDECIDED = NAMES["undecided"]
 #: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
 NAMED = 30
 #: The number that the name of a case ends with; empty if it ends with none.
@@ -119,13 +111,8 @@ def kind_of_bounds(row: Row) -> str:
 def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
     """Return a test's question: its own words, or else its quantity and what is claimed of it."""
     judged = [row for row in rows if row["verdict"] != FAILED]
-    said = test.meaning or (f"{what}: {_asked(judged)}?" if judged else str(what))
+    said = test.meaning or (f"{what}: {what.right or _asked(judged)}?" if judged else str(what))
     return sentence(said)
-
-
-def sentence(text: str) -> str:
-    """Return text that begins with a capital, unless with a symbol."""
-    return text if text.startswith("r-Regret") else text[:1].upper() + text[1:]
 
 
 def _asked(rows: Sequence[Row]) -> str:
@@ -189,7 +176,7 @@ def _panel(
         kind=kind if test.decides else "",
         axis=axis,
         what=what,
-        span=[significant(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
+        span=[measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
         rows=rows,
         drawn=drawn,
         **_groups(drawn if thin else rows, axis, thin=thin),
