@@ -2,8 +2,6 @@
 
 import math
 
-#: Numbers of a test that are smaller are errors of rounding.
-NOISE = 1e-12
 #: Digits of an exponent.
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -46,9 +44,5 @@ def significant(value: float | None, digits: int = 4, *, trimmed: bool = False) 
 
 
 def measured(value: float | None) -> str:
-    """Return a number that was computed: what can only be an error of rounding is 0.
-
-    >>> measured(1.998e-17), measured(0.25), measured(None)
-    ('0', '0.2500', '')
-    """
-    return significant(0.0 if value is not None and abs(value) < NOISE else value)
+    """Return a number that was computed: an error of rounding is 0."""
+    return significant(0.0 if value is not None and abs(value) < 1e-12 else value)

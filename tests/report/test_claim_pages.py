@@ -9,7 +9,7 @@ import yaml
 import small
 from fairbandits.audit import words
 from fairbandits.audit.finding import INCONCLUSIVE, TAGS
-from fairbandits.numerals import number, significant
+from fairbandits.numerals import number
 from fairbandits.report import audit, claims, markup
 from fairbandits.report.claims import symbols
 from fairbandits.report.markup import typeset
@@ -51,9 +51,10 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         assert {audit.called(one["verdict"], claim.kind) for one in others} <= set(badges(page))
         if row["statistic"] is not None:
             assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
-            assert f": {significant(row['statistic'])}" in said
-            assert plain(typeset(str(audit.quantity_of(found, row)))) in said
-            assert f"n {number(row['n'])}" in said
+            what = audit.quantity_of(found, row)
+            assert f": {what.value(row)}" in said
+            assert plain(typeset(str(what))) in said
+            assert what.right or f"n {number(row['n'])}" in said
             assert words.endless(row) in said
         for one in (row, *others):
             for tag in one["tags"]:

@@ -50,15 +50,15 @@ class Quantity(NamedTuple):
         if number is None or not self.right:
             return measured(number)
         broken = (row.get("also") or {}).get("broken", max(number, 0.0))
-        of_all = f"{significant(broken)} of {significant(row['n'])}"
-        return of_all if self.right == "none" else "yes" if broken else "no"
+        if self.right == "none":
+            return f"{significant(broken)} of {significant(row['n'])}"
+        return "yes" if broken else "no"
 
     @property
     def right(self) -> str:
         """Return the words for a number that is as claimed; empty if any number can be."""
-        if self.name in NAMES["counted"]:
-            return "none"
-        return "no" * self.name.startswith("whether ")
+        is_asked = self.name.startswith("whether ")
+        return "none" if self.name in NAMES["counted"] else "no" * is_asked
 
     def __str__(self) -> str:
         is_said = self.unit == "pulls" and re.match(r"(mean |largest )?pulls\b", self.name)
@@ -199,20 +199,17 @@ class _Words:
 
     def _label(self, companion: str) -> str:
         """Return the label of the one policy of some cells; empty if they have several."""
-        named = self._labels(companion)
-        return named[0] if len(set(named)) == 1 else ""
-
-    def _labels(self, companion: str) -> list[str]:
         chosen = self._selection(companion)
         policies = listed(chosen.wanted.get("policy", ()))
         apart = re.match(r"policy not in \[([^]]*)\]", chosen.where or "")
-        return listed(chosen.wanted.get("label", ())) or [
+        named = listed(chosen.wanted.get("label", ())) or [
             label
             for experiment in chosen.experiments
             for policy, label in self.labels.get(experiment, {}).items()
             if not policies or policy in policies
             if not apart or repr(policy) not in apart[1]
         ]
+        return named[0] if len(set(named)) == 1 else ""
 
     def _whose(self, companion: str, other: str) -> str:
         """Return the owner of some cells, in words that tell them from another companion's."""
@@ -398,7 +395,7 @@ def case(each: str) -> str:
     """Return the name of a finding's case as readers know it.
 
     >>> case("N = 5, tau = 0.2, lfg uncapped")
-    "5 arms, τ = 0.2, LFG's index not cut off"
+    "5 arms, sum of quotas 0.2, LFG's index not cut off"
     >>> case("edge, ")  # an experiment without instances
     'the smallest rates of Theorem 1'
     """

@@ -156,9 +156,8 @@ def quantity_of(audit: Audit, row: Row) -> quantities.Quantity | str:
 
 
 def numbers(audit: Audit, row: Row) -> str:
-    if not (what := quantity_of(audit, row)):
-        return ""
-    return (what.value(row) or "no number") + (f" ({limits(row)})" if limits(row) else "")
+    between, what = limits(row), quantity_of(audit, row)
+    return what and (what.value(row) or "no number") + (between and f" ({between})")
 
 
 def number_of(audit: Audit, row: Row) -> str:

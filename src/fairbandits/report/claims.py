@@ -86,6 +86,7 @@ def page_of(
     # of tests that qualify only, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
+    said += {quantities.case(row["each"]) for row in cases}
     under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
     depends = {
         outcome: "; or: ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
