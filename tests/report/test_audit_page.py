@@ -204,13 +204,12 @@ def test_any_size_can_be_drawn(rows):
 
 
 def test_zeros_and_rounding_are_a_sentence():
-    assert "0 in all 2 cases: ● 2 reproduced." in plain(drawn(2 * [row(0.0, half=0.0)]))
+    assert "0 in both cases: ● 2 reproduced." in plain(drawn(2 * [row(0.0, half=0.0)]))
     exact = {"procedure": "exact", "tags": ["ROUNDING"], "half": 0.0}
-    assert "At most 1.000·10⁻¹⁶ in all 2 cases" in plain(drawn(2 * [row(1e-16, **exact)]))
+    assert "in both cases, which is within the" in plain(drawn(2 * [row(1e-16, **exact)]))
 
 
 def test_an_axis_says_the_limit():
-    assert re.findall(r'class="fb-limit ">([^<]+)<', drawn([row(3.0, reference=7476.0)])) == []
     shown = drawn([row(3.0, reference=7476.0), row(9000.0, reference=7476.0)])
     assert re.findall(r'class="fb-limit [^"]*">([^<]+)<', shown) == ["7\u202f476"]
 

@@ -92,7 +92,7 @@ def undecided(row: Row) -> str:
 
 def plainly(rows: Sequence[Row]) -> str:
     """Return what a picture would show where all numbers are 0, or 0 to rounding; else nothing."""
-    cases = f"in all {len(rows)} cases" if len(rows) > 1 else "in the one case"
+    cases = {1: "in the one case", 2: "in both cases"}.get(len(rows), f"in all {len(rows)} cases")
     names = ("statistic", "low", "high", "reference")
     if not all(map(_drawable, rows)) or {abs(row[name]) for row in rows for name in names} <= ZERO:
         return f"0 {cases}" * all(map(_drawable, rows))
