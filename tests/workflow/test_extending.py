@@ -147,7 +147,7 @@ collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
 for name in ("fig1", "fig2"):
     images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
     draw("toy", name, [results / one.dataset], None, **images)
-((answer,), scale, _) = run.find(config, ledgers, "toy", results)
+((answer,), scale, _) = run.find(config, ledgers["toy"], results)
 print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
     "public": fairbandits.ExploreFirst(3).each,
