@@ -134,7 +134,7 @@ def laid_over(paper: Paper) -> Html:
     return _opening(
         drawing,
         "Published numbers of Figures 1 to 7 over our curves. Circles were read off "
-        " the published curves, each of which is a single run. Lines are means of our runs "
+        "the published curves, each of which is a single run. Lines are means of our runs "
         "with the rewards of the released program, and bands hold 95 % of these runs.",
     )
 
