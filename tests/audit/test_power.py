@@ -18,6 +18,7 @@ def simulated(procedure, draw, settings, verdict, trials=500):
     return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mean", "verdict"), [(0.6, REPRODUCED), (1.3, NOT_REPRODUCED)])
 def test_power_of_a_bound(mean, verdict, rng):
     pilot = rng.normal(size=200)
@@ -30,6 +31,7 @@ def test_power_of_a_bound(mean, verdict, rng):
     assert abs(found - 0.9) < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("share", "claim", "limit", "verdict"),
     [

@@ -71,6 +71,7 @@ def ran(dispatcher):
     return sum(dispatcher.stats.cache_hits.values()) == 1
 
 
+@pytest.mark.slow
 @compiled_only
 def test_a_damaged_file_of_numbas_cache_is_made_anew(
     function, tmp_path, rng, capsys, record_property

@@ -9,6 +9,8 @@ import small
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.figures.draw import draw
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):

@@ -27,6 +27,7 @@ def config():
     return scaling.load_config([scaling.CONFIG])
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_the_workflow_as_configured(config):
     seconds = scaling.read_jobs()
     tasks = scaling.workflow(config, seconds)

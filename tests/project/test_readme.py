@@ -16,6 +16,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_python_examples_run(number, tmp_path, tmp_path_factory, monkeypatch, capsys):
     make = partial(small.write_results, "banditq")

@@ -83,6 +83,7 @@ def refusal(chunks, facts, out, seed=SEED):
     return str(error.value)
 
 
+@pytest.mark.slow
 @every_kind
 def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path):
     experiment = experiment_of(kind)

@@ -15,6 +15,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writable", [True, False])
 def test_later_processes_remember(writable, tmp_path, monkeypatch):
     if not writable:
