@@ -114,13 +114,13 @@ def _reproduced(row: Row) -> bool:
 
 #: Criterion -> the kind of tests that it applies to, and when one case meets it.
 CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
-    "a comparison has the claimed direction": (
+    "a difference has the claimed sign": (
         "comparison",
         lambda row: row["statistic"] is not None and row["statistic"] > (row["reference"] or 0),
     ),
-    "it has, and significantly": ("comparison", _reproduced),
-    "the published number is inside what one more run gives": ("published", _reproduced),
-    "what is called comparable is equivalent": ("equivalent", _reproduced),
+    "it has the claimed sign and is significant": ("comparison", _reproduced),
+    "one more run of ours could give the published number": ("published", _reproduced),
+    "policies called comparable are equivalent": ("equivalent", _reproduced),
 }
 
 
@@ -135,12 +135,12 @@ def criteria(
         if row["decides"] and row["claim"] in counted:
             kind = kinds.get((row["claim"], row["test"]), "")
             cases.setdefault((row["claim"], kind), []).append(row)
-    met = {"the ledger's rule": list(map(_reproduced, counted.values()))}
+    met = {"reproduced by the rule of its record": list(map(_reproduced, counted.values()))}
     for name, (wanted, meets) in CRITERIA.items():
         met[name] = [all(map(meets, own)) for (_, kind), own in cases.items() if kind == wanted]
     table = [["criterion", "claims it applies to", "claims that meet it", "share"]]
     for name, own in met.items():
         if own:
-            share = f"{100 * sum(own) / len(own):.0f} %"
+            share = f"{100 * sum(own) / len(own):.0f}\u00a0%"
             table.append([name, str(len(own)), str(sum(own)), share])
     return table

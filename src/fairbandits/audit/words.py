@@ -147,6 +147,15 @@ def evidence(row: Row, test: Test, ledger: Ledger) -> str:
     return said if what.right else f"{said}, n = {sample(row, test)}"
 
 
+def in_its_case(row: Row, claim: Claim, ledger: Ledger) -> str:
+    """Return the number of a claim's verdict with n and its case; empty if no test gave one."""
+    for test in claim.tests:
+        if test.name == row["test"] and row["statistic"] is not None:
+            said = evidence(row | {"procedure": test.procedure}, test, ledger)
+            return "; ".join(filter(None, [said, case(row["each"])]))
+    return ""
+
+
 def against(one: Row) -> tuple[float, ...]:
     """Sort key: the strongest evidence against the claim first."""
     weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(one["verdict"], 3)

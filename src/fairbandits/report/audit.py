@@ -22,7 +22,7 @@ from fairbandits.audit.totals import Totals
 from fairbandits.audit.words import limits
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
-from fairbandits.report.markup import Html, in_symbols, offer, render
+from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 
 NOT_JUDGED = "not judged yet"
@@ -39,7 +39,12 @@ MARKS = {
 
 
 #: What pages say of an inconsistency in place of the first outcomes; data have the verdict.
-DIFFERENCE = ("makes no difference", "makes a difference", "depends", "undecided")
+DIFFERENCE = {
+    finding.REPRODUCED: "makes no difference",
+    finding.NOT_REPRODUCED: "makes a difference",
+    finding.DEPENDS: "depends",
+    finding.INCONCLUSIVE: "undecided",
+}
 
 
 @dataclass(frozen=True)
@@ -137,10 +142,7 @@ def banner(audit: Audit) -> Html | None:
 
 
 def called(outcome: str, kind: str) -> str:
-    words_of = (
-        dict(zip(finding.OUTCOMES, DIFFERENCE, strict=False)) if kind == "inconsistency" else {}
-    )
-    return words_of.get(outcome, outcome)
+    return DIFFERENCE.get(outcome, outcome) if kind == "inconsistency" else outcome
 
 
 def badge(outcome: str, grade: str = "", kind: str = "") -> Html:
@@ -251,19 +253,23 @@ def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
 
 
 def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
-    row, *_ = rows = audit.in_words(key)
-    depends = row["verdict"] == finding.DEPENDS
-    said = readings(rows) if depends else number_of(audit, row)
+    """Return a claim's headline, its reason in a line, and the tests that came out otherwise."""
+    row, *under = rows = audit.in_words(key)
+    if len({one["verdict"] for one in under}) > 1:
+        said = readings(rows)
+    elif judges := audit.claims[key].judged_by:
+        said = Html("follows from {}").format(Html(", ").join(map(link_to_claim, judges)))
+    else:
+        said = words.in_its_case(row, audit.tested(key), audit.judging(key))
     return row, said, objections(audit, key)
 
 
 def objections(audit: Audit, key: str) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict with another one."""
-    tested, found = audit.tested(key), audit.found(key)
+    tested, found = audit.tested(key), audit.with_readings(key, audit.found(key))
     other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
-    return words.qualifying(
-        tested, [one for one in found if one["test"] in other], audit.judging(key)
-    )
+    differing = [one for one in found if one["test"] in other]
+    return words.qualifying(tested, differing, audit.judging(key))
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
