@@ -65,12 +65,12 @@ class Quantity(NamedTuple):
         return f"{self.name}, in {self.unit}" if self.unit and not is_said else self.name
 
 
-def unit(test: Test) -> str:
+def unit(test: Test, is_bound: bool = False) -> str:
     """Return the unit of a test's findings; empty for a share or an exponent."""
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
-    # compared inputs have the same unit; a plain number fits any
-    units = set(map(_unit, [*test.texts("values"), *test.texts("against")]))
+    # compared inputs have the same unit; a plain number fits any, and a bound says nothing of it
+    units = set(map(_unit, [*test.texts("values"), *([] if is_bound else test.texts("against"))]))
     return units.pop() if len(units) == 1 else ""
 
 
@@ -114,7 +114,7 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
     )
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
-    return Quantity(name, unit(test), above)
+    return Quantity(name, unit(test, is_bound and procedure == "mean"), above)
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
@@ -214,7 +214,7 @@ class _Words:
     def _whose(self, companion: str, other: str) -> str:
         """Return the owner of some cells, in words that tell them from another companion's."""
         label, beside = self._label(companion), self._label(other)
-        named = f"of {label}" if label and label != beside else ""
+        named = re.sub(", (.*)", r" (\1)", f"of {label}") if label and label != beside else ""
         if named and beside:
             return named
         chosen, others = self._selection(companion), self._selection(other)
@@ -237,7 +237,7 @@ class _Words:
     def of(self, value: Any) -> str:
         """Return the words of an input: a number, an expression, or several of these."""
         if isinstance(value, list):
-            each = list(dict.fromkeys(map(self.of, value)))
+            each = list(dict.fromkeys(map(self.inside, value)))
             return ", or ".join(each) if len(each) <= 3 else f"{each[0]}, …, {each[-1]}"
         return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
 
@@ -312,7 +312,7 @@ class _Words:
                 return f"{self._inside(what)} where {self._node(when)}"
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
-            said = words.format(*map(within, arguments))
+            said = words.format(*map(within, arguments), over=_named(self.test.over))
             return re.sub(r"( of the arms of group \d[^)]*) over the arms$", r"\1", said)
         what = measures.functions()[name].what.rstrip(".").replace("`", "")
         return what[:1].lower() + what[1:]
