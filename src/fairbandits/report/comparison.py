@@ -20,7 +20,7 @@ from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import runs_of
 from fairbandits.report.audit import Audit
 from fairbandits.report.markup import Html
-from fairbandits.report.pages import Paper
+from fairbandits.report.pages import NAMES, Paper
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: The law of the published runs of BanditQ: that of the released program.
@@ -29,8 +29,6 @@ RELEASED = "uniform02"
 POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
 #: What a finding on a published number says of our runs.
 OURS = ("lowest of ours", "mean", "highest of ours")
-#: Figures whose quantity is reward per round.
-RATES = ("fig1", "fig4")
 #: Of so many rounds a small picture shows one.
 THINNED = 8
 
@@ -118,7 +116,7 @@ def laid_over(paper: Paper) -> Html:
         panels.rounds_axis(axis, drawn)
         if drawn["mean"].abs().max() > 1:
             panels.thousands(axis.yaxis)
-        axis.set_ylabel("reward per round" if name in RATES else "reward", fontsize="small")
+        axis.set_ylabel(PAPERS[paper.slug][name].unit, fontsize="small")
         axis.locator_params(nbins=4)
         for series in dict.fromkeys(one["series"] for one in entry["values"]):
             curve = panels.of(drawn, law=RELEASED, series=series).iloc[THINNED::THINNED]
@@ -131,12 +129,7 @@ def laid_over(paper: Paper) -> Html:
         lines |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     axes.flat[-1].axis("off")
     axes.flat[-1].legend(lines.values(), lines, loc="center")
-    return _opening(
-        drawing,
-        "Published numbers of Figures 1 to 7 over our curves. Circles were read off "
-        "the published curves, each of which is a single run. Lines are means of our runs "
-        "with the rewards of the released program, and bands hold 95 % of these runs.",
-    )
+    return _opening(drawing, NAMES["captions"]["laid_over"])
 
 
 def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
@@ -178,13 +171,7 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         axis.set(xlim=(-0.5, len(names) - 0.5), ylim=0)
     panels.thousands(axes[0, 0].yaxis)
     axes[0, 0].legend()
-    return _opening(
-        drawing,
-        "Numbers of the authors' notebook beside ours, on the instance that the notebook draws. "
-        "Circles were read off its images, which show one run. Dots are means of our runs, and "
-        "bars reach from the lowest to the highest run. The paper prints no numbers of its curves, "
-        "and its own figures were not available.",
-    )
+    return _opening(drawing, NAMES["captions"]["notebook_laid_over"])
 
 
 def _opening(drawing: Figure, caption: str) -> Html:

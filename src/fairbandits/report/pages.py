@@ -23,21 +23,9 @@ from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 CONFIG = ROOT / "config" / "config.yaml"
-#: Page names of the settings that every experiment has.
-SETTINGS = {
-    "horizon": "rounds T",
-    "replicates": "replicates",
-    "published_replicates": "replicates in the paper",
-    "means": "mean rewards μ",
-    "groups": "sizes of the groups",
-    "drawn_means": "mean rewards μ, drawn",
-    "targets": "targets λ",
-    "quotas": "quotas r",
-    "penalties": "penalty rates A",
-    "laws": "reward laws",
-    "spread": "spread of rewards",
-}
-RECORDED = "what is kept of a run; it does not change the run"
+#: Names of settings, of the parameters of policies, and of the values of both.
+NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
+SETTINGS = NAMES["settings"]
 
 
 class NotReady(StoreError):
@@ -229,7 +217,7 @@ def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
             recorded = ", ".join(map(number, counts["at"]))
         else:
             recorded = f"{number(counts['linear'])} evenly, {number(counts['log'])} log-spaced"
-        entry = {"value": recorded, "provenance": "chosen", "source": RECORDED}
+        entry = {"value": recorded, "provenance": "chosen", "source": NAMES["recorded"]}
         yield "recorded rounds", entry, figures
     for block in paper.content.get("replays", {}).values():
         if block["figures"]:
@@ -242,11 +230,16 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         if "value" in block.get(key, {}):
             yield words, block[key]
         else:  # each part has its own source
-            yield from ((f"{words}: {part}", entry) for part, entry in block.get(key, {}).items())
+            for part, entry in block.get(key, {}).items():
+                yield f"{words}: {_called(part)}", entry
     for policy in block["policies"].values():
         horizons = {"rounds T": policy["horizons"]} if "horizons" in policy else {}
         for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
-            yield f"{policy['label']}: {key.replace('_', ' ')}", entry
+            yield f"{policy['label']}: {_called(key)}", entry
+
+
+def _called(key: str) -> str:
+    return (NAMES["values"] | NAMES["parameters"]).get(key, key.replace("_", " "))
 
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
@@ -262,7 +255,7 @@ def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
         if not isinstance(entry, dict):
             continue
         if entry.get("provenance") == "reconstructed":
-            name = SETTINGS.get(key, key.replace("_", " "))
+            name = SETTINGS.get(key) or _called(key)
             owner = label.partition(",")[0]  # without what sets versions of a policy apart
             yield f"{owner}: {name}" if owner else name
         elif "provenance" not in entry:
@@ -274,20 +267,20 @@ def _plain(value: Any) -> str:
     """Return a value for reading.
 
     >>> _plain({"of_equal_share": 0.2}), _plain({"clock": "round"})
-    ('0.2 / k each', 'clock: round')
+    ('0.2 / number of arms', 'round in the logarithm: the present round')
     >>> _plain({"evenly": {"first": 1, "last": 0, "steps": 100}})
     '1 to 0 in 100 steps'
     """
     match value:
         case {"of_equal_share": share}:
-            return f"{_plain(share)} / k each"
+            return f"{_plain(share)} / number of arms"
         case {"evenly": {"first": first, "last": last, "steps": steps}}:
             return f"{_plain(first)} to {_plain(last)} in {_plain(steps)} steps"
         case dict():
-            return ", ".join(f"{key}: {_plain(one)}" for key, one in value.items())
+            return ", ".join(f"{_called(key)}: {_plain(one)}" for key, one in value.items())
         case int() | float() | np.integer():
             return significant(value, 6, trimmed=True)
-    return str(value)
+    return NAMES["values"].get(str(value), str(value))
 
 
 def _numbers(figures: Iterable[str]) -> str:
@@ -317,10 +310,6 @@ def versions(papers: Iterable[Paper]) -> Html:
     return table({"": [[key, ", ".join(sorted({one[key] for one in facts}))] for key in facts[0]]})
 
 
-#: Signs of what figures vary, in the tables of their values.
-SIGNS = {"eta": "η", "quota": "β", "tolerance": "α"}
-
-
 def values(
     drawn: pd.DataFrame,
     name: str,
@@ -330,11 +319,12 @@ def values(
     *,
     more: Mapping[str, str] = MappingProxyType({}),
     labels: Mapping[str, str] = MappingProxyType({}),
+    unit: str = "",
 ) -> Html:
     """Return rows of a figure's table as a folded table: mean, interval, and range of the runs.
 
     The columns `rows` name a row, the columns `groups` what it stands under; `labels` has words for
-    cells of these. `more` maps further headings to columns.
+    cells of these. `more` maps further headings to columns. `unit` is that of the mean.
     """
     lines: dict[str, list[list[str]]] = {}
     for row in drawn.to_dict("records"):
@@ -346,7 +336,7 @@ def values(
         others = (_cell(row[key], digits) for key in more.values())
         cells = [said, number(row["mean"], digits), *spans, *others, str(row["n_replicates"])]
         lines.setdefault(under, []).append(cells)
-    header = ["", "mean", "95 % interval", "95 % of our runs", *more, "n"]
+    header = [unit and f"in {unit}", "mean", "95 % interval", "95 % of our runs", *more, "n"]
     return _folded(lines, header, name)
 
 
@@ -361,7 +351,7 @@ def _in_words(key: str, value: Any, labels: Mapping[str, str]) -> str:
         return labels.get(value, value)
     if value != value:  # a policy without what the others vary
         return ""
-    return f"{SIGNS.get(key, key)}{' = ' * (key in SIGNS) or ' '}{_plain(value)}"
+    return f"{NAMES['signs'].get(key, key)}{' = ' * (key in NAMES['signs']) or ' '}{_plain(value)}"
 
 
 def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> pd.DataFrame:
@@ -374,9 +364,13 @@ def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> 
     return pd.concat(chosen)
 
 
-def frame(shown: pd.DataFrame, name: str, digits: int = 0) -> Html:
-    rows = [[_cell(one, digits) for one in row] for row in shown.itertuples(index=False)]
-    return _folded({"": rows}, list(shown.columns), name)
+def frame(shown: pd.DataFrame, name: str, digits: int = 0, under: Sequence[str] = ()) -> Html:
+    """Return a table, folded; the cells of the columns `under` are headings above its rows."""
+    lines: dict[str, list[list[str]]] = {}
+    for row in shown.to_dict("records"):
+        heading = ", ".join(row.pop(one) for one in under)
+        lines.setdefault(heading, []).append([_cell(one, digits) for one in row.values()])
+    return _folded(lines, [one for one in shown.columns if one not in under], name)
 
 
 def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
