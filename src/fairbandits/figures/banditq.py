@@ -21,9 +21,9 @@ PROTECTED = {0: ":", 1: "--"}
 EQUILIBRIUM = "fluid equilibrium"
 #: Quantity -> label of its axis; its columns in a replay, and figures of replays by feedback.
 QUANTITIES = {
-    "rates": ("reward accrual rate", "rate", {"full": 8, "bandit": 11}),
-    "queues": ("queue length", "queue", {"full": 9, "bandit": 12}),
-    "regret": ("regret", "regret", {"full": 10, "bandit": 13}),
+    "rates": ("reward accrual rate, per round", "rate", {"full": 8, "bandit": 11}),
+    "queues": ("queue length, in reward", "queue", {"full": 9, "bandit": 12}),
+    "regret": ("regret, in reward", "regret", {"full": 10, "bandit": 13}),
 }
 
 
@@ -156,7 +156,7 @@ def regret(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dr
 @figure(
     fig7="cumulative rewards beside oracle LFG",
     reads=["reward"],
-    quantity="the cumulative reward sum_k R_k(t), less b* t in series that say so",
+    quantity="the cumulative reward sum_k R_k(t), minus b* t in series that say so",
     unit="reward",
 )
 def rewards(datasets: list[Dataset]) -> panels.Drawing:
@@ -184,7 +184,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
             if words:
                 panels.zero_line(axis)
     axes[0, 0].set_ylabel("cumulative reward")
-    axes[1, 0].set_ylabel("cumulative reward\nless benchmark b*t")
+    axes[1, 0].set_ylabel("cumulative reward\nminus b*t")
     axes[0, 0].legend()
     return drawing, curves
 

@@ -120,7 +120,7 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         panels.rounds_axis(axis, part)
         panels.zero_line(axis)
         panels.thousands(axis.yaxis)
-    axes[0, 0].set_ylabel("reward regret")
+    axes[0, 0].set_ylabel("reward regret, in reward")
     axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
     return drawing, curves
 

@@ -50,8 +50,8 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
                 panels.thousands(axis.xaxis)
             panels.thousands(axis.yaxis)
             axis.set(xlabel=f"tolerance α ({scale} axis)", xlim=(0, None), ylim=(0, None))
-        row[0].set_ylabel("regret R(T)")
-        row[1].set_ylabel("largest fairness violation so far")
+        row[0].set_ylabel("regret R(T), in reward")
+        row[1].set_ylabel("largest violation so far, in pulls")
     axes[0, 0].legend()
     return drawing, curves
 
@@ -89,10 +89,10 @@ def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> Non
 def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the r-Regret of Fair-UCB and LFG over time.
 
-    r-Regret of Fair-UCB and of LFG with several weights eta, for both readings of the gaps, up to
+    r-Regret of Fair-UCB and of LFG with several weights η, for both readings of the gaps, up to
     {{ horizon }} rounds (above) and up to {{ shows[2].horizon }} rounds (below). Lines: mean over
     {{ replicates }} replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line:
-    one replicate. The vertical axis is linear below 1. The instance, the tolerance 0 and eta are
+    one replicate. The vertical axis is linear below 1. The instance, the tolerance 0 and η are
     reconstructed.
 
     Columns
@@ -111,7 +111,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         name = footer["experiment"]
         _over_rounds(axis, curves, name.startswith("r_regret_long"), panel=name)
         axis.set_title(reading_of(footer))
-    panels.label_rows(axes, "r-Regret (logarithmic above 1)")
+    panels.label_rows(axes, "r-Regret, in reward\n(logarithmic above 1)")
     panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
     return drawing, curves
 
@@ -126,11 +126,11 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
 def fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the fairness violation of Fair-UCB and LFG over time.
 
-    Violation of Fair-UCB and of LFG with several weights eta. Above, up to {{ horizon }} rounds: in
+    Violation of Fair-UCB and of LFG with several weights η. Above, up to {{ horizon }} rounds: in
     the round (left) and the largest so far (right). Below, up to {{ shows[1].horizon }} rounds: in
-    the round (left) and divided by the round (right). Dotted: eta times the largest gap. Lines:
+    the round (left) and divided by the round (right). Dotted: η times the largest gap. Lines:
     mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below; {{ spread }};
-    thin line: one replicate. The instance, the horizon, the tolerance 0 and eta are reconstructed.
+    thin line: one replicate. The instance, the horizon, the tolerance 0 and η are reconstructed.
     """
     curves = pd.concat(
         _over_time(run, dataset.footer, series, values)
@@ -141,10 +141,10 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
     drawing, axes = panels.grid(2, 2, 7.0)
     short, long = (dataset.footer["experiment"] for dataset in datasets)
     shown = (
-        (short, "now", "violation of the round"),
-        (short, "so far", "largest violation so far"),
-        (long, "now", "violation of the round"),
-        (long, "now, per round", "violation of the round, divided by it"),
+        (short, "now", "violation in the round, in pulls"),
+        (short, "so far", "largest violation so far, in pulls"),
+        (long, "now", "violation in the round, in pulls"),
+        (long, "now, per round", "violation / round, in pulls"),
     )
     for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
         linear = 1e-4 if series.endswith("per round") else LINEAR

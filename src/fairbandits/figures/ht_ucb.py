@@ -169,8 +169,8 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
         axis.set_xscale("log")
         axis.set_yscale("symlog", linthresh=10, linscale=0.3)
         axis.set(ylim=(0, None), xlabel="number of rounds T")
-    panels.label_rows(above, "penalised regret R(T)")
-    panels.label_rows(below, "penalised regret R(T)\n(log axes)")
+    panels.label_rows(above, "penalised regret\nR(T), in reward")
+    panels.label_rows(below, "penalised regret\nR(T), log axes")
     panels.legend_below(drawing, axes[2, 0], 4)
     return drawing, curves
 
@@ -209,15 +209,15 @@ def panel_of(footer: dict) -> str:
 @figure(
     fig3="unfairness paths",
     reads=["plays", "penalties", "tolerance", "eta"],
-    quantity="the pulls (tau_k T - N_k(T))+ that the arm lacks at the last round",
+    quantity="the shortfall (tau_k T - N_k(T))+ of the arm at the last round",
     unit="pulls",
 )
 def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     """Draw the shortfall of each arm against the scale parameter.
 
-    Shortfall of each arm, in pulls, after {{ horizon }} rounds against the scale parameter eta, for
+    Shortfall of each arm, in pulls, after {{ horizon }} rounds against the scale parameter η, for
     two settings (rows) and three policies (columns). Mean over {{ replicates }} replicates;
-    {{ spread }}. The steps of eta are reconstructed.
+    {{ spread }}. The steps of η are reconstructed.
 
     Columns
     -------
@@ -236,7 +236,7 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
             draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
         setting, policy = part[["panel", "policy"]].iloc[0]
         axis.set(title=f"{policy}, setting {setting[-1]}", xlim=(0, 1), ylim=(0, None))
-    panels.label_rows(axes, "pulls that the arm lacks")
+    panels.label_rows(axes, "shortfall of the arm, in pulls")
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
@@ -315,7 +315,7 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         panels.thousands(axis.yaxis)
     panels.label_rows(axes, "expected reward")
     for axis in axes[-1]:
-        axis.set_xlabel("unfairness, pulls lacking in all")
+        axis.set_xlabel("summed shortfall, in pulls")
     drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], inset)]
     legend = dict(pair for handles, names in drawn for pair in zip(names, handles, strict=True))
     drawing.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
