@@ -11,7 +11,7 @@ from fairbandits.figures import PAPERS
 from fairbandits.report import pages
 from fairbandits.report.audit import Audit
 from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
-from fairbandits.report.markup import Html, render
+from fairbandits.report.markup import Html, minus, render
 from fairbandits.report.numbers import ARENA, numbers_of
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import Notable
@@ -43,7 +43,9 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
     }
 
     def html(text: str) -> Html:
-        filled = NUMBER.sub(lambda name: numbers[name[1]], text)
+        filled = minus(NUMBER.sub(lambda name: numbers[name[1]], text))
+        for apart in (" %", "n = ", "η = ", "β = "):  # no line ends within these
+            filled = filled.replace(apart, apart.replace(" ", "\u00a0"))
         return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
 
     return [(one, [html(text) for text in texts_of(one)]) for one in standing]

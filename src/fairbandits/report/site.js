@@ -264,6 +264,8 @@
   addEventListener("load", () => window.MathJax?.startup?.promise?.then(() =>
     document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
       const scrolls = getComputedStyle(formula).overflowX === "auto";
-      if (scrolls && formula.scrollWidth > formula.clientWidth + 4) scrolling(formula);
+      // what is folded has no width yet
+      const wide = !formula.clientWidth || formula.scrollWidth > formula.clientWidth + 4;
+      if (scrolls && wide) scrolling(formula);
     })));
 })();
