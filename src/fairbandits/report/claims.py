@@ -47,12 +47,14 @@ def symbols(text: str) -> set[str]:
 
 
 def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
-    """Return the terms that a text uses, in the order of the glossary."""
+    """Return the terms that a text uses; of symbols that differ by index, those with its index."""
     used, said = symbols(text), COMPOUND.sub("", plain(text))
+    of = {term: symbols(term) for term in glossary.terms}
+    as_is = [one for one in of if re.search(rf"{re.escape(one.strip('$'))}(?![\w{{])", text)]
     return {
         term: meaning
         for term, meaning in glossary.terms.items()
-        if (symbols(term) & used)
+        if (of[term] and of[term] <= used and (term in as_is or of[term] not in map(of.get, as_is)))
         or (
             "$" not in term
             and re.search(rf"(?<![\w-]){re.escape(term)}", said, re.IGNORECASE * term.islower())
