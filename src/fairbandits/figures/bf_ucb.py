@@ -158,7 +158,8 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
 
     Distance between BF-UCB's probabilities and those of the fair policy, summed over a group's
     arms, in the group's last round so far, with quotas of 0.4 and groups of
-    {{ groups | join(" and ") }} arms. {{ version }}. Thick line: {{ mean }}; {{ spread }}.
+    {{ groups | join(" and ") }} arms. {{ version }}. Above: the published axes; below: logarithmic
+    axes. Thick line: {{ mean }}; {{ spread }}.
     """
     curves = pd.concat(
         _curve(run, group, rounds, values[:, :, g], quota=quota_of(run.spec))
@@ -166,13 +167,14 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
         for rounds, values in [distance_of(run, means)]
         for g, group in enumerate(GROUP_COLOURS)
     )
-    drawing, axes = _two_versions(sharey=True)
-    for axis, part in panels.each(axes[0], curves, version=VERSIONS):
-        for group, colour in GROUP_COLOURS.items():
-            draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
-        panels.rounds_axis(axis, part)
-        axis.set_ylim(bottom=0)
-    axes[0, 0].set_ylabel("distance of the policy from the fair one")
+    drawing, axes = _two_versions(2, sharey="row")
+    for log, row in enumerate(axes):
+        for axis, part in panels.each(row, curves, version=VERSIONS):
+            for group, colour in GROUP_COLOURS.items():
+                draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
+            panels.rounds_axis(axis, part, bool(log))
+            axis.set(**({"yscale": "log"} if log else {"ylim": (0, None)}))
+    panels.label_rows(axes, "distance of the policy from the fair one")
     axes[0, 1].legend()
     return drawing, curves
 

@@ -141,11 +141,7 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     ledger = audit.judging(claim)
     known, readings = published(ledger.paper), ledger.readings
     drawing, axes = panels.grid(1, 2, 3.4)
-    units = {
-        "regret": "reward regret after the last round",
-        "distance": "distance to the fair policy",
-    }
-    for axis, (what, unit) in zip(axes[0], units.items(), strict=True):
+    for axis, (what, unit) in zip(axes[0], NAMES["of_the_notebook"].items(), strict=True):
         entries = known[what]["values"]
         places = {one["value"]: place for place, one in enumerate(entries)}
         for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
