@@ -116,11 +116,13 @@ def came_again(tested: Claim, ledger: Ledger) -> str:
     if tests and all(test.is_given for test in tests):
         return NOTHING_DRAWN
     now = tested.id, deciding_under(ledger).claims.get(tested.id)
-    own = [row["again"] for row in _agreement(TABLE) if (row["claim"], row["deciding"]) == now]
+    own = [row for row in _agreement(TABLE) if (row["claim"], row["deciding"]) == now]
     if not own:
         return ""
-    agree = f"{own.count('yes')} of {len(own)}"
-    return f"The verdict is the same under {agree} other seeds, each with data of its own."
+    others = [row["found"] for row in own if row["again"] == "no"]
+    said = f"The verdict is the same under {len(own) - len(others)} of {len(own)} other seeds"
+    other = f" Under the rest it is {' or '.join(dict.fromkeys(others))}." if others else ""
+    return f"{said}, each with data of its own.{other}"
 
 
 _agreement = cache(csv_rows)
