@@ -65,12 +65,12 @@ class Quantity(NamedTuple):
         return f"{self.name}, in {self.unit}" if self.unit and not is_said else self.name
 
 
-def unit(test: Test, is_bound: bool = False) -> str:
+def unit(test: Test) -> str:
     """Return the unit of a test's findings; empty for a share or an exponent."""
     if test.procedure in WITHOUT_UNIT or "ratio" in test.settings:
         return ""
-    # compared inputs have the same unit; a plain number fits any, and a bound says nothing of it
-    units = set(map(_unit, [*test.texts("values"), *([] if is_bound else test.texts("against"))]))
+    # compared inputs have the same unit; a limit without one fits any
+    units = set(map(_unit, test.texts("values"))) | set(map(_unit, test.texts("against"))) - {""}
     return units.pop() if len(units) == 1 else ""
 
 
@@ -114,7 +114,7 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
     )
     name = re.sub(r"\((difference between [^()]*)\)$", r"\1", name)
-    return Quantity(name, unit(test, is_bound and procedure == "mean"), above)
+    return Quantity(name, unit(test), above)
 
 
 def quantity_of(row: Mapping[str, Any], tested: Claim, ledger: Ledger) -> Quantity | None:
@@ -310,6 +310,8 @@ class _Words:
                 what, FIXED
             ):
                 return f"{self._inside(what)} where {self._node(when)}"
+            case "means_of" | "targets_of", [_, arm]:
+                return f"{NAMES['functions'][name]} of arm {self._node(arm)}"
         if words := NAMES["functions"].get(name):
             within = self._inside if OF.match(words) else self._node
             said = words.format(*map(within, arguments), over=_named(self.test.over))
