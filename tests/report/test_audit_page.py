@@ -142,6 +142,7 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
         "decides": True,
         "verdict": verdict,
         "reading": "",
+        "n": 9,
         "each": "an arm",
         "procedure": "mean",
         "settings": {"level": 0.99, "claim": "at most"},
@@ -170,7 +171,7 @@ def test_a_case_without_a_number_says_so():
     assert markup.count("<g class=") == 1
     assert ">no number<" in markup
     assert ">too few<" in markup
-    assert "; 2 without a number." in markup
+    assert ". 2 without a number." in markup
 
 
 @pytest.mark.parametrize(
@@ -207,6 +208,29 @@ def test_zeros_and_rounding_are_a_sentence():
     assert "0 in both cases: ● 2 reproduced." in plain(drawn(2 * [row(0.0, half=0.0)]))
     exact = {"procedure": "exact", "tags": ["ROUNDING"], "half": 0.0}
     assert "in both cases, which is within the" in plain(drawn(2 * [row(1e-16, **exact)]))
+
+
+def test_a_tolerance_is_said():
+    beyond = row(1e-6, procedure="exact", settings={"tolerance": 1e-5})
+    relative, absolute = (SimpleNamespace(inputs=one) for one in ({"scale": "span"}, {}))
+    assert evidence.within(beyond, relative) == "at most 1·10⁻⁵ times its scale"
+    assert evidence.within(beyond, absolute) == "at most 1·10⁻⁵"
+    assert evidence.within(row(-1.0, procedure="exact"), absolute) == "at most 0"  # whole numbers
+
+
+def test_findings_that_differ_in_their_reading_alone_are_one():
+    rows = [row(1.0, reading="with floor"), row(1.0, reading="even gaps"), row(2.0)]
+    found = [one["reading"] for one in evidence.under_readings(rows)]
+    assert found == ["with floor; even gaps", "every reading"]
+    assert [one["reading"] for one in evidence.under_readings(rows[2:])] == [""]
+    assert rows[0]["reading"] == "with floor"
+
+
+def test_one_reason_for_all_open_cases_is_said_once():
+    open_one = row(1.0, INCONCLUSIVE, tags=["VACUOUS"])
+    said = plain(drawn([row(-1.0), open_one, open_one]))
+    assert said.count("could not have failed") == 1
+    assert plain(drawn([open_one, row(1.0, INCONCLUSIVE)])).count("could not have failed") == 2
 
 
 def test_an_axis_says_the_limit():

@@ -52,7 +52,7 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         if row["statistic"] is not None:
             assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
             what = audit.quantity_of(found, row)
-            assert f": {what.value(row)}" in said
+            assert f" number {what.value(row)}" in said
             assert plain(typeset(str(what))) in said
             assert what.right or f"n {number(row['n'])}" in said
             assert words.endless(row) in said

@@ -1,6 +1,5 @@
 """A page for each claim, the table of all claims, and the table of robustness."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import NamedTuple
 
 from fairbandits.audit import finding, quantities, show, words
 from fairbandits.audit.finding import OUTCOMES, TAGS
-from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.quantities import p_value
+from fairbandits.audit.ledger import Claim, Ledger, Test
+from fairbandits.audit.quantities import Quantity, p_value
 from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
 from fairbandits.audit.tables import in_short, written_out
 from fairbandits.numerals import measured, number
@@ -80,6 +79,7 @@ def page_of(
     rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
     head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
     cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
+    cases = evidence.under_readings(cases)
     tests = {test.name: test for test in tested.tests}
     named = {row["test"]: row for row in cases}
     named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
@@ -88,12 +88,7 @@ def page_of(
     # of tests that qualify only, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
     said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
-    said += {quantities.case(row["each"]) for row in cases}
-    under = words.under_readings(rows) if head["verdict"] == finding.DEPENDS else {}
-    depends = {
-        outcome: "; or: ".join(ledger.readings.get(key, key).rstrip(".") for key in keys) + "."
-        for outcome, keys in under.items()
-    }
+    said += {quantities.case(row["each"]) for row in cases}.union(map(str, named.values()))
     return render(
         "claim.html",
         audit=audit,
@@ -103,10 +98,10 @@ def page_of(
         formula=formula,
         ledger=ledger,
         tested=tested,
-        depends=depends,
+        open_to=[key for key in claim.judged_by if audit.headlines.get(key) == finding.DEPENDS],
         in_words=cases,
         picture=picture,
-        table=_cases(tested, cases, claim.kind),
+        table=_cases(tests, cases, named, claim.kind),
         questions=questions,
         near=resting_on.get(claim.id, []),
         above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
@@ -118,7 +113,9 @@ def page_of(
     )
 
 
-def _cases(tested: Claim, rows: Sequence[Row], kind: str) -> Html:
+def _cases(
+    tests: Mapping[str, Test], rows: Sequence[Row], named: Mapping[str, Quantity], kind: str
+) -> Html:
     if not rows:
         return Html()
     said = f"{len(rows)} cases: {_counted((row['verdict'] for row in rows), kind)}"
@@ -128,32 +125,34 @@ def _cases(tested: Claim, rows: Sequence[Row], kind: str) -> Html:
         rows = [rows[k] for k in kept]
     lines = [
         {
-            "test": (quantities.test_name(row["test"]) * (len(tested.tests) > 1), ""),
+            "test": (quantities.test_name(row["test"]) * (len(tests) > 1), ""),
             "reading": (row["reading"], ""),
-            "case": (markup.minus(quantities.case(row["each"])), ""),
-            "verdict": (_verdict(row, kind), row["verdict"]),
+            "case": (markup.typeset(quantities.case(row["each"])), ""),
+            "verdict": _verdict(row, kind if row["decides"] else ""),
             "control": (row["control"], ""),
-            "number": _number(row, "statistic"),
+            "number": (what.value(row), row["statistic"]),
             "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
             "upper bound": ("", None) if row["low"] == row["high"] else _number(row, "high"),
-            "judged against": (against(row), row["reference"]),
+            "judged against": (what.right or evidence.within(row, test), row["reference"]),
             "n": (_count(row), row["n"]),
             "p of the case alone": (p_value(row["p"]).removeprefix("= "), row["p"]),
         }
         for row in rows
+        for what, test in [(named[row["test"]], tests[row["test"]])]
     ]
     header = [name for name in lines[0] if any(line[name][0] for line in lines)]
     cells = [[line[name] for name in header] for line in lines]
     if len(rows) <= MANY:
         return data_table(header, cells, "cases")
-    shown = data_table(header, cells, "cases", {"verdict": "|".join(OUTCOMES)})
+    called_so = dict.fromkeys(called(one, of) for of in (kind, "") for one in OUTCOMES)
+    shown = data_table(header, cells, "cases", {"verdict": "|".join(called_so)})
     return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 
 
-def _verdict(row: Row, kind: str) -> Html:
+def _verdict(row: Row, kind: str) -> tuple[Html, str]:
     why = evidence.undecided(row)
     more = Html("<br><small>{}</small>").format(why) if why else ""
-    return badge(row["verdict"], row["grade"], kind if row["decides"] else "") + more
+    return badge(row["verdict"], row["grade"], kind) + more, called(row["verdict"], kind)
 
 
 def part_of(claim: Claim, audit: Audit) -> str:
@@ -162,44 +161,35 @@ def part_of(claim: Claim, audit: Audit) -> str:
         return f"{part.rstrip('.')}."
     others = [key for key in claim.judged_by if key in audit.headlines]
     rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
-    if partly := dict.fromkeys(row["claim"] for row in rows):
-        parts = {one: audit.tested(one).part for one in partly}
-        return "; ".join(f"{part} ({one})" if part else one for one, part in parts.items()) + "."
-    return ""
+    partly = dict.fromkeys(row["claim"] for row in rows)
+    untold = "those tests that could have failed"
+    parts = [f"{audit.tested(one).part or untold} ({one})" for one in partly]
+    return "; ".join(parts) + "." * bool(parts)
 
 
 def _counted(verdicts: Iterable[str], kind: str) -> str:
     found = finding.tally(verdicts).items()
-    return ", ".join(f"{count} {called(verdict, kind)}" for verdict, count in found)
+    said = (f"{count} {called(verdict, kind)}" for verdict, count in found)
+    return re.sub(r"(?<!\b1 )makes", "make", ", ".join(said))
 
 
 def _number(row: Row, name: str) -> tuple[str, float | None]:
     return measured(row[name]), row[name]
 
 
-def case_of(row: Row, ledger: Ledger) -> str:
+def case_of(row: Row, ledger: Ledger) -> Html:
     """Return the name of a headline's case, which can end with a reading."""
     readings = {
         key.replace("_", " "): words.inside(in_symbols(ledger.reading(key)))
         for key in ledger.readings
     }
-    parts = [(part, quantities.case(part)) for part in row["each"].split(", ")]
-    return markup.minus(
-        ", ".join(readings.get(key, said) if key == said else said for key, said in parts)
-    )
+    said = map(quantities.case, row["each"].split(", "))
+    return markup.typeset(", ".join(readings.get(one, one) for one in said))
 
 
 def _count(row: Row) -> str:
     alone = row["procedure"] == "exact" and row["n"] == 1  # one number, of any number of draws
     return "" if row["n"] is None or alone else number(row["n"])
-
-
-def against(row: Row) -> str:
-    """Return the range in which the claim holds of a case, or the printed number."""
-    if not row["against"] or "printed" in row["against"]:
-        return "".join(f"{name} {evidence.chosen(one)}" for name, one in row["against"].items())
-    said = evidence.within(row).replace("up to", "at most")
-    return said.replace("from", "at least") if math.isinf(evidence.claimed(row)[1]) else said
 
 
 def raised(text: str) -> Html:

@@ -1,9 +1,8 @@
 """A picture of all cases of a claim, as HTML: numbers with their limits, beside what is claimed."""
 
 import math
-import operator
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,7 +34,9 @@ UNEVEN = 20.0
 #: What a number and its bounds are where there is nothing to draw.
 ZERO = {0.0, math.inf}
 #: So near a limit, in per cent of the axis, no other number is written.
-NEAR = 14
+NEAR = 20
+#: What a picture shows of a finding.
+NUMBERS = ("statistic", "low", "high", "reference")
 
 #: Writes a number that was chosen.
 chosen = partial(significant, trimmed=True)
@@ -48,6 +49,22 @@ def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
         row
         for rows in of_tests
         for row in (sorted(rows, key=against) if len(rows) > NAMED else rows)
+    ]
+
+
+def under_readings(rows: Sequence[Row]) -> list[Row]:
+    """Return findings, once for all readings of a test with the same; none lacks a reading."""
+    found, same = defaultdict(list), defaultdict(list)
+    for row in rows:
+        found[row["test"], row["reading"]].append([row[key] for key in ("each", "n", *NUMBERS)])
+    for (test, reading), numbers in found.items():
+        same[test, repr(numbers)].append(reading)
+    read = {test for test, reading in found if reading}
+    return [
+        row | {"reading": "; ".join(readings) or "every reading" * (row["test"] in read)}
+        for row in rows
+        for readings in [same[row["test"], repr(found[row["test"], row["reading"]])]]
+        if row["reading"] == readings[0]
     ]
 
 
@@ -70,14 +87,7 @@ def picture(
             drawn += [] if said else drawable
         elif rows:
             questions[test.name] = heading(test, named[test.name], rows)
-    bars = dict.fromkeys(
-        f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
-        for row in drawn
-        if "level" in row["settings"] and row["low"] != row["high"]
-    )
-    shaded = any(operator.lt(*claimed(row)) for row in drawn)
-    legend = render("legend.html", shaded=shaded, bars=list(bars)) if drawn else ""
-    return shown + legend, questions
+    return shown + (render("legend.html", drawn=drawn) if drawn else ""), questions
 
 
 def undecided(row: Row) -> str:
@@ -93,8 +103,7 @@ def undecided(row: Row) -> str:
 def plainly(rows: Sequence[Row]) -> str:
     """Return what a picture would show where all numbers are 0, or 0 to rounding; else nothing."""
     cases = {1: "in the one case", 2: "in both cases"}.get(len(rows), f"in all {len(rows)} cases")
-    names = ("statistic", "low", "high", "reference")
-    if not all(map(_drawable, rows)) or {abs(row[name]) for row in rows for name in names} <= ZERO:
+    if not all(map(_drawable, rows)) or {abs(row[key]) for row in rows for key in NUMBERS} <= ZERO:
         return f"0 {cases}" * all(map(_drawable, rows))
     kinds = {(row["procedure"], row["verdict"], "printed" in row["against"]) for row in rows}
     rounded = any("ROUNDING" in row["tags"] for row in rows)
@@ -103,19 +112,14 @@ def plainly(rows: Sequence[Row]) -> str:
     return said * (rounded and kinds == {("exact", REPRODUCED, False)})
 
 
-def kind_of_bounds(row: Row) -> str:
-    is_curve = row["procedure"] == "curve"
-    return "of our own runs" if is_curve else "confidence bounds, each one-sided"
-
-
 def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
     """Return a test's question: its own words, or else its quantity and what is claimed of it."""
     judged = [row for row in rows if row["verdict"] != FAILED]
-    said = test.meaning or (f"{what}: {what.right or _asked(judged)}?" if judged else str(what))
-    return sentence(said)
+    asked = what.right or (judged and _asked(test, judged))
+    return sentence(test.meaning or (f"{what}: {asked}?" if judged else str(what)))
 
 
-def _asked(rows: Sequence[Row]) -> str:
+def _asked(test: Test, rows: Sequence[Row]) -> str:
     row = rows[0]
     claim = row["settings"].get("claim", "equal").replace("equal", "equal to")
     low, line, high = map(chosen, (claimed(row)[0], row["reference"], claimed(row)[1]))
@@ -126,7 +130,7 @@ def _asked(rows: Sequence[Row]) -> str:
         case "exact" if "printed" in row["against"]:
             return f"{line}, as printed" if same else "the printed number of each case"
         case "exact":
-            return "nowhere above 0"
+            return within(row, test)
         case _ if not same:
             return f"{claim} the limit of each case"
         case "slope":
@@ -151,12 +155,16 @@ def claimed(row: Row) -> tuple[float, float]:
     return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
 
 
-def within(row: Row) -> str:
-    """Return the range in which the claim holds, in words."""
+def within(row: Row, test: Test | None = None) -> str:
+    """Return the range in which the claim holds in words, of an exact `test` with its tolerance."""
+    if not row["against"] or "printed" in row["against"]:
+        return "".join(f"{name} {chosen(one)}" for name, one in row["against"].items())
     low, high = map(chosen, claimed(row))
+    if row["procedure"] == "exact" and (tolerance := row["settings"].get("tolerance")):
+        high = chosen(tolerance) + " times its scale" * (test.inputs.get("scale", 1) != 1)
     if low == "−∞":
-        return f"up to {high}"
-    return f"from {low}" if high == "∞" else f"from {low} to {high}"
+        return f"at most {high}"
+    return f"at least {low}" if high == "∞" else f"from {low} to {high}"
 
 
 def _drawable(row: Row) -> bool:
@@ -257,7 +265,7 @@ class Axis(NamedTuple):
 
 def _axis(rows: Sequence[Row]) -> Axis:
     """Return an axis for rows: linear, or logarithmic where that would hide near values."""
-    values = [row[name] for row in rows for name in ("statistic", "low", "high", "reference")]
+    values = [row[name] for row in rows for name in NUMBERS]
     ends = {edge for row in rows for edge in claimed(row)}
     values += ends
     limits = sorted(filter(math.isfinite, ends))
@@ -303,4 +311,4 @@ def _logarithmic(low: float, high: float, unit: float) -> Axis:
     return Axis(SymmetricalLogTransform(10, unit, 1).transform, low, high, ticks)
 
 
-offer(claimed, kind_of_bounds, sentence, test_name, undecided, within, chosen=chosen, inf=math.inf)
+offer(claimed, sentence, test_name, undecided, within, chosen=chosen, inf=math.inf)
