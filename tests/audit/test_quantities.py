@@ -44,7 +44,8 @@ def found(ledgers):
         ),
         (
             *("banditq-greater-variance", "queues_over_runs"),
-            "spread over the runs of queue in bandit feedback minus that in full information",
+            "spread over the runs of queue in bandit feedback minus that in full information"
+            ", in reward",
             "more in bandit feedback",
         ),
         (

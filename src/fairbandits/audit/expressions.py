@@ -49,7 +49,7 @@ PRODUCTS = {frozenset(("reward per round", one)): "reward" for one in ("rounds",
 #: Functions whose value has the unit of their first argument.
 KEEPS = (
     *("mean", "largest", "total", "worst", "peak", "late", "abs", "highest", "lowest"),
-    *("first_cell", "last_cell", "rises", "chosen"),
+    *("first_cell", "last_cell", "rises", "chosen", "scatter", "late_spread", "spread_of_runs"),
 )
 RATIOS = {("reward", "rounds"): "reward per round", ("reward", "reward per round"): "rounds"}
 
