@@ -85,6 +85,22 @@ def found(ledgers):
             "as is claimed",
         ),
         (
+            *("bf-inconsistency-08", "same_regret"),
+            "reward regret of BF-UCB with the cut at 1 divided by that of BF-UCB",
+            "BF-UCB with the cut at 1 has more",
+        ),
+        (
+            *("htucb-expE-monotone", "lfg"),
+            "expected reward at one of ten levels of the shortfall minus that at the level below, "
+            "in reward",
+            "as is claimed",
+        ),
+        (
+            *("htucb-lem1", "bound_in_runs"),
+            "shortfall minus (2 × quota × (K × T^(2 / 3) + K) + 1), in pulls",
+            "more than is claimed",
+        ),
+        (
             *("banditq-fig3-negative", "negative"),
             "gain over the best distribution that meets the targets, in reward",
             "BanditQ earns more",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed
-from fairbandits.audit.expressions import Expression, ExpressionError, parse
+from fairbandits.audit.expressions import UNITS, Expression, ExpressionError, parse
 from fairbandits.numerals import RAISED, measured, significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
@@ -19,8 +19,9 @@ WITHOUT_UNIT = ("slope", "share", "curve")
 PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "protected")
 #: Names of procedures' numbers, of measures and functions.
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
-#: Words of whole expressions, by their trees.
+#: Words of whole expressions, by their trees; they can end with the unit.
 WHOLE = {ast.dump(parse(text).tree): words for text, words in NAMES["expressions"].items()}
+UNIT = re.compile(f", in ({'|'.join(UNITS)})$")
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
     **{ast.Lt: " < ", ast.LtE: " ≤ ", ast.Gt: " > ", ast.GtE: " ≥ ", ast.Eq: " = "},
@@ -75,13 +76,15 @@ def unit(test: Test) -> str:
 
 
 def _unit(text: str) -> str:
-    if any(isinstance(one, ast.Pow) for one in ast.walk(parse(text).tree)):
+    tree = parse(text).tree
+    if said := UNIT.search(WHOLE.get(ast.dump(tree), "")):
+        return said[1]
+    if any(isinstance(one, ast.Pow) for one in ast.walk(tree)):
         return ""  # the unit of a power is another
-    whole = Expression(_without(parse(text).tree, ast.Call))
-    names = dict(whole.names())
+    whole = Expression(_without(tree, ast.Call))
+    names = list(whole.names())
     try:
-        companions = {place for _, place in whole.names()}
-        return whole.check(measures.vocabulary(names, companions))
+        return whole.check(measures.vocabulary(dict(names), {place for _, place in names}))
     except ExpressionError:
         return ""
 
@@ -209,7 +212,7 @@ class _Words:
             if not policies or policy in policies
             if not apart or repr(policy) not in apart[1]
         ]
-        return named[0] if len(set(named)) == 1 else ""
+        return NAMES["labels"].get(named[0], named[0]) if len(set(named)) == 1 else ""
 
     def _whose(self, companion: str, other: str) -> str:
         """Return the owner of some cells, in words that tell them from another companion's."""
@@ -265,7 +268,7 @@ class _Words:
 
     def _node(self, node: ast.AST) -> str:
         if words := WHOLE.get(ast.dump(node)):
-            return words
+            return UNIT.sub("", words)
         match node:
             case ast.Constant(value=value):
                 return _value(value)

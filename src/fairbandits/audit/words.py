@@ -33,10 +33,6 @@ UNMET = "no run, arm or round meets the condition of the claim"
 NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 
 
-def count(row: Row) -> str:
-    return "" if row["n"] is None else str(row["n"])
-
-
 def limits(row: Row, between: str = " to ") -> str:
     """Return the limits of a row's number; empty where there are none, or they are the number."""
     low, high = row["low"], row["high"]
@@ -119,8 +115,8 @@ def _sentences(test: Test, found: Sequence[Row], ledger: Ledger) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return text that begins with a capital, unless with a symbol."""
-    return text[:1].upper() + text[1:] if text[1:2].isalpha() else text
+    """Return text that begins with a capital, unless with a symbol or a function."""
+    return text[:1].upper() + text[1:] if re.match(r"a |[^\W\d_]{2,}(?![\w(])", text) else text
 
 
 def inside(reading: str) -> str:
@@ -144,7 +140,7 @@ def evidence(row: Row, test: Test, ledger: Ledger) -> str:
     if not (number := what.value(row)):
         return f"no {STATISTICS[row['procedure']]}: not positive at enough horizons"
     said = f"{what}: {number}{between and f' ({between})'}"
-    return said if what.right else f"{said}, n = {sample(row, test)}"
+    return said if what.right or row["n"] == 1 else f"{said}, n = {sample(row, test)}"
 
 
 def in_its_case(row: Row, claim: Claim, ledger: Ledger) -> str:
@@ -266,7 +262,7 @@ def sections(
     if more := dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said):
         yield part("of these:", [(tag, TAGS[tag]) for tag in more])
     if findings is None:
-        yield "What each question found is at hand once `fairbandits replicate audit` ran."
+        yield "What each question found is available once `fairbandits replicate audit` ran."
 
 
 def _head(claim: Claim) -> tuple[str, list[tuple[str, str]]]:
@@ -324,7 +320,7 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "limits": list(map(interval, found)),
         "against": [significant(one["reference"], trimmed=True) for one in found],
         "tightness": [significant(one["also"].get("tightness")) for one in found],
-        "n": list(map(count, found)),
+        "n": ["" if one["n"] is None else str(one["n"]) for one in found],
         "p": [p_value(one["p"]).removeprefix("= ") for one in found],
         "tags": [one["message"] or unmet(one) or " ".join(one["tags"]) for one in found],
     }
