@@ -99,9 +99,7 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
         ratio = "ratio" in test.settings
         between = BY if ratio else " minus "
         name, above = said.compared(inputs["values"], inputs["against"], between)
-        than = f"above {said.inside(inputs['against'])}"
-        than = than if len(than) < 70 else "the first is larger"
-        above = above or NAMES["above"].get(claimed, than)
+        above = above or NAMES["above"].get(claimed, f"above {said.inside(inputs['against'])}")
     elif "printed" in inputs and procedure == "exact":
         name, above = said.of(inputs["values"]), ""
     else:
@@ -112,7 +110,6 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
     name = name.replace("with in which", "in which")
     name = re.sub(r"\b(largest|mean)( \1)+\b|largest (?=whether |1 minus )", r"\1", name)
     name = name if (counted := name.removeprefix("largest ")) not in NAMES["counted"] else counted
-    name = re.sub(r"^largest \(largest (?!.*largest)", "largest (", name)
     name = re.sub(
         r"\^(−?\d)(?![\d.])", lambda power: power[1].replace("−", "-").translate(RAISED), name
     )

@@ -33,6 +33,10 @@ UNMET = "no run, arm or round meets the condition of the claim"
 NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 
 
+def count(row: Row) -> str:
+    return "" if row["n"] is None else str(row["n"])
+
+
 def limits(row: Row, between: str = " to ") -> str:
     """Return the limits of a row's number; empty where there are none, or they are the number."""
     low, high = row["low"], row["high"]
@@ -320,7 +324,7 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "limits": list(map(interval, found)),
         "against": [significant(one["reference"], trimmed=True) for one in found],
         "tightness": [significant(one["also"].get("tightness")) for one in found],
-        "n": ["" if one["n"] is None else str(one["n"]) for one in found],
+        "n": list(map(count, found)),
         "p": [p_value(one["p"]).removeprefix("= ") for one in found],
         "tags": [one["message"] or unmet(one) or " ".join(one["tags"]) for one in found],
     }
