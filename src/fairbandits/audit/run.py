@@ -161,7 +161,7 @@ def claims_words(
             text += f"\n\nIn all {show.tally(rows)}"
     elif rows:
         own = [row for row in verdicts.rows if row["claim"] == claim]
-        text = show.explanation(every[claim], ledgers, config, own, findings, width())
+        text = show.explanation(every[claim], ledgers, own, findings, width(), config)
     else:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     text += f"\n\nFrom {verdicts.place}."

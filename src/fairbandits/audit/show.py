@@ -3,17 +3,20 @@
 import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import words
+from jinja2 import StrictUndefined, Template
+
+from fairbandits.audit import finding, quantities, words
 from fairbandits.audit.cells import COORDINATES
 from fairbandits.audit.claims import Claim, Ledger, Ledgers
 from fairbandits.audit.judge import Answer
 from fairbandits.audit.measures import functions, measures
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import quantity_of
 from fairbandits.audit.records import finding_row, finite
+from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.tables import NUMBERS, Row, stands_for
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.words import interval
@@ -23,6 +26,11 @@ from fairbandits.settings.formulas import plain
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
+#: What the template of a claim calls.
+CALLED = {
+    **{"finding": finding, "quantities": quantities, "words": words, "statistics": STATISTICS},
+    **{one.__name__: one for one in (came_again, left_out, stands_for)},
+}
 
 
 def tally(rows: Iterable[Row]) -> Totals:
@@ -65,29 +73,25 @@ def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
 
 def _unit(row: Row, ledgers: Ledgers) -> str:
     tested = stands_for(ledgers[row["paper"]].claims[row["claim"]], ledgers)
-    what = quantity_of(row, tested, ledgers[tested.paper])
+    what = quantities.quantity_of(row, tested, ledgers[tested.paper])
     return what.unit if what else ""
 
 
 def explanation(
     claim: Claim,
     ledgers: Ledgers,
-    config: Config,
     rows: Sequence[Row],
     findings: Sequence[Row] | None,
     width: int,
+    config: Config | None = None,
 ) -> str:
-    """Return all about one claim, its figure and data, and the command that judges it again."""
-    figure = f"{config.folders['figures']}/{claim.paper}/{claim.figure}.svg"
-    facts = [("figure", figure)] if claim.figure else []
-    for name in claim.experiments:
-        (first, *others) = config.named(claim.paper, name)
-        place = config.results / first.dataset
-        more = f" ({len(others)} more of {place.parent} come with it)" if others else ""
-        facts.append(("data", f"fairbandits replicate {place}{more}"))
-    facts += [] if claim.untestable else [("again", "fairbandits replicate audit")]
-    parts = [*words.sections(claim, ledgers, rows, findings, width)]
-    return "\n\n".join(filter(None, [*parts, words.section(width, "", facts)]))
+    """Return all about one claim from its verdicts, headline first, and all findings, if there.
+
+    With the configuration also its figure and data, and the command that judges it again.
+    """
+    given = {"claim": claim, "ledgers": ledgers, "rows": rows, "findings": findings}
+    given |= {"config": config, "fact": partial(words.fact, width)}
+    return rendered("claim.txt", **given, **CALLED).rstrip()
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
@@ -135,9 +139,13 @@ def as_json(
 
 def vocabulary() -> str:
     """Return the page of all words that a ledger's expressions can use, from the registry."""
-    from jinja2 import Template
-
-    text = Path(__file__).with_name("vocabulary.md").read_text(encoding="utf-8")
-    template = Template(text, trim_blocks=True, keep_trailing_newline=True)
     known = {"measures": measures(), "functions": functions(), "coordinates": COORDINATES}
-    return template.render(axes={"r": "replicate", "t": "round", "a": "arm"}, **known)
+    axes = {"r": "replicate", "t": "round", "a": "arm"}
+    return rendered("vocabulary.md", axes=axes, **known)
+
+
+def rendered(template: str, **given: Any) -> str:
+    """Return a template of text in this folder with these values in it."""
+    text = Path(__file__).with_name(template).read_text(encoding="utf-8")
+    how = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": StrictUndefined}
+    return Template(text, **how).render(given)

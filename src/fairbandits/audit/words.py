@@ -1,23 +1,20 @@
-"""Words about a claim, for terminal and pages alike, and all of them as sections of a text."""
+"""Words about a claim, for terminal and pages alike."""
 
 import json
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import yaml
 
 from fairbandits.audit import finding
-from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
-from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, TAGS
+from fairbandits.audit.claims import Claim, Ledger, Test
+from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
-from fairbandits.audit.quantities import NAMES, case, p_of_claim, p_value, quantity, quantity_of
-from fairbandits.audit.rejudge import came_again
-from fairbandits.audit.tables import Row, stands_for
-from fairbandits.audit.totals import left_out
+from fairbandits.audit.quantities import NAMES, case, p_value, quantity
+from fairbandits.audit.tables import Row
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
@@ -218,100 +215,11 @@ def replicates_that_decide(row: Row) -> str:
     return f"about {more} would decide it, if the estimate is the true value"
 
 
-def section(
-    width: int,
-    title: str,
-    facts: Iterable[tuple[str, str]] = (),
-    table: Sequence[Sequence[str]] = (),
-) -> str:
-    """Return a part of a text: facts, without those that are empty, and a table with its header."""
-    lines = [title] if title else []
-    lines += [_fact(name, text, width) for name, text in facts if text]
-    return "\n".join([*lines, *aligned(table)])
-
-
-def sections(
-    claim: Claim, ledgers: Ledgers, rows: Sequence[Row], findings: Sequence[Row] | None, width: int
-) -> Iterator[str]:
-    """Yield all about one claim from its verdicts, headline first, and all findings, if there."""
-    ledger, tested = ledgers[claim.paper], stands_for(claim, ledgers)
-    own = [one for one in findings or () if one["claim"] == tested.id]
-    part = partial(section, width)
-    yield part(*_head(claim))
-    for row in rows:
-        under = f" under {row['reading']}" if row["reading"] else ""
-        readings = readings_in_words(rows) if row is rows[0] and len(rows) > 1 else ""
-        facts = [("readings", readings), *_verdict(row, claim, ledgers)]
-        yield part(f"verdict: {row['verdict']}{under}", facts)
-        if row is rows[0] and (sentences := qualifying(tested, own, ledgers[tested.paper])):
-            yield part("what qualifies it:", [("", sentence) for sentence in sentences])
-    if again := came_again(tested, ledgers[tested.paper]):
-        yield part("", [("judged again on other data", again)])
-    if not claim.tests:
-        return
-    yield f"the record as it is judged:\n{textwrap.indent(record(claim, ledger), '    ')}"
-    for test in claim.tests:
-        role = "" if test.decides else ", qualifies only"
-        head = f"test {test.name}: {test.procedure} (rule {test.rule}, version {test.version})"
-        of_test = [one for one in own if one["test"] == test.name]
-        table = questions(of_test, STATISTICS[test.procedure]) if of_test else ()
-        yield part(
-            head + role,
-            [("of what", str(quantity(test, ledger, next(iter(of_test), None))))],
-            table,
-        )
-    if ledger.families[claim.family].correction == "holm":
-        yield NAMES["holm"]
-    said = {tag for row in rows for tag in row["tags"]}
-    if more := dict.fromkeys(tag for one in own for tag in one["tags"] if tag not in said):
-        yield part("of these:", [(tag, TAGS[tag]) for tag in more])
-    if findings is None:
-        yield "What each question found is available once `fairbandits replicate audit` ran."
-
-
-def _head(claim: Claim) -> tuple[str, list[tuple[str, str]]]:
-    roles = [name for name in ("primary", "exploratory") if getattr(claim, name)]
-    roles += [claim.about] * (claim.about != "text")
-    facts = [
-        ("place", claim.place),
-        ("claim", claim.statement),
-        ("in part", claim.part),
-        ("basis", basis(claim)),
-        ("between", "; ".join(claim.between)),
-        ("estimand", claim.estimand),
-        ("note", claim.note),
-        ("counts", left_out(claim) and f"in no total: {left_out(claim)}"),
-        ("same as", claim.alias_of),
-    ]
-    return f"{claim.id}  ({claim.paper}; {', '.join([claim.kind, *roles])})", facts
-
-
-def _verdict(row: Row, claim: Claim, ledgers: Ledgers) -> Iterator[tuple[str, str]]:
-    tested = stands_for(claim, ledgers)
-    ledger = ledgers[tested.paper]
-    yield "grade", row["grade"] and f"{row['grade']}: {finding.GRADES[row['grade']]}"
-    if row["reading"]:
-        yield "reading", ledgers[claim.paper].readings.get(row["reading"], row["reading"])
-    if (what := quantity_of(row, tested, ledger)) and what.value(row):
-        said = f"{what.value(row)} {interval(row)}".rstrip() + f", n = {row['n']}"
-        yield "number", ", ".join(filter(None, [said, p_of_claim(row, tested, ledger)]))
-        yield "of what", str(what)
-        yield "if above", what.above
-        yield "no limit", endless(row)
-        yield "decided by", replicates_that_decide(row)
-    against = row.get("against") or {}
-    against = {key: significant(value, trimmed=True) or "none" for key, value in against.items()}
-    yield "against", "0" if "zero" in against else ", ".join(map(" ".join, against.items()))
-    if row["rule"]:
-        which = "".join(f", {row[key]}" for key in ("test", "each") if row.get(key))
-        yield "rule", f"{row['rule']}, version {row['rule_version']}{which}"
-    for tag in row["tags"]:
-        yield tag, TAGS[tag]
-    yield "failed", row["message"]
-    yield "because", claim.untestable or unmet(row)
-    if claim.kind == "inconsistency":
-        yield "that is", finding.OF_INCONSISTENCY.get(row["verdict"], "")
-    yield "by", ", ".join(claim.judged_by)
+def references(row: Row) -> str:
+    """Return the reference values of a row's number; 0 without a name; empty without any."""
+    values = row.get("against") or {}
+    texts = {name: significant(one, trimmed=True) or "none" for name, one in values.items()}
+    return "0" if "zero" in texts else ", ".join(map(" ".join, texts.items()))
 
 
 def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -> list[list[str]]:
@@ -332,9 +240,12 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
     return [list(kept), *map(list, zip(*kept.values(), strict=True))]
 
 
-def _fact(name: str, text: str, width: int) -> str:
+def fact(width: int, name: str, text: str) -> str:
+    """Return a named text as lines of at most this width; empty without a text."""
+    if not text:
+        return ""
     indent = max(10, len(name) + 2) if name else 4
-    return textwrap.fill(
+    filled = textwrap.fill(
         plain(text),
         max(width, 2 * indent),
         initial_indent=f"  {name}".ljust(indent) + "  ",
@@ -342,6 +253,7 @@ def _fact(name: str, text: str, width: int) -> str:
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return f"{filled}\n"
 
 
 def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:

@@ -30,9 +30,9 @@ FILES = {
 }
 #: What only commands import that re-run the papers, by the name of the module.
 REPLICATE = (
-    *("IPython", "docutils", "ipykernel", "jinja2", "jupyter_client", "markupsafe", "nbformat"),
-    *("mlcroissant", "papermill", "psutil", "rocrate", "snakemake"),
-    *("snakemake_interface_logger_plugins", "sphinx", "sympy"),
+    *("IPython", "docutils", "ipykernel", "jupyter_client", "mlcroissant", "nbformat"),
+    *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
+    *("sphinx", "sympy"),
 )
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,9 @@ from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, verdict_row, write_committed
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
-from fairbandits.audit.show import listing, tally
+from fairbandits.audit.show import explanation, listing, rendered, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
-from fairbandits.audit.words import sections
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.settings.canonical import canonical
@@ -209,21 +209,23 @@ def _report(
     others = [*_before(history[: place + 1])]
     others += [f"\n{len(after)} after these:", *map(_frozen_words, after)] if after else []
     versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
-    parts = [
-        f"# {rules.ledger.title}",
-        f"Rules `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}. "
-        + _seed_words(rules),
-        f"```text\n{_listing(rules, rows, WIDTH)}\n```",
-        "## Other rules that were frozen in this folder",
-        "\n".join(others) or "None.",
-    ]
-    for claim in rules.ledger.claims.values():
+
+    def explained(claim: Claim) -> str:
         of_claim = [row for row in rows if row["claim"] == claim.id]
-        found = "\n\n".join(sections(claim, {OWN: rules.ledger}, of_claim, findings, WIDTH))
-        parts.append(f"## {claim.id}\n\n```text\n{found}\n```")
-        parts += _exact_instead(claim, findings)
-    parts += ["## What was run", f"With {versions}, commit {git_commit()}:"]
-    return "\n\n".join([*parts, f"```yaml\n{rules.file.read_text(encoding='utf-8')}```"]) + "\n"
+        return explanation(claim, {OWN: rules.ledger}, of_claim, findings, WIDTH)
+
+    return rendered(
+        "judging/report.md",
+        rules=rules,
+        own=own,
+        seed=_seed_words(rules),
+        listing=_listing(rules, rows, WIDTH),
+        others=others,
+        explained=explained,
+        hints=partial(_exact_instead, findings=findings),
+        versions=versions,
+        commit=git_commit(),
+    )
 
 
 def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
