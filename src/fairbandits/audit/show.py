@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fairbandits.audit import finding, quantities, words
 from fairbandits.audit.cells import COORDINATES
@@ -26,11 +26,16 @@ from fairbandits.settings.formulas import plain
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
-#: What the template of a claim calls.
-CALLED = {
-    **{"finding": finding, "quantities": quantities, "words": words, "statistics": STATISTICS},
-    **{one.__name__: one for one in (came_again, left_out, stands_for)},
-}
+#: Templates of texts, and what they call.
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    trim_blocks=True,
+    keep_trailing_newline=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.globals |= {one.__name__: one for one in (came_again, left_out, stands_for)}
+TEMPLATES.globals |= {"finding": finding, "quantities": quantities, "words": words}
+TEMPLATES.globals |= {"statistics": STATISTICS}
 
 
 def tally(rows: Iterable[Row]) -> Totals:
@@ -91,7 +96,7 @@ def explanation(
     """
     given = {"claim": claim, "ledgers": ledgers, "rows": rows, "findings": findings}
     given |= {"config": config, "fact": partial(words.fact, width)}
-    return rendered("claim.txt", **given, **CALLED).rstrip()
+    return TEMPLATES.get_template("claim.txt").render(given).rstrip()
 
 
 def found(ledger: Ledger, answers: Sequence[Answer]) -> str:
@@ -141,11 +146,4 @@ def vocabulary() -> str:
     """Return the page of all words that a ledger's expressions can use, from the registry."""
     known = {"measures": measures(), "functions": functions(), "coordinates": COORDINATES}
     axes = {"r": "replicate", "t": "round", "a": "arm"}
-    return rendered("vocabulary.md", axes=axes, **known)
-
-
-def rendered(template: str, **given: Any) -> str:
-    """Return a template of text in this folder with these values in it."""
-    text = Path(__file__).with_name(template).read_text(encoding="utf-8")
-    how = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": StrictUndefined}
-    return Template(text, **how).render(given)
+    return TEMPLATES.get_template("vocabulary.md").render(known, axes=axes)

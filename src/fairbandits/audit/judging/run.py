@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from fairbandits.audit.judging import data
 from fairbandits.audit.judging.rules import OWN, Rules, load_rules
 from fairbandits.audit.records import finding_row, verdict_row, write_committed
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
-from fairbandits.audit.show import explanation, listing, rendered, tally
+from fairbandits.audit.show import TEMPLATES, explanation, listing, tally
 from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, write_text
 from fairbandits.audit.totals import left_out
 from fairbandits.data.provenance import git_commit, package_versions
@@ -130,8 +129,9 @@ def judged(
     own = history[place]
     say(f"Rules {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
     if not own.judged:
-        for line in _before(history[: place + 1]):
-            say(line)
+        frozen = TEMPLATES.get_template("judging/frozen.md").module
+        if before := frozen.before(history[: place + 1], changes):
+            say(before.rstrip())
     results = out / own.key
     if not data.simulate(rules.config, results, cores, progress=progress):
         say(f"The data of these rules are in {results}, and are used again.")
@@ -178,54 +178,15 @@ def _seed_words(rules: Rules) -> str:
     return f"The seed {rules.seed} follows from the rules."
 
 
-def _before(history: Sequence[Frozen]) -> Iterator[str]:
-    """Yield lines on all rules that were frozen before the last: what was seen, what changed."""
-    *before, _ = history
-    if before:
-        seen = (
-            "Verdicts by them were seen before these rules were frozen. The data of these are new: "
-            "other rules have another seed."
-        )
-        seen = seen if any(one.judged for one in before) else "None of them was judged."
-        yield f"{len(before)} before these in this folder. {seen}"
-    for one, later in pairwise(history):
-        yield _frozen_words(one)
-        yield f"  Changed for `{later.digest}`, so that new data are drawn:"
-        changed = list(changes(one.rules, later.rules)) or ["nothing but the seed"]
-        yield from (f"  - {words}" for words in changed)
-
-
-def _frozen_words(one: Frozen) -> str:
-    seed = "" if one.seed == LEDGER else f", exploratory seed {one.seed}"
-    verdicts = ", ".join(f"{number} {outcome}" for outcome, number in one.verdicts.items())
-    judged = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
-    return f"\n- `{one.digest}`{seed}, frozen {one.frozen}, {judged}."
-
-
 def _report(
     rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: list[Row]
 ) -> str:
-    own, after = history[place], history[place + 1 :]
-    others = [*_before(history[: place + 1])]
-    others += [f"\n{len(after)} after these:", *map(_frozen_words, after)] if after else []
-    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
-
-    def explained(claim: Claim) -> str:
-        of_claim = [row for row in rows if row["claim"] == claim.id]
-        return explanation(claim, {OWN: rules.ledger}, of_claim, findings, WIDTH)
-
-    return rendered(
-        "judging/report.md",
-        rules=rules,
-        own=own,
-        seed=_seed_words(rules),
-        listing=_listing(rules, rows, WIDTH),
-        others=others,
-        explained=explained,
-        hints=partial(_exact_instead, findings=findings),
-        versions=versions,
-        commit=git_commit(),
-    )
+    given = {"rules": rules, "history": history, "place": place, "rows": rows, "findings": findings}
+    given |= {"ledgers": {OWN: rules.ledger}, "width": WIDTH, "seed_words": _seed_words(rules)}
+    given |= {"listing": partial(_listing, rules, rows), "hints": _exact_instead}
+    given |= {"explanation": explanation, "changes": changes}
+    given |= {"versions": package_versions(), "commit": git_commit()}
+    return TEMPLATES.get_template("judging/report.md").render(given)
 
 
 def _exact_instead(claim: Claim, findings: Iterable[Row]) -> Iterator[str]:
