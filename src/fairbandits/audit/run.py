@@ -24,7 +24,8 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import ROOT, ConfigError, meant, parse_yaml
+from fairbandits.settings.schemas import ROOT, ConfigError, meant
+from fairbandits.settings.variants import setting_of
 
 #: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
 #: `commit` that of the code, ``+`` after it if changed.
@@ -237,12 +238,7 @@ def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str
     tests = {test.name: test for test in claim.tests}
     said = []
     for change in changes:
-        name, equals, text = change.partition("=")
-        if not (name and equals and text.strip()):
-            raise ConfigError(
-                f"--set needs a setting and a value, as in margin=0.05; got {change!r}"
-            )
-        value = parse_yaml(text, f"--set {name}")
+        name, value = setting_of(change, "margin=0.05")
         setting = name.rpartition(".")[2]
         for test in _meant(claim, name):
             before = tests[test].settings.get(setting, "the procedure's own")

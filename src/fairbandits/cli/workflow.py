@@ -10,6 +10,7 @@ from typing import Any
 
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
+from fairbandits.audit.rejudge import data_of
 from fairbandits.audit.tables import csv_rows
 from fairbandits.audit.totals import standing, totals
 from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
@@ -130,11 +131,7 @@ class Plan:
 
     def audited_datasets(self, wildcards) -> list[str]:
         """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
-        ledger = self.ledgers[wildcards.paper]
-        names = dict.fromkeys(name for one in ledger.claims.values() for name in one.experiments)
-        read = [one for name in names for one in self.config.named(ledger.paper, name)]
-        replays = [one.table for one in self.config.replays if one.paper == ledger.paper]
-        return [*dict.fromkeys(_datasets(read)), *(f"<results>/{table}" for table in replays)]
+        return [f"<results>/{file}" for file in data_of(self.ledgers[wildcards.paper], self.config)]
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's ledger, and the published numbers that its claims are laid beside."""

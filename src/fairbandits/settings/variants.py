@@ -124,21 +124,24 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def setting_of(change: str, example: str) -> tuple[str, Any]:
+    """Return a setting's name and new value from ``NAME=VALUE``; ConfigError for anything else."""
+    name, equals, text = change.partition("=")
+    if not (name and equals and text.strip()):
+        raise ConfigError(f"--set needs a setting and its value, such as {example}, got {change!r}")
+    return name, parse_yaml(text, f"--set {name}")
+
+
 def settings_of_variant(
     changes: Sequence[str], replicates: int | None, folder: str
 ) -> dict[str, Any]:
     """Return a variant's settings, to be laid over others; changes are texts ``NAME=VALUE``."""
     given: dict[str, Any] = {}
     for one in changes:
-        name, equals, text = one.partition("=")
-        if not (name and equals and text.strip()):
-            raise ConfigError(
-                f"--set needs a setting and its value, such as oracle_lfg.banditq.V_exponent=0.6, "
-                f"got {one!r}"
-            )
+        name, value = setting_of(one, "oracle_lfg.banditq.V_exponent=0.6")
         if name in given:
             raise ConfigError(f"--set has {name} twice; give it once")
-        given[name] = parse_yaml(text, f"--set {name}")
+        given[name] = value
     optional = {"changes": given, "replicates": replicates}
     wanted = {key: value for key, value in optional.items() if value}
     return {"scale": "variant", **wanted, "pathvars": folders_in(folder)}
