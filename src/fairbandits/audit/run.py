@@ -22,7 +22,6 @@ from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_t
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 from fairbandits.settings.variants import setting_of
@@ -192,11 +191,6 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
 
 # ------------------------------------------------------------------------- what if
 
-#: Closing words about changed settings.
-WHAT_IF = """\
-Both are computed now, from the data at hand, and nothing is written. What counts is the verdict by
-the rule that was fixed before the data."""
-
 
 def what_if(
     config: Config,
@@ -221,13 +215,9 @@ def what_if(
     deciding = (one for one in own.tests if one.decides)
     numbers = dict.fromkeys(str(quantity(one, ledgers[own.paper])) for one in deciding)
     table = words.questions(rows, name, ["as it is", "what if"] * len(judged[0]))
-    lines = [
-        *([exploratory_words(made.seed), ""] if made.exploratory else []),
-        *(f"{own.id}: {plain(own.statement)}", "", f"What if {'; '.join(said)}?"),
-        *(f"  number: {what}" for what in numbers),
-        *("", *words.aligned(table), "", WHAT_IF),
-    ]
-    return "\n".join(lines)
+    given = {"claim": own, "changes": said, "numbers": numbers, "table": table}
+    given["exploratory"] = made.exploratory and exploratory_words(made.seed)
+    return show.TEMPLATES.get_template("what_if.txt").render(given).rstrip()
 
 
 def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:

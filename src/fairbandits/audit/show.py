@@ -33,7 +33,7 @@ TEMPLATES = Environment(
     keep_trailing_newline=True,
     undefined=StrictUndefined,
 )
-TEMPLATES.globals |= {one.__name__: one for one in (came_again, left_out, stands_for)}
+TEMPLATES.globals |= {one.__name__: one for one in (came_again, left_out, plain, stands_for)}
 TEMPLATES.globals |= {"finding": finding, "quantities": quantities, "words": words}
 TEMPLATES.globals |= {"statistics": STATISTICS}
 
