@@ -7,7 +7,7 @@ import numpy as np
 import real
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell, Recorded
-from fairbandits.audit.expressions import parse
+from fairbandits.audit.expressions import evaluate, parse
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
@@ -50,7 +50,7 @@ def cell_of(values, rounds, *, name="made", targets=(), swept=None, experiment=N
 
 def evaluated(text, cell, **known):
     """Return what an expression is of a cell, with all its axes."""
-    return parse(text).evaluate(cases.CaseScope(MADE, cell, known))
+    return evaluate(parse(text), cases.CaseScope(MADE, cell, known))
 
 
 def numbers(text, cell, **known):

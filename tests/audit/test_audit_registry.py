@@ -5,7 +5,7 @@ import re
 import pytest
 
 import real
-from fairbandits.audit.expressions import parse
+from fairbandits.audit.expressions import called, names_in, parse
 from fairbandits.audit.measures import OF_THE_LIBRARY, function, functions, measures
 from fairbandits.audit.procedures import judged_against
 from fairbandits.data.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
@@ -26,7 +26,7 @@ def test_every_word_is_used():
     for test in TESTS.values():
         selections = [one.where for one in test.companions.values() if one.where]
         for one in (*test.expressions, *map(parse, selections)):
-            used |= {name for name, _ in one.names()} | set(one.calls())
+            used |= {name for name, _ in names_in(one)} | set(called(one))
     words = {**measures(), **functions()}
     recorded = {name for name, one in measures().items() if one.columns == (name,)}
     library = re.findall(r"`(\w+)`", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"))

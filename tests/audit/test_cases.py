@@ -11,8 +11,9 @@ import pytest
 from fairbandits.audit import cases
 from fairbandits.audit.cases import questions
 from fairbandits.audit.cells import Recorded, defaults
-from fairbandits.audit.claims import Test, check_test
+from fairbandits.audit.claims import Test
 from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit.ledger import check_test
 from fairbandits.policies import HOMES, POLICIES
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.records import Cells, Companion

@@ -5,7 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairbandits.audit.expressions import ExpressionError, Vocabulary, parse, same_unit
+from fairbandits.audit.expressions import (
+    ExpressionError,
+    Vocabulary,
+    called,
+    evaluate,
+    names_in,
+    parse,
+    same_unit,
+    unit_of,
+)
 
 
 class Plain:
@@ -45,7 +54,7 @@ WORDS = Vocabulary(
 
 
 def value(text):
-    return parse(text).evaluate(Plain())
+    return evaluate(parse(text), Plain())
 
 
 def test_arithmetic_is_that_of_arrays():
@@ -143,7 +152,7 @@ def test_what_is_clear_is_allowed(text):
     ],
 )
 def test_units(text, unit):
-    assert parse(text).check(WORDS) == unit
+    assert unit_of(parse(text), WORDS) == unit
 
 
 @pytest.mark.parametrize(
@@ -161,14 +170,14 @@ def test_units(text, unit):
 )
 def test_names_and_units_that_do_not_fit(text, words):
     with pytest.raises(ExpressionError) as error:
-        parse(text).check(WORDS)
+        unit_of(parse(text), WORDS)
     assert words in str(error.value)
 
 
 def test_names_tell_which_companion_they_are_of():
-    names = sorted(parse("max(x[lfg], y) + mean(z @ (T / 2))").names())
+    names = sorted(names_in(parse("max(x[lfg], y) + mean(z @ (T / 2))")))
     assert names == [("T", ""), ("x", "lfg"), ("y", ""), ("z", "")]
-    assert sorted(parse("max(x, mean(y))").calls()) == ["max", "mean"]
+    assert sorted(called(parse("max(x, mean(y))"))) == ["max", "mean"]
 
 
 def test_the_unit_of_none():

@@ -142,7 +142,7 @@ def test_names_are_words(found):
 
 def test_each_expression_with_words_of_its_own_is_in_a_ledger(found):
     inputs = [text for test, _ in found.values() for key in test.inputs for text in test.texts(key)]
-    nodes = (ast.dump(node) for text in inputs for node in ast.walk(parse(text).tree))
+    nodes = (ast.dump(node) for text in inputs for node in ast.walk(parse(text)))
     assert quantities.WHOLE.keys() <= set(nodes)
 
 

@@ -10,7 +10,7 @@ import pytest
 import real
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Evidence
-from fairbandits.audit.expressions import parse
+from fairbandits.audit.expressions import evaluate, parse
 from fairbandits.audit.measures import banditq
 from fairbandits.data.store import StoreError, write_table
 from fairbandits.theory import bounds, feasibility, simplex_work
@@ -242,7 +242,7 @@ def test_instances_are_as_configured():
         ("diameter(means_of('own'), targets_of('own'))", 0.4 * math.sqrt(2)),
         ("1 - total(released_benchmark(means_of('own'), targets_of('own')))", 0),
     ):
-        assert np.squeeze(parse(text).evaluate(scope)) == pytest.approx(wanted, abs=1e-12), text
+        assert np.squeeze(evaluate(parse(text), scope)) == pytest.approx(wanted, abs=1e-12), text
 
 
 def test_linear_programmes_by_hand():
@@ -279,7 +279,7 @@ def test_released_benchmark_forgets_the_rest_when_the_best_arm_is_protected():
     arms = {"means": (0.5, 0.25, 1), "targets": (0.2, 0.05, 0)}
     # the ledger gives the best arm a tenth of its mean
     excess = parse(written("banditq-inconsistency-10", "sums_to_one", "values"))
-    assert np.squeeze(excess.evaluate(configured(full_information=arms))) == pytest.approx(0.3)
+    assert np.squeeze(evaluate(excess, configured(full_information=arms))) == pytest.approx(0.3)
 
 
 def test_numbers_that_were_read_off():
@@ -292,7 +292,7 @@ def test_numbers_that_were_read_off():
         ("reading_error('fig2')", 10),
         ("published_target(2)", 0.067695),
     ):
-        assert parse(text).evaluate(scope) == wanted
+        assert evaluate(parse(text), scope) == wanted
 
 
 def test_projection_is_counted_and_right():

@@ -9,7 +9,7 @@ import pytest
 
 import real
 from fairbandits.audit import cases
-from fairbandits.audit.expressions import parse
+from fairbandits.audit.expressions import evaluate, parse
 from fairbandits.audit.measures import bf_ucb
 from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory import bounds
@@ -106,8 +106,8 @@ def test_numbers_of_the_notebook():
         scope = cases.CaseScope(
             SimpleNamespace(paper="bf_ucb", config=SimpleNamespace(most={})), cell, {}
         )
-        assert parse("notebook('regret')").evaluate(scope) == row["value"]
-    assert parse("notebook('distance', 2)").evaluate(scope) == 0.009
+        assert evaluate(parse("notebook('regret')"), scope) == row["value"]
+    assert evaluate(parse("notebook('distance', 2)"), scope) == 0.009
 
 
 def lemma_5(t, served, sizes, gaps, quotas, delta, ratio, clipped):

@@ -16,7 +16,7 @@ import numpy as np
 from fairbandits.audit import measures
 from fairbandits.audit.cells import COORDINATES, Cell, Evidence
 from fairbandits.audit.claims import Test, listed
-from fairbandits.audit.expressions import CELLS, ExpressionError, parse
+from fairbandits.audit.expressions import CELLS, ExpressionError, evaluate, names_in, parse
 from fairbandits.data.provenance import remembered
 from fairbandits.rationals import rational
 from fairbandits.settings.records import Cells, Companion
@@ -177,7 +177,7 @@ class Cases:
             cell.has(one) and _is_one_of(cell.coordinate(one), values) for one, values in wanted
         )
         where = selection.where
-        return all(fits) and (not where or np.all(parse(where).evaluate(self.scope(cell))))
+        return all(fits) and (not where or np.all(evaluate(parse(where), self.scope(cell))))
 
     def _companion(self, cell: Cell, name: str) -> Cell:
         """Return a cell's companion, the one cell that is like it; a control has its cell's."""
@@ -208,7 +208,7 @@ class Cases:
         """Return a cell limited to the replicates that all its companions have."""
         if cell is None or not self.test.paired or not self.test.companions:
             return cell
-        used = {place for one in self.test.expressions for _, place in one.names() if place}
+        used = {place for one in self.test.expressions for _, place in names_in(one) if place}
         return _paired(cell, *(self._companion(cell, name) for name in used))
 
     def controls(self, cells: Sequence[Cell]) -> list[Cell]:
@@ -267,7 +267,7 @@ class Cases:
         rule = given.get(reading, False)
         if isinstance(rule, bool):
             return rule
-        holds = parse(rule).evaluate(self.scope(cell, reading=reading))
+        holds = evaluate(parse(rule), self.scope(cell, reading=reading))
         # replicates differ in it: `_value` selects those that belong
         self._of_replicates |= np.ndim(holds) == 3 and np.shape(holds)[0] > 1
         return bool(np.any(holds))
@@ -275,7 +275,7 @@ class Cases:
     def _is_of_all(self, case: Mapping[str, list]) -> bool:
         """Whether a case has the same cells, and all their replicates, under all readings."""
         one, *others = ([id(cell) for cell in cells] for cells in case.values())
-        own = any(name == "reading" for text in self.test.judged for name, _ in text.names())
+        own = any(name == "reading" for text in self.test.judged for name, _ in names_in(text))
         complete = len(self.readings) == len(case) > 1 and all(one == other for other in others)
         return complete and not own and not self._of_replicates
 
@@ -293,13 +293,13 @@ class Cases:
                     yield known | at | arm
 
     def _rounds(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
-        found = parse(self.test.rounds).evaluate(self.scope(self.limited(cell), **known))
+        found = evaluate(parse(self.test.rounds), self.scope(self.limited(cell), **known))
         recorded = self.scope(cell).at(cell.rounds[None, :, None], found)
         return [{"round": t} for t in sorted({*recorded.ravel().tolist()})]
 
     def _arms(self, cell: Cell, known: dict[str, Any]) -> list[dict[str, int]]:
         scope = self.scope(cell, **known)
-        chosen = np.asarray(parse(self.test.arms).evaluate(scope) if self.test.arms else True)
+        chosen = np.asarray(evaluate(parse(self.test.arms), scope) if self.test.arms else True)
         if "round" in known and chosen.ndim == 3:
             chosen = scope.at(chosen, known["round"])
         chosen = np.broadcast_to(chosen, (1, 1, cell.spec.n_arms)).ravel()
@@ -310,7 +310,7 @@ class Cases:
         cells, over = [self.limited(cell) for cell in cells], self.test.over
         if over:
             scopes = [self.scope(cell, **known) for cell in cells]
-            sizes = [float(np.asarray(parse(over).evaluate(one)).item()) for one in scopes]
+            sizes = [float(np.asarray(evaluate(parse(over), one)).item()) for one in scopes]
             if len(set(sizes)) < len(sizes):
                 raise ValueError(
                     f"cells that are stacked must differ in {over}, got {sorted(sizes)}; "
@@ -392,7 +392,7 @@ def _value(test: Test, given: Any, scope: CaseScope) -> Any:
     """Return the value of an input, limited to the replicates that `keep` and reading select."""
     if not isinstance(given, str):
         return given
-    found = parse(given).evaluate(scope)
+    found = evaluate(parse(given), scope)
     if np.ndim(found) != 3 or found.shape[0] == 1:
         return found
     rules = [test.keep]
@@ -400,7 +400,7 @@ def _value(test: Test, given: Any, scope: CaseScope) -> Any:
         rules.append(test.reading.get(scope.known.get("reading"), ""))
     for rule in rules:
         if isinstance(rule, str) and rule:
-            holds = np.asarray(parse(rule).evaluate(scope))
+            holds = np.asarray(evaluate(parse(rule), scope))
             if holds.ndim == 3:
                 found = found[np.broadcast_to(holds[:, 0, 0], len(found))]
     return found

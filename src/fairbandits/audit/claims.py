@@ -1,5 +1,6 @@
 """Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
 
+import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,15 +11,12 @@ from typing import Any
 from pydantic import Field
 
 from fairbandits.audit import measures
-from fairbandits.audit.cells import COORDINATES
-from fairbandits.audit.expressions import CELLS, Expression, ExpressionError, parse, same_unit
+from fairbandits.audit.expressions import CELLS, called, names_in, parse
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.records import Cells, ClaimBlock, Deviation, FamilyBlock, TestBlock
 
 #: Coordinates of a case that no cell has.
 OF_A_CASE = ("arm", "round")
-#: Data parameters that must have the same unit.
-LIKE = (("values", "against"), ("values", "printed"))
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 
@@ -47,7 +45,7 @@ class Test(TestBlock):
         return [one for one in found if one]
 
     @cached_property
-    def expressions(self) -> list[Expression]:
+    def expressions(self) -> list[ast.expr]:
         """All expressions, but for those that select companions."""
         texts = [one.where for one in (self.cells, self.control) if one]
         if isinstance(self.reading, Mapping):
@@ -55,7 +53,7 @@ class Test(TestBlock):
         return [*self.judged, *(parse(text) for text in texts if text)]
 
     @cached_property
-    def judged(self) -> list[Expression]:
+    def judged(self) -> list[ast.expr]:
         """Expressions of the values that are judged."""
         inputs = chain.from_iterable(map(self.texts, self.inputs))
         texts = [self.arms, self.rounds, self.keep, self.over, *inputs]
@@ -63,7 +61,7 @@ class Test(TestBlock):
 
     @property
     def _called(self) -> list[measures.Word]:
-        return [measures.functions()[name] for one in self.judged for name in one.calls()]
+        return _functions(self.judged)
 
     @property
     def varies(self) -> bool:
@@ -93,13 +91,13 @@ class Test(TestBlock):
     @property
     def is_joint(self) -> bool:
         """Whether inputs refer to all stacked cells together, instead of being points of each."""
-        return any(one.is_joint for one in self.judged)
+        return any(CELLS in called(one) for one in self.judged)
 
     @property
     def is_bound(self) -> bool:
         """Whether what means are put against has no replicates: numbers, and facts of a cell."""
         expressions = [*map(parse, self.texts("against"))]
-        return not _columns(expressions, [name for one in expressions for name, _ in one.names()])
+        return not _columns(expressions, [name for one in expressions for name, _ in names_in(one)])
 
     @property
     def is_pooled(self) -> bool:
@@ -125,9 +123,9 @@ class Test(TestBlock):
 
     def columns(self, companion: str = "") -> list[str]:
         """Return the recorded columns that cells, or companions of this name, need."""
-        names = [name for one in self.expressions for name, of in one.names() if of == companion]
+        names = [name for one in self.expressions for name, of in names_in(one) if of == companion]
         if companion and self.companions[companion].where:
-            names += [name for name, _ in parse(self.companions[companion].where).names()]
+            names += [name for name, _ in names_in(parse(self.companions[companion].where))]
         return _columns(self.expressions, names)
 
     @property
@@ -201,40 +199,19 @@ class Ledger:
 Ledgers = Mapping[str, Ledger]
 
 
-def _columns(expressions: Iterable[Expression], names: Iterable[str]) -> list[str]:
+def _functions(expressions: Iterable[ast.expr]) -> list[measures.Word]:
+    known = measures.functions()
+    return [known[name] for one in expressions for name in called(one) if name != CELLS]
+
+
+def _columns(expressions: Iterable[ast.expr], names: Iterable[str]) -> list[str]:
     """Return the recorded columns behind names, and behind the functions that are called."""
     known = measures.measures()
     found = [known[name] for name in names if name in known]
-    found += [measures.functions()[name] for one in expressions for name in one.calls()]
+    found += _functions(expressions)
     return sorted({column for one in found for column in one.columns})
 
 
 def listed(value: Any) -> list[Any]:
     """Return a list or tuple as a list, and anything else as the one entry of a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def check_test(test: Test, parameters: Iterable[str]) -> None:
-    """Check every name and unit of a test; ExpressionError for the first that is wrong."""
-    given = [name for name, values in test.each.items() if values]
-    words = measures.vocabulary((*COORDINATES, *parameters, *given), test.companions)
-    texts = [*test.each]
-    for one in test.selections:
-        texts += [*one.wanted, *(getattr(one, "match", None) or ()), one.where]
-    for text in filter(None, texts):
-        parse(text).check(words)
-    if test.is_joint and not test.over:
-        raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
-    for one in test.expressions:
-        one.check(words)
-    if test.procedure == "exact":  # separate checks, which are not compared
-        return
-    units = {
-        name: same_unit(parse(text).check(words) for text in test.texts(name))
-        for name in test.inputs
-    }
-    for pair in LIKE:
-        try:
-            same_unit(units.get(name, "") for name in pair)
-        except ExpressionError as error:
-            raise ExpressionError(f"{' and '.join(pair)}: {error}") from None

@@ -9,9 +9,8 @@ cells, side by side on the axis of arms.
 import ast
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,42 +70,11 @@ class Vocabulary(NamedTuple):
     elsewhere: Mapping[str, str]  # name in the library -> name here
 
 
-@dataclass(frozen=True)
-class Expression:
-    """A parsed expression: its syntax tree of allowed nodes."""
-
-    tree: ast.expr
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Yield the names that stand for values, each with the companion it is taken from."""
-        yield from _names(self.tree)
-
-    @cached_property
-    def _called(self) -> list[str]:
-        return [node.func.id for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
-
-    def calls(self) -> list[str]:
-        return [name for name in self._called if name != CELLS]
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether it refers to all stacked cells."""
-        return CELLS in self._called
-
-    def check(self, vocabulary: Vocabulary) -> str:
-        """Return the unit of the value, or an empty text; ExpressionError if a name is unknown."""
-        return _unit(self.tree, vocabulary)
-
-    def evaluate(self, scope: Scope) -> Any:
-        """Return the value: a number, text or array of shape (replicates, rounds, arms)."""
-        return _value(self.tree, scope)
-
-
 @cache
-def parse(text: str) -> Expression:
-    """Return an expression, or raise ExpressionError.
+def parse(text: str) -> ast.expr:
+    """Return an expression's syntax tree of allowed nodes, or raise ExpressionError.
 
-    >>> sorted(parse("0.05 * target - (regret[lfg] @ T) / T").names())
+    >>> sorted(names_in(parse("0.05 * target - (regret[lfg] @ T) / T")))
     [('T', ''), ('T', ''), ('regret', 'lfg'), ('target', '')]
     """
     try:
@@ -115,7 +83,7 @@ def parse(text: str) -> Expression:
         raise ExpressionError(f"{text!r} is no expression: {error.msg}") from None
     for node in ast.walk(tree):
         _check_node(node, text)
-    return Expression(tree)
+    return tree
 
 
 def _ambiguous(node: ast.BinOp) -> str:
@@ -158,7 +126,14 @@ def _check_node(node: ast.AST, text: str) -> None:
         raise ExpressionError(f"{text!r}: {wrong}")
 
 
-def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
+@cache
+def called(tree: ast.expr) -> list[str]:
+    """Return the names of the functions that are called, `CELLS` among them."""
+    return [node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def names_in(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the names that stand for values, each with the companion it is taken from."""
     match node:
         case ast.Name(id=name):
             yield name, ""
@@ -167,10 +142,11 @@ def _names(node: ast.AST) -> Iterator[tuple[str, str]]:
         case _:
             children = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
             for child in children:
-                yield from _names(child)
+                yield from names_in(child)
 
 
-def _unit(node: ast.expr, known: Vocabulary) -> str:
+def unit_of(node: ast.expr, known: Vocabulary) -> str:
+    """Return the unit of the value, or an empty text; ExpressionError if a name is unknown."""
     match node:
         case ast.Name(id=name):
             if name not in known.units and name in known.elsewhere:
@@ -179,9 +155,9 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
             return known.units[name]
         case ast.Subscript(value=value, slice=index):
             _check_known("companion", index.id, known.companions)
-            return _unit(value, known)
+            return unit_of(value, known)
         case ast.BinOp(left=left, op=op, right=right):
-            one, other = _unit(left, known), _unit(right, known)
+            one, other = unit_of(left, known), unit_of(right, known)
             match op:
                 case ast.MatMult():
                     if other not in ("", "rounds"):
@@ -198,26 +174,26 @@ def _unit(node: ast.expr, known: Vocabulary) -> str:
                 case ast.Div():
                     return RATIOS.get((one, other), "")
         case ast.UnaryOp(operand=operand):
-            return _unit(operand, known)
+            return unit_of(operand, known)
         case ast.Compare(left=left, comparators=others):
-            same_unit([_unit(one, known) for one in (left, *others)])
+            same_unit([unit_of(one, known) for one in (left, *others)])
         case ast.BoolOp(values=values):
             for one in values:
-                _unit(one, known)
+                unit_of(one, known)
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
-            return _unit(one, known)
+            return unit_of(one, known)
         case ast.Call(func=func, args=arguments):
             _check_known("function", func.id, known.arguments)
             least, most = known.arguments[func.id]
             if not least <= len(arguments) <= most:
                 wanted = str(least) if least == most else f"{least} to {most}"
                 raise ExpressionError(f"{func.id} takes {wanted} values, got {len(arguments)}")
-            units = [_unit(one, known) for one in arguments]
+            units = [unit_of(one, known) for one in arguments]
             if func.id in ("min", "max"):
                 return same_unit(units)
             return units[0] if func.id in KEEPS else ""
         case ast.List(elts=values):
-            return same_unit([_unit(one, known) for one in values])
+            return same_unit([unit_of(one, known) for one in values])
     return ""
 
 
@@ -234,24 +210,25 @@ def same_unit(units: Iterable[str]) -> str:
     return found[0] if found else ""
 
 
-def _value(node: ast.expr, scope: Scope) -> Any:
+def evaluate(node: ast.expr, scope: Scope) -> Any:
+    """Return the value: a number, text or array of shape (replicates, rounds, arms)."""
     match node:
         case ast.Constant(value=value):
             return value
         case ast.Name(id=name):
             return scope.value(name)
         case ast.Subscript(value=value, slice=index):
-            return _value(value, scope.companion(index.id))
+            return evaluate(value, scope.companion(index.id))
         case ast.BinOp(left=left, op=op, right=right):
-            one, other = _value(left, scope), _value(right, scope)
+            one, other = evaluate(left, scope), evaluate(right, scope)
             if isinstance(op, ast.MatMult):
                 return _own(scope, left).at(one, other)
             return OPERATIONS[type(op)](*_plain(one, other))
         case ast.UnaryOp(op=op, operand=operand):
-            value = _value(operand, scope)
+            value = evaluate(operand, scope)
             return np.logical_not(value) if isinstance(op, ast.Not) else -value
         case ast.Compare(left=left, ops=ops, comparators=others):
-            values = [_value(one, scope) for one in (left, *others)]
+            values = [evaluate(one, scope) for one in (left, *others)]
             found: Any = True
             for op, one, other in zip(ops, values, values[1:], strict=False):
                 holds = OPERATIONS[type(op)](*_plain(one, other))
@@ -262,15 +239,15 @@ def _value(node: ast.expr, scope: Scope) -> Any:
             return join.reduce([np.asarray(one) for one in _short(op, values, scope)])
         case ast.Call(func=ast.Name(id=name), args=[one]) if name == CELLS:
             scopes, joined = scope.stacked()
-            key = one, *(repr(scope.known.get(each)) for each in ("arm", *dict(_names(one))))
+            key = one, *(repr(scope.known.get(each)) for each in ("arm", *dict(names_in(one))))
             if key not in joined:  # equal in repetitions of a case that differ in nothing of it
-                joined[key] = _side_by_side([_value(one, own) for own in scopes])
+                joined[key] = _side_by_side([evaluate(one, own) for own in scopes])
             return joined[key]
         case ast.Call(func=func, args=arguments):
-            given = [_value(one, scope) for one in arguments]
+            given = [evaluate(one, scope) for one in arguments]
             return _own(scope, *arguments).call(func.id, given)
         case ast.List(elts=values):
-            return [_value(one, scope) for one in values]
+            return [evaluate(one, scope) for one in values]
     raise AssertionError(ast.dump(node))  # _check_nodes refuses all others
 
 
@@ -295,14 +272,14 @@ def _own(scope: Scope, *nodes: ast.expr) -> Scope:
 
 @cache
 def _places(node: ast.expr) -> frozenset[str]:
-    return frozenset(place for _, place in _names(node))
+    return frozenset(place for _, place in names_in(node))
 
 
 def _short(op: ast.boolop, nodes: list[ast.expr], scope: Scope) -> list[Any]:
     """Return the values up to the first that decides, as Python's short circuit does."""
     found: list[Any] = []
     for node in nodes:
-        found.append(_value(node, scope))
+        found.append(evaluate(node, scope))
         if np.ndim(found[-1]) == 0 and bool(found[-1]) == isinstance(op, ast.Or):
             return found[-1:]
     return list(np.broadcast_arrays(*found))

@@ -1,15 +1,16 @@
 """The ledger: every claim of a paper with the rule that judges it, fixed before the data."""
 
 import inspect
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fairbandits.audit.cells import instance_of
-from fairbandits.audit.claims import Claim, Ledger, Test, check_test, listed
-from fairbandits.audit.expressions import ExpressionError
+from fairbandits.audit import measures
+from fairbandits.audit.cells import COORDINATES, instance_of
+from fairbandits.audit.claims import Claim, Ledger, Test, listed
+from fairbandits.audit.expressions import CELLS, ExpressionError, parse, same_unit, unit_of
 from fairbandits.audit.procedures import PROCEDURES, parameters_of
 from fairbandits.policies.parameters import a, number, one_of
 from fairbandits.settings import records
@@ -33,6 +34,8 @@ FORMERLY = "formerly "
 #: Type of a setting in a procedure's signature -> its check; others are lists of numbers.
 CHECKS = {bool: a(bool, "true or false"), float: number()}
 LEVEL, NUMBERS = number(at_least=0.5, below=1), a(list, "a list of numbers")
+#: Data parameters that must have the same unit.
+LIKE = (("values", "against"), ("values", "printed"))
 #: Each record has exactly one of these keys.
 WAYS = ("tests", "alias_of", "judged_by", "untestable")
 
@@ -227,6 +230,32 @@ def _check_names(ledger: Ledger, config: Config, where: str) -> None:
             _entry(ledger.families, claim.family, f"{place}.family")
         if claim.figure:
             _entry(figures, claim.figure, f"{place}.figure")
+
+
+def check_test(test: Test, parameters: Iterable[str]) -> None:
+    """Check every name and unit of a test; ExpressionError for the first that is wrong."""
+    given = [name for name, values in test.each.items() if values]
+    words = measures.vocabulary((*COORDINATES, *parameters, *given), test.companions)
+    texts = [*test.each]
+    for one in test.selections:
+        texts += [*one.wanted, *(getattr(one, "match", None) or ()), one.where]
+    for text in filter(None, texts):
+        unit_of(parse(text), words)
+    if test.is_joint and not test.over:
+        raise ExpressionError(f"{CELLS}(x) needs cells that are stacked: say `over` what")
+    for one in test.expressions:
+        unit_of(one, words)
+    if test.procedure == "exact":  # separate checks, which are not compared
+        return
+    units = {
+        name: same_unit(unit_of(parse(text), words) for text in test.texts(name))
+        for name in test.inputs
+    }
+    for pair in LIKE:
+        try:
+            same_unit(units.get(name, "") for name in pair)
+        except ExpressionError as error:
+            raise ExpressionError(f"{' and '.join(pair)}: {error}") from None
 
 
 def _experiments(paper: str, config: Config) -> list[str]:

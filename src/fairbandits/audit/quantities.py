@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Claim, Ledger, Test, listed
-from fairbandits.audit.expressions import UNITS, Expression, ExpressionError, parse
+from fairbandits.audit.expressions import (
+    UNITS,
+    ExpressionError,
+    called,
+    names_in,
+    parse,
+    unit_of,
+)
 from fairbandits.numerals import RAISED, measured, significant
 from fairbandits.settings.records import Cells
 from fairbandits.settings.schemas import read_yaml
@@ -20,7 +27,7 @@ PARTS = ("of_arm", "of_group", "per_group", "arms_of_group", "least_of_group", "
 #: Names of procedures' numbers, of measures and functions.
 NAMES = read_yaml(Path(__file__).with_suffix(".yaml"))
 #: Words of whole expressions, by their trees; they can end with the unit.
-WHOLE = {ast.dump(parse(text).tree): words for text, words in NAMES["expressions"].items()}
+WHOLE = {ast.dump(parse(text)): words for text, words in NAMES["expressions"].items()}
 UNIT = re.compile(f", in ({'|'.join(UNITS)})$")
 OPERATORS: dict[type, str] = {
     **{ast.Add: " + ", ast.Sub: " − ", ast.Mult: " × ", ast.Div: " / ", ast.Pow: "^"},
@@ -76,15 +83,15 @@ def unit(test: Test) -> str:
 
 
 def _unit(text: str) -> str:
-    tree = parse(text).tree
+    tree = parse(text)
     if said := UNIT.search(WHOLE.get(ast.dump(tree), "")):
         return said[1]
     if any(isinstance(one, ast.Pow) for one in ast.walk(tree)):
         return ""  # the unit of a power is another
-    whole = Expression(_without(tree, ast.Call))
-    names = list(whole.names())
+    whole = _without(tree, ast.Call)
+    names = list(names_in(whole))
     try:
-        return whole.check(measures.vocabulary(dict(names), {place for _, place in names}))
+        return unit_of(whole, measures.vocabulary(dict(names), {place for _, place in names}))
     except ExpressionError:
         return ""
 
@@ -168,7 +175,7 @@ class _Words:
 
     def _of_others(self, one: str, other: str) -> tuple[str, str, str] | None:
         """Return the common part of two expressions, and each one's own; None if there is none."""
-        trees = [parse(text).tree for text in (one, other)]
+        trees = [parse(text) for text in (one, other)]
         same = [self._node(_without(tree, ast.Subscript)) for tree in trees]
         if same[0] == same[1]:
             places = [self._measured(text) for text in (one, other)]
@@ -190,7 +197,7 @@ class _Words:
     def _measured(self, text: str) -> list[str]:
         """Return the companions whose measures an expression uses."""
         known = measures.measures()
-        return list(dict.fromkeys(place for name, place in parse(text).names() if name in known))
+        return list(dict.fromkeys(place for name, place in names_in(parse(text)) if name in known))
 
     def _selection(self, companion: str) -> Cells:
         own = self.test.cells or Cells()
@@ -239,11 +246,11 @@ class _Words:
         if isinstance(value, list):
             each = list(dict.fromkeys(map(self.inside, value)))
             return ", or ".join(each) if len(each) <= 3 else f"{each[0]}, …, {each[-1]}"
-        return self._node(parse(value).tree) if isinstance(value, str) else _value(value)
+        return self._node(parse(value)) if isinstance(value, str) else _value(value)
 
     def inside(self, value: Any) -> str:
         """Return the words of an input within others: a sum or a condition has brackets."""
-        return self._inside(parse(value).tree) if isinstance(value, str) else self.of(value)
+        return self._inside(parse(value)) if isinstance(value, str) else self.of(value)
 
     def _inside(self, node: ast.AST, tight: int = 3) -> str:
         return f"({self._node(node)})" if self._binds(node) < tight else self._node(node)
@@ -330,9 +337,9 @@ class _Words:
         if not isinstance(given, str):
             return ""
         known = parse(given)
-        words = {*known.calls(), *dict(known.names())}
+        words = {*called(known), *dict(names_in(known))}
         is_round = words & {"logspaced", "last_decade", "t"}
-        return f", in {'t' if is_round else self._node(known.tree)}"
+        return f", in {'t' if is_round else self._node(known)}"
 
 
 def _without(tree: ast.expr, kind: type[ast.AST]) -> ast.expr:

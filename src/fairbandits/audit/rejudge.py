@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit.cells import Evidence
 from fairbandits.audit.claims import Claim, Ledger
+from fairbandits.audit.expressions import called
 from fairbandits.audit.judge import answers, judge
 from fairbandits.audit.records import deciding_under
 from fairbandits.audit.tables import VERDICTS_TABLE, csv_rows, csv_text, write_text
@@ -66,7 +67,7 @@ def data_of(ledger: Ledger, config: Config) -> list[str]:
     tests = [test for one in ledger.claims.values() for test in one.tests]
     names = dict.fromkeys(name for test in tests for name in test.experiments)
     read = [one.dataset for name in names for one in config.named(ledger.paper, name)]
-    calls = {call for test in tests for one in test.expressions for call in one.calls()}
+    calls = {call for test in tests for one in test.expressions for call in called(one)}
     if calls & {"replayed", "replayed_at"}:
         read += [one.table for one in config.replays if one.paper == ledger.paper]
     return list(dict.fromkeys(read))

@@ -44,18 +44,9 @@ def tally(rows: Iterable[Row]) -> Totals:
 
 def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
-    lines = []
-    for paper in dict.fromkeys(row["paper"] for row in rows):
-        own = [row for row in rows if row["paper"] == paper]
-        counted = tally(own)
-        listed = "" if counted.claims == len(own) else f"{len(own)} below; "
-        lines.append(f"{paper}: {listed}{counted}")
-        # what the text does not claim is in a table of its own
-        if counting := [row for row in own if not row["left_out"]]:
-            lines += [*_table(counting, width, ledgers), ""]
-        if others := [row for row in own if row["left_out"]]:
-            lines += ["in no total:", *_table(others, width, ledgers), ""]
-    return "\n".join(lines).rstrip()
+    table = partial(_table, width=width, ledgers=ledgers)
+    template = TEMPLATES.get_template("listing.txt")
+    return template.render(rows=rows, tally=tally, table=table).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
