@@ -21,13 +21,13 @@ rule audit_paper:
         "../../environment.yml"
     params:
         results=subpath(output[0], ancestor=2),
-        seed=CONFIG.seed,
+        seed=seed_option,
         salt=salt_option,
         most=most_options,
         code=AUDIT_CODE,
     shell:
-        "fairbandits audit {wildcards.paper} --results {params.results:q} --seed {params.seed}"
-        " {params.salt} {params.most} --out {output:q} > {log:q} 2>&1"
+        "fairbandits audit {wildcards.paper} --results {params.results:q}"
+        " {params.seed} {params.salt} {params.most} --out {output:q} > {log:q} 2>&1"
 
 
 rule verdicts:

@@ -41,6 +41,11 @@ def published_option(wildcards, input):
     return f"--published {input.published}" if "published" in input.keys() else ""
 
 
+def seed_option(wildcards):
+    """The option that chooses the seed, if it does not follow from the rules."""
+    return f"--seed {CONFIG.seed}" if CONFIG.exploratory else ""
+
+
 def salt_option(wildcards):
     """The option that says whose words the data follow from, if there are some."""
     return f"--salt {shlex.quote(CONFIG.salt)}" if CONFIG.salt else ""

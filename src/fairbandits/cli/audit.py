@@ -5,15 +5,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
-from click import BadParameter, ClickException, IntRange, UsageError, argument, echo, option
+from click import ClickException, IntRange, UsageError, argument, echo, option
 
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
-from fairbandits.settings.config import LEDGER
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import checkout, paper_file, read_yaml
-
-SEED = "Root seed, or `ledger`; default as configured."
 
 
 @completing
@@ -22,21 +19,12 @@ def claims_there() -> list[str]:
     return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
 
 
-def _seed(_context, _parameter, value: str | None) -> int | str | None:
-    """Return a whole number of at least 0, or the word that stands for seeds of the ledgers."""
-    if value is None or value == LEDGER:
-        return value
-    if not value.isdecimal():
-        raise BadParameter(f"{value!r} is neither a whole number of at least 0 nor {LEDGER!r}")
-    return int(value)
-
-
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
 @CONFIGS
 @argument("paper", shell_complete=completing(papers))
 @options.RESULTS
 @option("--salt", default="", help="Words that change the seeds.")
-@option("--seed", metavar="SEED", callback=_seed, help=SEED)
+@option("--seed", type=IntRange(min=0), help="Root seed; default as configured.")
 @option(
     "--most",
     type=(str, IntRange(1)),
