@@ -17,7 +17,7 @@ from fairbandits.audit.measures import functions, measures
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.records import finding_row, finite
 from fairbandits.audit.rejudge import came_again
-from fairbandits.audit.tables import NUMBERS, Row, stands_for
+from fairbandits.audit.tables import NUMBERS, Row, short, stands_for
 from fairbandits.audit.totals import Totals, left_out, totals
 from fairbandits.audit.words import interval
 from fairbandits.numerals import measured
@@ -44,15 +44,16 @@ def tally(rows: Iterable[Row]) -> Totals:
 
 def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
+    heads = [row for row in rows if row["headline"]]
     table = partial(_table, width=width, ledgers=ledgers)
     template = TEMPLATES.get_template("listing.txt")
-    return template.render(rows=rows, tally=tally, table=table).rstrip()
+    return template.render(rows=heads, tally=tally, table=table).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
-        found = measured(row["statistic"]), _unit(row, ledgers), interval(row), words.count(row)
+        found = measured(row["statistic"]), _unit(row, ledgers), interval(row), short(row["n"])
         cells.append([row["claim"], row["verdict"], row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand

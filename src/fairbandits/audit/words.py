@@ -14,7 +14,7 @@ from fairbandits.audit.finding import DEPENDS, FAILED, INCONCLUSIVE, NOT_REPRODU
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.procedures import STATISTICS
 from fairbandits.audit.quantities import NAMES, case, p_value, quantity
-from fairbandits.audit.tables import Row
+from fairbandits.audit.tables import Row, short
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
@@ -28,10 +28,6 @@ NO_LIMIT = "the replicates are too few for a bound at this level"
 UNMET = "no run, arm or round meets the condition of the claim"
 #: A name, which begins with a capital within a sentence too.
 NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
-
-
-def count(row: Row) -> str:
-    return "" if row["n"] is None else str(row["n"])
 
 
 def limits(row: Row, between: str = " to ") -> str:
@@ -232,7 +228,7 @@ def questions(found: Sequence[Row], statistic: str, names: Sequence[str] = ()) -
         "limits": list(map(interval, found)),
         "against": [significant(one["reference"], trimmed=True) for one in found],
         "tightness": [significant(one["also"].get("tightness")) for one in found],
-        "n": list(map(count, found)),
+        "n": [short(one["n"]) for one in found],
         "p": [p_value(one["p"]).removeprefix("= ") for one in found],
         "tags": [one["message"] or unmet(one) or " ".join(one["tags"]) for one in found],
     }

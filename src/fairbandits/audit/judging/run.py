@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +147,7 @@ def judged(
             say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
     say(f"Written: {', '.join(map(str, files))}.")
-    return _listing(rules, rows, width())
+    return listing(rows, width(), {OWN: rules.ledger})
 
 
 def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
@@ -168,10 +167,6 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     return rows, [finding_row(rules.ledger, one, made) for one in found]
 
 
-def _listing(rules: Rules, rows: Iterable[Row], width: int) -> str:
-    return listing([row for row in rows if row["headline"]], width, {OWN: rules.ledger})
-
-
 def _seed_words(rules: Rules) -> str:
     if rules.config.exploratory:
         return exploratory_words(str(rules.seed))
@@ -183,8 +178,8 @@ def _report(
 ) -> str:
     given = {"rules": rules, "history": history, "place": place, "rows": rows, "findings": findings}
     given |= {"ledgers": {OWN: rules.ledger}, "width": WIDTH, "seed_words": _seed_words(rules)}
-    given |= {"listing": partial(_listing, rules, rows), "hints": _exact_instead}
-    given |= {"explanation": explanation, "changes": changes}
+    given |= {"listing": listing, "explanation": explanation, "changes": changes}
+    given |= {"hints": _exact_instead}
     given |= {"versions": package_versions(), "commit": git_commit()}
     return TEMPLATES.get_template("judging/report.md").render(given)
 
