@@ -81,7 +81,7 @@ NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
         ({"remark": "more"}, "remark"),
         ({"against": ""}, "against"),
         ({"setting": "n = {banditq_hard_m}"}, "no number 'banditq_hard_m'; did you mean"),
-        ({"setting": "Of {banditq_hard_n} runs."}, NO_UNIT.format("banditq_hard_n", "n =")),
+        ({"setting": "Of {banditq_hard_n} runs."}, NO_UNIT.format("banditq_hard_n", "replicates")),
         (
             {"qualified_by": {"banditq-prop2-violation": {"hard_family": "it is worse"}}},
             "banditq-prop2-violation: hard_family: it does not say 'it is worse'",
