@@ -48,7 +48,7 @@ def test_an_instance_names_every_setting_and_writes_the_own_policy(rows):
     assert f'role="img" aria-label="{label}"' in shown
     titles = re.findall("<title>(.*?)</title>", shown)
     assert len(titles) == 6
-    assert "A eta 2: contract regret 10, shortfall 0" in titles
+    assert "A η = 2: contract regret 10, shortfall 0" in titles
     assert "B &amp; C: contract regret 7, shortfall 0.5" in titles
     written = re.findall("<text[^>]*>(.*?)</text>", shown)
     assert "mine" in written

@@ -1,5 +1,6 @@
 """The best policy under each contract, and a summary of all: counted from the arena's tables."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +9,9 @@ import pandas as pd
 
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena
 from fairbandits.arena.standings import KEPT
+
+#: Words of a policy's setting in tables -> as readers write it.
+SYMBOLS = {"eta ": "η = ", "tolerance ": "α = ", "penalties ": "A = ", "V exponent ": "V = T^"}
 
 
 def rivals(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,8 +81,13 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 def pareto(one: Any) -> str:
     """Return in words whether a row of standings is Pareto-optimal."""
     if one.dominated_by:
-        return f"no: {one.dominated_by} dominates it"
+        return f"no: {with_symbols(one.dominated_by)} dominates it"
     return "yes" if one.kept else "yes, but only by breaking the contract"
+
+
+def with_symbols(name: str) -> str:
+    """Return a policy's name with its setting in symbols, as in ``LFG, η = 100``."""
+    return re.sub("|".join(SYMBOLS), lambda found: SYMBOLS[found[0]], name)
 
 
 def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
@@ -15,22 +16,12 @@ from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import replacing
 from fairbandits.numerals import number, significant
 from fairbandits.settings.formulas import plain
+from fairbandits.settings.schemas import read_yaml
 
-PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">\
-<meta name="viewport" content="width=device-width, initial-scale=1">\
-<title>{title}</title><style>{style}</style></head><body><main><h1>{title}</h1>\
-{failures}{body}</main></body></html>
-"""
-STYLE = """
-body { font: 16px/1.5 sans-serif; margin: 0 auto; max-width: 70rem; padding: 0 1rem 3rem;
-       color: #222; background: #fff }
-.fb-scroll { overflow-x: auto }
-table { border-collapse: collapse; font-size: .9rem }
-th, td { padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #ddd }
-td:nth-child(n+4):nth-child(-n+7) { text-align: right; white-space: nowrap }
-tr:has(strong) { background: #fdf0f3; font-weight: bold }
-.failed { border: 2px solid #c2003a; padding: .2rem 1rem }
-"""
+#: The page's frame, with its title, failures and body left open.
+PAGE = Path(__file__).with_suffix(".html")
+#: How to read standings and pictures, by occasion.
+REMARKS = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
@@ -54,29 +45,13 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     """Yield how to read the standings."""
-    most = significant(KEPT["kept"][1] * outcome.horizon, trimmed=True)
-    yield (
-        f"The runs have {number(outcome.horizon)} rounds and n = {outcome.replicates} replicates, "
-        "with the rewards that the stored policies received, pull by pull. Numbers are means ± "
-        "half of their 95 % t interval. Shortfall is how far the worst-off arm or group is behind "
-        "after the last round. A policy keeps a contract if the upper end of the shortfall's "
-        f"interval is at most {most}. Contract regret is the reward of the best policy that keeps "
-        "the contract, minus the policy's own. It is below 0 where a policy earns more by falling "
-        "short. A policy is Pareto-optimal if no other policy has surely less of one measure, and "
-        "on average not more of the other."
-    )
+    facts = {name: number(getattr(outcome, name)) for name in ("horizon", "stored", "replicates")}
+    facts["most"] = significant(KEPT["kept"][1] * outcome.horizon, trimmed=True)
+    yield REMARKS["runs"].format(**facts)
     if outcome.horizon < outcome.stored:
-        yield (
-            f"The stored policies ran for {number(outcome.stored)} rounds, and are compared after "
-            f"{number(outcome.horizon)}. Policies that are tuned to the number of rounds, such as "
-            "BanditQ, could do better."
-        )
+        yield REMARKS["shorter"].format(**facts)
     told = [key[0] for key, table in outcome.tables.items() if TOLD in set(table["kind"])]
-    for contract in dict.fromkeys(told):
-        yield (
-            f"Under {contract} it receives targets or quotas computed from the true means. So it "
-            "dominates no policy that does not know the means."
-        )
+    yield from (REMARKS["told"].format(one) for one in dict.fromkeys(told))
 
 
 def _half(one: Any, measure: str) -> str:
@@ -93,7 +68,8 @@ def write(arena: Arena, outcome: Outcome, out: Path) -> None:
         failures = f'<div class="failed">{failures}</div>'
     title, shown = escape(f"{outcome.label} in the arena"), body(arena, outcome)
     with replacing(out) as temporary:
-        page = PAGE.format(style=STYLE, title=title, failures=failures, body=shown)
+        page = Template(PAGE.read_text(encoding="utf-8"))
+        page = page.substitute(title=title, failures=failures, body=shown)
         temporary.write_text(page, encoding="utf-8")
 
 
@@ -106,7 +82,7 @@ def body(arena: Arena, outcome: Outcome) -> str:
     yours = [outcome.label]
     everyone = list(pd.concat(outcome.tables.values())["label"].unique())
     titles = {one.instance: one.title for one in arena.config.experiments}
-    parts = [_each("p", [*_remarks(outcome), picture.HOW_TO_READ])]
+    parts = [_each("p", [*_remarks(outcome), REMARKS["pictures"]])]
     for terms in arena.terms:
         tables = {key[1]: one for key, one in outcome.tables.items() if key[0] == terms.name}
         if tables:

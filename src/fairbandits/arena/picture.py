@@ -11,23 +11,17 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 from matplotlib.transforms import Bbox
 
-from fairbandits.arena.decisions import rivals, thousandths
+from fairbandits.arena.decisions import rivals, thousandths, with_symbols
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library.style import COLOURS, OTHERS, THEME
 from fairbandits.numerals import significant
 
-#: How to read the pictures.
-HOW_TO_READ = (
-    "In the green area the contract is kept. Policies with empty marks know the true means; "
-    "policies with grey marks ignore the contract. The dashed line joins the Pareto-optimal "
-    "policies that do not know the means, whether they keep the contract or not."
-)
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
 SMALL, LARGE = (3.7, 2.9), (5.2, 4.3)
 #: Marks of policies, and how a legend writes them: not every reader tells colours apart.
@@ -47,7 +41,7 @@ Looks = Mapping[str, tuple[str, str]]
 
 
 def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()) -> Looks:
-    """Return colour and mark of each policy in standings, by its place in `labels`, none twice."""
+    """Return colour and mark of each policy in standings; like colours have different marks."""
     ignoring = set(rows[rows["kind"] == CONTROL]["label"])
     free, marks = OTHERS[1::3], list(MARKS)
     chosen: dict[str, tuple[str, str]] = {}
@@ -55,8 +49,14 @@ def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()
         colour = COLOURS[label] if label in COLOURS else free[k % len(free)]
         colour = YOURS if label in yours else IGNORES if label in ignoring else colour
         pairs = [(to_hex(colour), marks[(k + j) % len(marks)]) for j in range(len(marks))]
-        chosen[label] = next((pair for pair in pairs if pair not in chosen.values()), pairs[0])
+        chosen[label] = next((pair for pair in pairs if not _taken(pair, chosen)), pairs[0])
     return {label: chosen[label] for label in labels if label in set(rows["label"])}
+
+
+def _taken(pair: tuple[str, str], chosen: Looks) -> bool:
+    """Return whether a policy has this mark in a colour that is hard to tell from this one."""
+    alike = (to_rgb(colour) for colour, mark in chosen.values() if mark == pair[1])
+    return any(np.abs(np.subtract(to_rgb(pair[0]), one)).sum() < 0.5 for one in alike)
 
 
 def legend(look: Looks, yours: Collection[str] = ()) -> str:
@@ -90,7 +90,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     serious = means[~means.index.isin(ignoring)].sort_values(["x", "y"])
     best = serious[serious["y"] < serious["y"].cummin().shift(fill_value=np.inf)]
     kept = 1000 * KEPT["kept"][1]
-    axes = _axes(LARGE, points["x"], points["y"], kept, kept)
+    axes = _axes(LARGE, 2 * points["x"], points["y"], kept, kept)  # with room for names
     thousand = "in 1\u202f000 rounds"
     over = f"large marks: mean of {here['instance'].nunique()} instances"
     axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
@@ -142,7 +142,7 @@ def panel(
 def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float) -> Axes:
     """Return axes for all points, green where a contract is kept; up to `even` y is linear."""
     width, height = size
-    axes = Figure(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.8 / width, 1 - 0.8 / height))
+    axes = Figure(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.9 / width, 1 - 0.8 / height))
     axes.set_xscale("symlog", linthresh=kept / 10)
     axes.set_yscale("symlog", linthresh=even)
     for axis in (axes.xaxis, axes.yaxis):
@@ -160,7 +160,7 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
 
 def _titled(name: str, regret: float, shortfall: float) -> str:
     regret, shortfall = (significant(one, trimmed=True) for one in (regret, shortfall))
-    return f"{name}: contract regret {regret}, shortfall {shortfall}"
+    return f"{with_symbols(name)}: contract regret {regret}, shortfall {shortfall}"
 
 
 def _in_short(value: float, _: int) -> str:
@@ -197,6 +197,9 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
         *_, beside, rise, side, box = min(places)
         text.set(position=(beside, rise), horizontalalignment=side)
         taken.append(box)
+        if abs(rise) > 10:
+            away = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0}
+            axes.annotate("", (x, y), (beside, rise), textcoords="offset points", arrowprops=away)
 
 
 def _svg(axes: Axes, title: str, n_policies: int) -> str:

@@ -9,28 +9,24 @@ import pandas as pd
 
 from fairbandits.arena import page as entrant
 from fairbandits.arena import picture
-from fairbandits.arena.decisions import choices, summary, surely_less, thousandths
+from fairbandits.arena.decisions import choices, summary, surely_less, thousandths, with_symbols
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.numerals import number
+from fairbandits.policies import HOMES
 from fairbandits.replication.datasets import expect
-from fairbandits.report.markup import Html, data_table, folded, offer, render
+from fairbandits.report.markup import Html, data_table, folded, link, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
-PICTURES = (
-    "<p>Contract regret against shortfall at the last round. Both axes are linear near 0 and "
-    "logarithmic beyond. Bars are 95 % t intervals. A large mark is a policy's usual setting; "
-    f"small marks, joined to it, are its other settings. {picture.HOW_TO_READ}</p>"
-)
 #: Columns of two measures in a thousand rounds.
 PER_THOUSAND = "contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds"
-offer(thousandths, CONTROL=CONTROL, PER_THOUSAND=PER_THOUSAND)
+offer(thousandths, with_symbols, CONTROL=CONTROL, PER_THOUSAND=PER_THOUSAND)
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,16 @@ class Shown:
     def of(self, name: str, contract: str) -> pd.DataFrame:
         rows = self.tables[name]
         return rows[rows["contract"] == contract]
+
+    @property
+    def linked(self) -> dict[str, Html]:
+        """Return each policy's name on pages as a link to what the library says of it."""
+        named = {
+            one.labels[run.name.rpartition("-")[0]]: HOMES[run.spec.policy].partition(":")[2]
+            for one in self.arena.config.experiments
+            for run in one.runs
+        }
+        return {label: link(f"library#fb-{one}", label) for label, one in named.items()}
 
     def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
         """Yield each contract with its standings and the looks of the policies there."""
@@ -77,7 +83,7 @@ def banner(page: Shown) -> Html | None:
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
     found = [(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()]
-    return render("arena_decision.html", found=found)
+    return render("arena_decision.html", found=found, linked=page.linked)
 
 
 def rule(page: Shown) -> Html:
@@ -99,6 +105,7 @@ def overview(page: Shown) -> Html:
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
+    said = "<p>{instances} {pictures}</p>".format(**entrant.REMARKS)
     for terms, rows, look in page.each():
         lines = summary(rows)
         yield render("arena_contract.html", terms=terms, lines=lines.to_dict("records"))
@@ -107,7 +114,7 @@ def each_contract(page: Shown) -> Iterator[Html]:
             picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
             for one in page.arena.instances(terms.name)
         ]
-        pictures = picture.legend(look) + picture.grid(panels) + PICTURES
+        pictures = picture.legend(look) + picture.grid(panels) + said
         yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
 
 
@@ -135,7 +142,7 @@ def contracts(page: Shown) -> Html:
     labels = {
         key: name for one in page.arena.config.experiments for key, name in one.labels.items()
     }
-    html = render("arena_contracts.html", arena=page.arena, labels=labels)
+    html = render("arena_contracts.html", arena=page.arena, labels=labels, linked=page.linked)
     return folded("How each of the policies meets each contract", html)
 
 
@@ -155,19 +162,17 @@ def all_standings(page: Shown) -> Html:
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
     titles = {one.instance: one.title for one in page.arena.config.experiments}
-    header = (
-        *("contract", "instance", "policy", "kind", "keeps it at the end", "shortfall counts"),
-        *("contract regret, reward", "shortfall", "worst shortfall"),
-        *("rank by contract regret", "rank by shortfall", "dominated by"),
-    )
-    measured = ("contract_regret", "shortfall", "worst_shortfall")
-    measured += ("contract_regret_rank", "shortfall_rank")
+    header = ("contract", "instance", "policy", "kind", "keeps it at the end")
+    header += ("contract regret, reward", "shortfall", "worst shortfall")
+    header += ("rank by contract regret", "rank by shortfall", "dominated by")
     lines = [
         [
             *(terms.title, titles[row.instance], row.label, row.kind),
-            *("yes" if row.kept else "no", terms.unit),
-            *(_measured(row, name) for name in measured),
-            row.dominated_by,
+            "yes" if row.kept else "no",
+            _measured(row, "contract_regret"),
+            *(_measured(row, name, terms.unit) for name in ("shortfall", "worst_shortfall")),
+            *(_measured(row, f"{name}_rank") for name in ("contract_regret", "shortfall")),
+            with_symbols(row.dominated_by),
         ]
         for row in rows.itertuples()
         for terms in [page.arena.of(row.contract)]
@@ -176,10 +181,10 @@ def all_standings(page: Shown) -> Html:
     return folded(f"All {len(lines)} standings", html)
 
 
-def _measured(row: Any, name: str) -> tuple[str, float]:
+def _measured(row: Any, name: str, unit: str = "") -> tuple[str, float]:
     mean, high = getattr(row, name), getattr(row, f"{name}_high")
     digits = 1 if max(abs(mean), high - mean) < 1000 else 0
-    return f"{number(mean, digits)} ± {number(high - mean, digits)}", float(mean)
+    return f"{number(mean, digits)} ± {number(high - mean, digits)} {unit}".rstrip(), float(mean)
 
 
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
