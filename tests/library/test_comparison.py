@@ -124,7 +124,8 @@ def test_plot_has_a_panel_for_each_measure(compared):
     assert mpl.rcParams.copy() == before
     assert plt.get_fignums() == windows
     assert isinstance(figure, matplotlib.figure.Figure)
-    assert [axis.get_ylabel() for axis in figure.axes] == ["regret", "violation", "reward"]
+    shown = [axis.get_ylabel() for axis in figure.axes]
+    assert shown == ["regret, reward", "violation, pulls", "reward"]
     assert figure.get_suptitle() == "means of 6 replicates with 95 % t intervals"
     for axis, metric in zip(figure.axes, ("regret", "violation", "reward"), strict=True):
         lines = axis.get_lines()

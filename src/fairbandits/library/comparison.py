@@ -25,12 +25,12 @@ from fairbandits.measures.summary import summarise
 
 #: Methods of `Result` that are measures: their titles on an axis, and the inputs that they need.
 METRICS = {
-    "regret": ("regret",),
-    "violation": ("violation", "quotas or targets"),
-    "r_regret": ("regret beyond the quotas", "quotas"),
-    "target_regret": ("regret beyond the targets", "targets"),
-    "penalised_regret": ("penalised regret", "quotas", "penalties"),
-    "unfairness": ("unfairness", "quotas"),
+    "regret": ("regret, reward",),
+    "violation": ("violation, {}", "quotas or targets"),
+    "r_regret": ("regret beyond the quotas, reward", "quotas"),
+    "target_regret": ("regret beyond the targets, reward", "targets"),
+    "penalised_regret": ("penalised regret, reward", "quotas", "penalties"),
+    "unfairness": ("unfairness, pulls", "quotas"),
     "reward": ("reward",),
 }
 #: How to provide each input that a measure needs.
@@ -135,7 +135,7 @@ class Comparison:
             (x, a, b), (y, c, d) = map(_interval_of, (np.maximum(lacks, 0), costs))
             bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
             axis.errorbar(x, y, fmt="o", color=colour, capsize=2, label=label, **bars)
-        axis.set_xlabel(f"{self.titles[lack]} where above 0")
+        axis.set_xlabel(f"{self.titles[lack]}, where above 0")
         axis.set_ylabel(self.titles[cost])
         axis.legend()
         figure.suptitle("At the last round: means with 95 % t intervals", fontsize="medium")
@@ -185,10 +185,10 @@ class Comparison:
                 where += ", means drawn for each replicate"
             elif not callable(arms.means):
                 where += f", means {arms.means}"
-        difference = f"; difference to {first}, on the same rewards" * (len(self.results) > 1)
+        difference = f". Differences are to {first}, on the same rewards" * (len(self.results) > 1)
         return (
-            f"{where}\nAt round T = {one.horizon}, n = {one.replicates.size} replicates; "
-            f"low to high is the 95 % t interval of the mean{difference}"
+            f"{where}\nMeans of n = {one.replicates.size} replicates at round T = {one.horizon}; "
+            f"low to high is the 95 % t interval{difference}"
         )
 
     def __repr__(self) -> str:
@@ -303,7 +303,10 @@ def compare(
         for name, metric in wanted.items()
         for label, result in results.items()
     }
-    titles = {name: METRICS[name][0] if name == one else name for name, one in wanted.items()}
+    unit = "pulls" if targets is None else "reward"
+    titles = {
+        key: METRICS[key][0].format(unit) if key == one else key for key, one in wanted.items()
+    }
     return Comparison(results, curves, titles)
 
 

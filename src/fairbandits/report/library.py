@@ -12,7 +12,7 @@ import fairbandits
 from fairbandits.report.markup import Html, render
 
 #: Sections of a docstring that are lists of terms.
-LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
+LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns", "Columns")
 
 
 def reference(*names: str) -> Html:
