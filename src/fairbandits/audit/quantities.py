@@ -70,6 +70,7 @@ class Quantity(NamedTuple):
 
     def __str__(self) -> str:
         is_said = self.unit == "pulls" and re.match(r"(mean |largest )?pulls\b", self.name)
+        is_said = is_said or self.name.endswith(f" in {self.unit}")
         return f"{self.name}, in {self.unit}" if self.unit and not is_said else self.name
 
 
@@ -103,8 +104,7 @@ def quantity(test: Test, ledger: Ledger, row: Mapping[str, Any] | None = None) -
     above = NAMES["above"].get(procedure) or NAMES["above"].get(claimed, "")
     is_bound = test.is_bound or "limit" in ((row or {}).get("against") or {})
     if procedure == "mean" and (claimed == "equal" or not is_bound):
-        ratio = "ratio" in test.settings
-        between = BY if ratio else " minus "
+        between = BY if "ratio" in test.settings else " minus "
         name, above = said.compared(inputs["values"], inputs["against"], between)
         above = above or NAMES["above"].get(claimed, f"above {said.inside(inputs['against'])}")
     elif "printed" in inputs and procedure == "exact":
