@@ -207,7 +207,7 @@ def all_of_them(audit: Audit) -> Html:
     filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
     filters["verdict"] = "|".join(OUTCOMES)
     header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
-    header += ("quantity", "number", "bounds", "n")
+    header += ("quantity", "number", "bounds", "replicates or values")
     said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
     rows = [
         [
