@@ -13,7 +13,7 @@ from fairbandits.audit.tables import csv_rows
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import committed
 from fairbandits.report.findings import NUMBER, load_findings
-from fairbandits.report.markup import render_text
+from fairbandits.report.markup import minus, render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
@@ -75,7 +75,7 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:
     """Return a finding's text with its numbers, and superscripts as Markdown has them."""
-    filled = NUMBER.sub(lambda name: texts[name.group(1)], text)
+    filled = minus(NUMBER.sub(lambda name: texts[name.group(1)], text))
     for tag, sign in (("sup", "^"), ("sub", "~")):
         filled = filled.replace(f"<{tag}>", sign).replace(f"</{tag}>", sign)
     return filled
