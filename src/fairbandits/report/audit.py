@@ -1,7 +1,7 @@
 """Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -36,8 +36,6 @@ MARKS = {
     finding.FAILED: ("F", "failed"),
     NOT_JUDGED: ("?", "none"),
 }
-
-
 #: What pages say of an inconsistency in place of the first outcomes; data have the verdict.
 DIFFERENCE = {
     finding.REPRODUCED: "makes no difference",
@@ -167,25 +165,6 @@ def number_of(audit: Audit, row: Row) -> str:
     return f"{quantity_of(audit, row)}: {value}" if value else ""
 
 
-def headline(audit: Audit, claim: str, *, always: bool = False) -> Html:
-    """Return a claim's verdict as a badge, with its readings where they differ, or `always`."""
-    head, *_ = rows = audit.in_words(claim)
-    shown = badge(head["verdict"], head["grade"], head["kind"])
-    if head["verdict"] == finding.DEPENDS and rows[1:]:
-        return shown + Html("<br><small>{}</small>").format(readings(rows))
-    under = always and words.readings_in_words(rows)
-    return shown + Html("<small>, {}</small>").format(under) if under else shown
-
-
-def readings(rows: Sequence[Row]) -> Html:
-    """Return the verdicts that depend on a claim's reading, a line each with its readings."""
-    found = words.under_readings(rows)
-    kind = rows[0]["kind"]
-    return Html("<br>").join(
-        Html("{}: {}").format(called(one, kind), "; or: ".join(some)) for one, some in found.items()
-    )
-
-
 def role(row: Row) -> str:
     roles = [name for name in ("primary", "exploratory") if row[name]]
     roles += [row["about"]] * (row["about"] != "text")
@@ -194,9 +173,7 @@ def role(row: Row) -> str:
 
 def tally(audit: Audit) -> Html:
     """Return each paper's totals: primary claims, other claims; and of those left out."""
-    failed = any(row["verdict"] == finding.FAILED and not row["left_out"] for row in audit.heads)
-    outcomes = [one for one in finding.OUTCOMES if one != finding.FAILED or failed]
-    return render("tally.html", audit=audit, outcomes=outcomes, left_out=totals.LEFT_OUT)
+    return render("tally.html", audit=audit, left_out=totals.LEFT_OUT)
 
 
 def links(audit: Audit) -> Html | None:
@@ -205,10 +182,9 @@ def links(audit: Audit) -> Html | None:
 
 def consequential(audit: Audit) -> Html:
     """Return the primary claims not reproduced, then those open or reading-dependent."""
-    primary = [row for row in audit.heads if row["primary"] and not row["left_out"]]
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
     found = {outcome: _not_reproduced(audit, outcome) for outcome in shown}
-    return render("consequential.html", audit=audit, total=show.tally(primary), found=found)
+    return render("consequential.html", audit=audit, found=found)
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
@@ -235,10 +211,10 @@ def summary(audit: Audit, paper: str) -> Html | None:
     return render(
         "summary.html",
         paper=paper,
-        short=audit.ledgers[paper].title.partition(":")[0],
         found=found,
         left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
-        primary=[_short(audit, row["claim"]) for row in rows if row["primary"]],
+        audit=audit,
+        primary=[row for row in rows if row["primary"]],
         criteria=totals.criteria(audit.claims, rows, audit.findings),
     )
 
@@ -248,20 +224,16 @@ def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
         return None
     own = audit.ledgers[paper].claims.values()
     keys = dict.fromkeys([*(one.id for one in own if figure and one.figure == figure), *claims])
-    lines = [_short(audit, key) for key in keys if key in audit.headlines]
-    return render("about.html", lines=lines)
+    rows = [audit.under_readings(key)[0] for key in keys if key in audit.headlines]
+    return render("about.html", audit=audit, rows=rows)
 
 
-def _short(audit: Audit, key: str) -> tuple[Row, str, list[str]]:
-    """Return a claim's headline, its reason in a line, and the tests that came out otherwise."""
-    row, *under = rows = audit.in_words(key)
-    if len({one["verdict"] for one in under}) > 1:
-        said = readings(rows)
-    elif judges := audit.claims[key].judged_by:
-        said = Html("follows from {}").format(Html(", ").join(map(link_to_claim, judges)))
-    else:
-        said = words.in_its_case(row, audit.tested(key), audit.judging(key))
-    return row, said, objections(audit, key)
+def reason(audit: Audit, key: str) -> str:
+    """Return what a claim's verdict follows from: other claims, or a number and its case."""
+    if judges := audit.claims[key].judged_by:
+        return Html("follows from {}").format(Html(", ").join(map(link_to_claim, judges)))
+    row, *_ = audit.in_words(key)
+    return words.in_its_case(row, audit.tested(key), audit.judging(key))
 
 
 def objections(audit: Audit, key: str) -> list[str]:
@@ -331,5 +303,5 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-offer(badge, called, headline, number_of, numbers, role, show.tally, words=words)
-offer(MARKS=MARKS, GRADES=finding.GRADES)
+offer(badge, called, number_of, numbers, objections, reason, role, show.tally, words=words)
+offer(MARKS=MARKS, GRADES=finding.GRADES, OUTCOMES=finding.OUTCOMES)

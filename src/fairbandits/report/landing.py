@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from fairbandits.audit import show
 from fairbandits.figures import PAPERS
 from fairbandits.report import pages
 from fairbandits.report.audit import Audit
@@ -25,8 +23,7 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     if not audit.ledgers:
         return None
     findings = _notable(audit, root) if audit.scale == "paper" else []  # a small run has others
-    total = show.tally(audit.heads)
-    return render("landing.html", audit=audit, total=total, findings=findings)
+    return render("landing.html", audit=audit, findings=findings)
 
 
 def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
@@ -52,20 +49,13 @@ def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
-    return render("cards.html", cards=[_card(one, audit) for one in papers])
+    return render("cards.html", audit=audit, shows=PAPERS, cards=[_card(one) for one in papers])
 
 
-def _card(paper: pages.Paper, audit: Audit) -> dict[str, Any]:
+def _card(paper: pages.Paper) -> tuple[pages.Paper, str, str]:
+    """Return a paper with the words and the figure that its glossary has for the first page."""
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
     figure = card.get("figure", paper.drawn[0])
     expect_known(figure, paper.drawn, f"{pages.shown(file)}: card: no figure {figure!r}")
-    return {
-        "slug": paper.slug,
-        "figure": figure,
-        "shows": PAPERS[paper.slug][figure].label,
-        "title": paper.content["title"].partition(":")[0],
-        "says": card.get("says", ""),
-        "ledger": audit.ledgers.get(paper.slug),
-        "found": show.tally(audit.of(paper.slug)),
-    }
+    return paper, card.get("says", ""), figure
