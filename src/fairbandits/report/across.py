@@ -8,8 +8,8 @@ from IPython.display import Markdown
 
 from fairbandits.audit import finding
 from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.report.audit import MARKS, NOT_JUDGED, Audit
-from fairbandits.report.markup import Html, folded, offer, render
+from fairbandits.report.audit import NOT_JUDGED, Audit
+from fairbandits.report.markup import Html, offer, render
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import AcrossFile, SharedStatement
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
@@ -23,9 +23,7 @@ def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, S
     """Return the statements of papers/across.yaml by name, with these ledgers' claims alone."""
     content = validated(read_yaml(root / FILE), AcrossFile, str(FILE))
     papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
-    named = {key for block in content.statements.values() for key in block.claims}
-    elsewhere = claims_elsewhere(ledgers, root) if not named <= set(papers) else []
-    known = [*papers, *elsewhere]
+    known = [*papers, *claims_elsewhere(ledgers, root)]
     found = {}
     for name, block in content.statements.items():
         place = f"{FILE}: statements.{name}.claims"
@@ -50,9 +48,7 @@ def shared(audit: Audit) -> Iterator[Html | Markdown]:
         yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
         yield Markdown(one.statement)
         counts = Counter(outcome(audit, key) for key in one.claims)
-        said = ", ".join(f"{counts[key]} {key}" for key in MARKS if counts[key])
-        wide = render("shared.html", name=name, audit=audit, keys=one.claims)
-        yield folded(f"{len(one.claims)} claims: {said}", wide, "fb-wrap fb-cards")
+        yield render("shared.html", name=name, audit=audit, keys=one.claims, counts=counts)
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:

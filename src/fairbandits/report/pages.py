@@ -48,9 +48,6 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-offer(listed, span)
-
-
 @dataclass(frozen=True)
 class Paper:
     """The results of one paper, as configured at the published scale."""
@@ -164,7 +161,6 @@ def figure(paper: Paper, name: str) -> Html:
     for one in replays:
         rounds = int(paper.table(name)["round"].max())
         facts, is_shrunk = [vars(one) | {"horizon": rounds}], rounds < one.horizon
-    label = f"Figure {name.removeprefix('fig')}"
     drawn = paper.figures / paper.slug / f"{name}.svg"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     blocks = (paper.content["experiments"][one.name] for one in experiments)
@@ -172,21 +168,17 @@ def figure(paper: Paper, name: str) -> Html:
     unknown = dict.fromkeys(
         word for word, entry in settings if entry["provenance"] == "reconstructed"
     )
-    if unknown:
-        caption += f" Not printed in the paper: {listed(list(unknown))}."
     notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
-    names = {"data": [one.name for one in (*experiments, *replays)], "curves": [name]}
     return render(
         "figure.html",
-        slug=paper.slug,
+        paper=paper,
         name=name,
-        folder=paper.figures,
+        shows=declared.label,
         picture=base64.b64encode(drawn.read_bytes()).decode(),
-        alt=f"{label}: {declared.label}; described in the caption",
-        label=label,
-        caption=caption.replace(" %", "\u00a0%"),
-        notice=notice[:1].upper() + notice[1:],
-        files={what: [shown(paper.file(one)) for one in some] for what, some in names.items()},
+        caption=caption,
+        unknown=list(unknown),
+        notice=notice,
+        data=[one.name for one in (*experiments, *replays)],
         is_small=bool(replays),
     )
 
@@ -376,3 +368,6 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0, under: Sequence[str] 
 def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
     said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(header[1:])}"
     return folded(said, table(groups, header, name), "fb-numbers")
+
+
+offer(listed, shown, span)
