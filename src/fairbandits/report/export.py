@@ -9,7 +9,7 @@ from fairbandits import __version__
 from fairbandits.audit import finding, totals
 from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.tables import Row, csv_text, write_text
-from fairbandits.report.markup import render
+from fairbandits.report.markup import render, render_text
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: FORRT's words for what came of a replication.
@@ -73,11 +73,12 @@ def write(form: str, said: Row, ledgers: Mapping[str, Ledger], out: Path) -> lis
             files = {"verdicts.jsonld": as_json(CONTEXT | {"@graph": list(map(_review, lines))})}
         case "forrt":
             records = {paper: read_yaml(paper_file(paper, "claims"))["claims"] for paper in ledgers}
+            given = {"scale": said["scale"], "version": __version__, "ledgers": ledgers}
             files = {}
             for line, claim in zip(lines, claims, strict=True):
-                paper, key = line["paper"], line["id"]
-                chain = _chain(line, claim, said["scale"], ledgers[paper], records[paper][key])
-                files[f"forrt/{key}.json"] = as_json(chain)
+                record = records[line["paper"]][line["id"]]
+                chain = render_text("forrt.json", line=line, claim=claim, record=record, **given)
+                files[f"forrt/{line['id']}.json"] = as_json(json.loads(chain))
     return put(files, out)
 
 
@@ -100,28 +101,6 @@ def _line(claim: Row) -> dict[str, Any]:
         "confidence": confidence(word, grade, claim["basis"]),
         **{name: head[name] for name in ("statistic", "low", "high", "n", "p")},
         "data": " ".join(head["data"]),
-    }
-
-
-def _chain(line: Row, claim: Row, scale: str, ledger: Ledger, record: Row) -> dict[str, Any]:
-    """Draft a claim's chain; what only a person can say stands under ``manual``."""
-    return {
-        "Quote": {"paper": ledger.title, "place": claim["place"], "manual": ["quotation"]},
-        "Claim": {"label": claim["id"], "text": claim["statement"], "kind": claim["kind"]},
-        "Replication Study": {
-            "type": "Replication",
-            "scope": scale,
-            "method": ledger.claims[claim["id"]].estimand or "",
-            "deviations": [change["reason"] for change in record.get("changes", ())],
-            "software": f"fairbandits {__version__}",
-            "data": claim["headline"]["data"],
-        },
-        "Outcome": {
-            "status": line["outcome"],
-            "confidence": line["confidence"],
-            **{name: line[name] for name in ("statistic", "low", "high", "n")},
-        },
-        "CiTO": {"manual": ["whether the paper is confirmed, disputed or discussed"]},
     }
 
 
