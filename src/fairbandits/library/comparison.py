@@ -135,8 +135,7 @@ class Comparison:
             (x, a, b), (y, c, d) = map(_interval_of, (np.maximum(lacks, 0), costs))
             bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
             axis.errorbar(x, y, fmt="o", color=colour, capsize=2, label=label, **bars)
-        axis.set_xlabel(f"{self.titles[lack]}, where above 0")
-        axis.set_ylabel(self.titles[cost])
+        axis.set(xlabel=f"{self.titles[lack]}, where above 0", ylabel=self.titles[cost])
         axis.legend()
         figure.suptitle("At the last round: means with 95 % t intervals", fontsize="medium")
         return figure
@@ -152,8 +151,7 @@ class Comparison:
                 summary = summarise("", label, self.rounds, self.curves[name, label])
                 look = {"colour": colour, "dash": dash, "one_run": False, "spread": False}
                 draw_curve(axis, summary, label, **look)
-            axis.set_xlabel("number of rounds")
-            axis.set_ylabel(title)
+            axis.set(xlabel="number of rounds", ylabel=title)
             axis.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes[0].legend()
         figure.suptitle(f"means of {n} replicates with 95 % t intervals", fontsize="medium")

@@ -110,12 +110,12 @@ def ht_ucb_a(case: int = 1, law: str = "gaussian") -> PublishedInstance:
 
     The paper names no law; gaussian is that of its Experiments C and D.
     """
-    return _nine_arms(CASES_A, case, law, "Experiment A")
+    return _nine_arms(CASES_A, case, law, "A")
 
 
 def ht_ucb_b(case: int = 1, law: str = "gaussian") -> PublishedInstance:
     """Return a case of Experiment B, where some arms are critical; parameters as in `ht_ucb_a`."""
-    return _nine_arms(CASES_B, case, law, "Experiment B")
+    return _nine_arms(CASES_B, case, law, "B")
 
 
 def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
@@ -131,15 +131,7 @@ def ht_ucb_c(n_arms: int = 5, tau: Any = 0.2) -> PublishedRandomInstance:
 def ht_ucb_d(setting: int = 1) -> PublishedInstance:
     """Return a setting, 1 or 2, of Experiment D of the paper on hard-threshold UCB: eight arms."""
     checks.one_of("setting", setting, tuple(SETTINGS_D))
-    means, quotas = SETTINGS_D[setting]
-    return PublishedInstance(
-        means=means,
-        law="gaussian",
-        spread=1 / 8,
-        horizon=10_000,
-        quotas=quotas,
-        source=f"HT-UCB (ICLR 2022 submission), Experiment D, setting {setting}",
-    )
+    return _fixed(f"D, setting {setting}", *SETTINGS_D[setting], horizon=10_000)
 
 
 def ht_ucb_e(n_arms: int = 5, tau: Any = 0.2, law: str = "gaussian") -> PublishedRandomInstance:
@@ -199,18 +191,20 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{nearest(name, __all__)}")
 
 
-def _nine_arms(cases: dict, case: int, law: str, place: str) -> PublishedInstance:
+def _nine_arms(cases: dict, case: int, law: str, experiment: str) -> PublishedInstance:
     checks.one_of("case", case, tuple(cases))
     means, penalty = cases[case]
-    return PublishedInstance(
-        means=means,
-        law=law,
-        spread=1 / 9 if law == "gaussian" else None,
-        horizon=20_000,
-        quotas=("1/20",) * 9,
-        penalties=penalty,
-        source=f"HT-UCB (ICLR 2022 submission), {place}, case {case}",
-    )
+    others = {"law": law, "horizon": 20_000, "penalties": penalty}
+    return _fixed(f"{experiment}, case {case}", means, ("1/20",) * 9, **others)
+
+
+def _fixed(
+    place: str, means: Sequence[float], quotas: Sequence, law: str = "gaussian", **others: Any
+) -> PublishedInstance:
+    """Return arms of an experiment, whose gaussian rewards have the standard deviation 1/K."""
+    spread = 1 / len(means) if law == "gaussian" else None
+    source = f"HT-UCB (ICLR 2022 submission), Experiment {place}"
+    return PublishedInstance(means, law, spread, quotas=quotas, source=source, **others)
 
 
 def _drawn(

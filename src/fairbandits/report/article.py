@@ -75,7 +75,5 @@ def write_pdf(text: str, out: Path, root: Path) -> None:
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:
     """Return a finding's text with its numbers, and superscripts as Markdown has them."""
-    filled = minus(NUMBER.sub(lambda name: texts[name.group(1)], text))
-    for tag, sign in (("sup", "^"), ("sub", "~")):
-        filled = filled.replace(f"<{tag}>", sign).replace(f"</{tag}>", sign)
-    return filled
+    filled = minus(NUMBER.sub(lambda name: texts[name[1]], text))
+    return re.sub("</?su([bp])>", lambda tag: {"b": "~", "p": "^"}[tag[1]], filled)

@@ -13,7 +13,7 @@ import psutil
 from fairbandits.audit.finding import OUTCOMES
 from fairbandits.audit.ledger import Ledger
 from fairbandits.audit.staleness import Verdicts
-from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.store import read_footer
 from fairbandits.report.crate import jobs_of
 from fairbandits.report.markup import render
 from fairbandits.settings.config import Config
@@ -35,26 +35,24 @@ def certificate(
     """Return the page, and how many problems it has; `agree` and `problems` are of `verify`."""
     results = config.results
     tables = [results / one.dataset for one in config.experiments]
-    for table in tables:
-        if not table.is_file():
-            place = _place(table, root)
-            raise StoreError(f"{place} does not exist; `fairbandits replicate` makes it")
+    writers = sorted({read_footer(one)["packages"].get("commit", "") for one in tables})
     outputs = list(_outputs(root))
     wrong = [*problems, *(f"{name}: {state}" for name, state, _ in outputs if state != SAME)]
     heads = [row for row in verdicts.rows if row["headline"] and not row["left_out"]]
     # the records lead back from here to every job; other runs have folders inside this one
     ends = [*tables, results / "site" / "index.html"]
     ends.append(Path(config.folders.get("audit", "")) / "verdicts.csv")
+    places = [str(file.relative_to(root) if file.is_relative_to(root) else file) for file in ends]
     page = render(
         "certificate.html",
         config=config,
         commit=_git(root, "rev-parse", "HEAD").strip(),
-        jobs=jobs_of(root, [_place(file, root) for file in ends]),
+        jobs=jobs_of(root, places),
         system=platform.platform(),
         processors=f"{psutil.cpu_count()} of {platform.machine()}",
         python=f"{platform.python_implementation()} {platform.python_version()}",
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
-        writers=sorted({read_footer(one)["packages"].get("commit", "") for one in tables}),
+        writers=writers,
         agree=agree,
         same=sum(state == SAME for _, state, _ in outputs),
         outputs=outputs,
@@ -65,10 +63,6 @@ def certificate(
         place=verdicts.place,
     )
     return page, len(wrong)
-
-
-def _place(file: Path, root: Path) -> str:
-    return str(file.relative_to(root) if file.is_relative_to(root) else file)
 
 
 def _git(root: Path, *words: str) -> str:

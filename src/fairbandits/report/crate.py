@@ -137,9 +137,8 @@ class Job(NamedTuple):
 
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
-        files = self.reads, self.makes
-        reads, makes = (tuple(names.get(one, one) for one in some) for some in files)
-        return self._replace(reads=reads, makes=makes)
+        reads, makes = ([names.get(one, one) for one in some] for some in (self.reads, self.makes))
+        return self._replace(reads=tuple(reads), makes=tuple(makes))
 
 
 def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
