@@ -15,7 +15,7 @@ REPORTED, DEFINITION = "merely reported", "definition"
 #: Reasons why claims are in no total, in the order of the text, with their plurals.
 LEFT_OUT = {
     INCONSISTENCY: "inconsistencies",
-    ALIAS: "that repeat another claim",
+    ALIAS: "aliases",
     JUDGED_BY_OTHERS: JUDGED_BY_OTHERS,
     REPORTED: REPORTED,
     DEFINITION: "definitions",
