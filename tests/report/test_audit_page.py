@@ -105,7 +105,7 @@ def test_the_consequential_are_chosen_by_rule(found):
         if found.under_readings(name)[1:]:
             rows = found.in_words(name)
             of_it = words.under_readings(rows) if rows[0]["verdict"] == DEPENDS else {}
-            assert all("; or: ".join(some) in said for some in of_it.values())
+            assert all(". Or: ".join(some) in said for some in of_it.values())
             assert of_it or words.readings_in_words(rows) in said
 
 
