@@ -33,7 +33,7 @@ ACROSS = {
     ("fair_ucb", "fig2"): "tolerance",
     ("ht_ucb", "fig1"): "1 / Δ²",
     ("ht_ucb", "fig3"): "scale parameter η",
-    ("ht_ucb", "fig4"): "unfairness",
+    ("ht_ucb", "fig4"): "summed shortfall, in pulls",
     ("bf_ucb", "fig3b"): "BF-UCB",
     ("bf_ucb", "fig3c"): "A10",
 }

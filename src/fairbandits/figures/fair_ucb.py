@@ -144,7 +144,7 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
         (short, "now", "violation in the round, in pulls"),
         (short, "so far", "largest violation so far, in pulls"),
         (long, "now", "violation in the round, in pulls"),
-        (long, "now, per round", "violation / round, in pulls"),
+        (long, "now, per round", "violation per round, in pulls"),
     )
     for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
         linear = 1e-4 if series.endswith("per round") else LINEAR
