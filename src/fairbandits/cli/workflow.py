@@ -78,7 +78,7 @@ class Plan:
             *(f"papers/{paper}/{part}.yaml" for paper in papers for part in SHOWN_OF_A_PAPER),
         )
         # pages show docstrings: an edit of any file makes them anew, in a minute or two
-        files = (path for path in sorted(PACKAGE.glob("report/**/*.*")) if ".py" not in path.suffix)
+        files = (path for path in sorted(PACKAGE.rglob("*.*")) if ".py" not in path.suffix)
         assets = [path.relative_to(PACKAGE).as_posix() for path in files]
         self.site_code = fingerprint_of_text("", *assets)
 
