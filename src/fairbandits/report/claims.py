@@ -237,18 +237,13 @@ def robustness(audit: Audit, paper: str) -> Html:
         if claim.tests and key in audit.headlines:
             head, *rows = audit.under_readings(key)
             line = {"claim": key, "head": head["verdict"]}
-            line["apart"] = words.under_readings(audit.in_words(key))
             line["under"] = {row["reading"]: row["verdict"] for row in rows}
             line["rests"] = set().union(*(unknown.get(name, ()) for name in claim.experiments))
             lines.append(line)
     shown = [line for line in lines if line["under"] or line["rests"]]
     readings = [key for key in ledger.readings if any(key in line["under"] for line in shown)]
     settings = sorted(set().union(*(line["rests"] for line in shown)))
-    heads = [
-        (in_symbols(ledger.reading(key)), in_symbols(ledger.readings[key])) for key in readings
-    ]
-    heads += [(key, f"{key}: printed nowhere, reconstructed") for key in settings]
-    given = {"ledger": ledger, "readings": readings, "settings": settings, "heads": heads}
+    given = {"audit": audit, "ledger": ledger, "readings": readings, "settings": settings}
     return render("robustness.html", lines=shown, alone=len(lines) - len(shown), **given)
 
 

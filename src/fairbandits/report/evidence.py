@@ -17,7 +17,7 @@ from fairbandits.audit.quantities import NAMES, Quantity, case, test_name
 from fairbandits.audit.tables import Row
 from fairbandits.audit.words import against, sentence, unmet
 from fairbandits.numerals import measured, significant
-from fairbandits.report.markup import Html, offer, render
+from fairbandits.report.markup import Html, offer, render, render_text
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
@@ -81,9 +81,9 @@ def picture(
         drawable = list(filter(_drawable, rows))
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
             said = plainly(rows)
-            shown += _panel(
-                test, rows, named[test.name], alone=len(tests) == 1, kind=kind, said=said
-            )
+            words = {"said": said, "kind": kind if test.decides else ""}
+            words["heading"] = heading(test, named[test.name], rows) if len(tests) > 1 else ""
+            shown += _panel(rows, drawable, test=test, what=named[test.name], **words)
             drawn += [] if said else drawable
         elif rows:
             questions[test.name] = heading(test, named[test.name], rows)
@@ -115,30 +115,8 @@ def plainly(rows: Sequence[Row]) -> str:
 def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
     """Return a test's question: its own words, or else its quantity and what is claimed of it."""
     judged = [row for row in rows if row["verdict"] != FAILED]
-    asked = what.right or (judged and _asked(test, judged))
-    return sentence(test.meaning or (f"{what}: {asked}?" if judged else str(what)))
-
-
-def _asked(test: Test, rows: Sequence[Row]) -> str:
-    row = rows[0]
-    claim = row["settings"].get("claim", "equal").replace("equal", "equal to")
-    low, line, high = map(chosen, (claimed(row)[0], row["reference"], claimed(row)[1]))
-    same = len({(claimed(one), one["reference"]) for one in rows}) == 1
-    match row["procedure"]:
-        case "curve":
-            return "as small as in our own runs"
-        case "exact" if "printed" in row["against"]:
-            return f"{line}, as printed" if same else "the printed number of each case"
-        case "exact":
-            return within(row, test)
-        case _ if not same:
-            return f"{claim} the limit of each case"
-        case "slope":
-            margin = row["against"]["margin"]
-            return f"{claim} {line}" + (f", with a margin of {chosen(margin)}" if margin else "")
-        case "mean" if claim == "equal to":
-            return f"from {low} to {high}"
-    return f"{claim} {line}"
+    same = len({(claimed(row), row["reference"]) for row in judged}) == 1
+    return sentence(render_text("question.txt", test=test, what=what, rows=judged, same=same))
 
 
 def claimed(row: Row) -> tuple[float, float]:
@@ -171,19 +149,12 @@ def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
-def _panel(
-    test: Test, rows: Sequence[Row], what: Quantity, *, alone: bool, kind: str, said: str
-) -> Html:
-    drawn, thin = [row for row in rows if _drawable(row)], len(rows) > NAMED
-    axis = _axis(drawn)
+def _panel(rows: Sequence[Row], drawn: Sequence[Row], **words: Any) -> Html:
+    axis, thin = _axis(drawn), len(rows) > NAMED
     return render(
         "evidence.html",
-        heading="" if alone else heading(test, what, rows),
-        test=test,
-        said=said,
-        kind=kind if test.decides else "",
+        **words,
         axis=axis,
-        what=what,
         span=[measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
         rows=rows,
         drawn=drawn,
