@@ -8,6 +8,7 @@ import pytest
 
 from fairbandits.arena import picture
 from fairbandits.arena.roles import CONTROL, ORACLE
+from fairbandits.report.markup import render
 
 TERMS = SimpleNamespace(title="minimum pulls", unit="pulls")
 KINDS = {"A": "own", "B & C": "own", "UCB1": CONTROL, "optimum": ORACLE, "mine": "yours"}
@@ -71,4 +72,4 @@ def test_pages_have_no_identifier_twice(rows):
     look = picture.looks(list(KINDS), rows)
     shown = picture.panel("One", rows[rows["instance"] == "one"], look, "pulls")
     assert not re.findall(r'<g id="', shown)
-    assert "&lt;A&gt;" in picture.legend({"<A>": ("#000000", "o")}, ["<A>"])
+    assert "&lt;A&gt;" in render("arena_legend.html", look={"<A>": ("#000000", "o")}, yours=["<A>"])

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from itertools import product
 from typing import Any
@@ -21,6 +21,7 @@ from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library.style import COLOURS, OTHERS, THEME
 from fairbandits.numerals import significant
+from fairbandits.report.markup import offer
 
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
 SMALL, LARGE = (3.7, 2.9), (5.2, 4.3)
@@ -57,24 +58,6 @@ def _taken(pair: tuple[str, str], chosen: Looks) -> bool:
     """Return whether a policy has this mark in a colour that is hard to tell from this one."""
     alike = (to_rgb(colour) for colour, mark in chosen.values() if mark == pair[1])
     return any(np.abs(np.subtract(to_rgb(pair[0]), one)).sum() < 0.5 for one in alike)
-
-
-def legend(look: Looks, yours: Collection[str] = ()) -> str:
-    """Return the HTML of policies and their marks."""
-    parts = []
-    for label, (colour, mark) in look.items():
-        name = f"<strong>{escape(label)}</strong>" if label in yours else escape(label)
-        drawn = f'<b aria-hidden="true" class="fb-mark" style="color:{colour}">{MARKS[mark]}</b>'
-        parts.append(f'<span style="white-space:nowrap">{drawn} {name}</span>')
-    style = "display:flex;flex-wrap:wrap;gap:.2rem .9rem"
-    return f'<p style="{style}">{"".join(parts)}</p>'
-
-
-def grid(pictures: Iterable[str], least: str = "17rem") -> str:
-    """Return the HTML of pictures side by side, as many as fit."""
-    columns = f"repeat(auto-fill,minmax(min({least},100%),1fr))"
-    style = f"display:grid;grid-template-columns:{columns};gap:.8rem"
-    return f'<div style="{style}">{"".join(pictures)}</div>'
 
 
 @mpl.rc_context(THEME)
@@ -220,3 +203,6 @@ def _svg(axes: Axes, title: str, n_policies: int) -> str:
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}" '
         f'style="width:100%;background:#fff"><style>{RIM}</style>{drawn}'
     )
+
+
+offer(MARKS_OF_POLICIES=MARKS)

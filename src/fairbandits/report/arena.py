@@ -19,14 +19,12 @@ from fairbandits.numerals import number
 from fairbandits.policies import HOMES
 from fairbandits.replication.datasets import expect
 from fairbandits.report.markup import Html, data_table, folded, link, offer, render
-from fairbandits.report.pages import CONFIG, NotReady, other_scale, shown
+from fairbandits.report.pages import CONFIG, NotReady, other_scale
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
-#: Columns of two measures in a thousand rounds.
-PER_THOUSAND = "contract regret, reward in 1\u202f000 rounds", "shortfall in 1\u202f000 rounds"
-offer(thousandths, with_symbols, CONTROL=CONTROL, PER_THOUSAND=PER_THOUSAND)
+offer(thousandths, with_symbols, CONTROL=CONTROL, KEPT=KEPT, REMARKS=entrant.REMARKS)
 
 
 @dataclass(frozen=True)
@@ -87,25 +85,17 @@ def decision(page: Shown) -> Html:
 
 
 def rule(page: Shown) -> Html:
-    rows = page.tables["standings"]
-    end, always = (number(1 / part) for _, part in KEPT.values())
-    size = {"rounds": rows["horizon"].max(), "replicates": rows["replicates"].max()}
-    html = render("arena_rule.html", end=end, always=always, **size)
-    return folded("What the words of the table mean", html)
+    return render("arena_rule.html", rows=page.tables["standings"])
 
 
 def overview(page: Shown) -> Html:
     """Return a picture of each contract; a narrow screen has them folded."""
     panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
-    shown = Html(picture.grid(panels, "24rem"))
-    words = f"Contract regret against shortfall, in a picture for each of {len(panels)} contracts"
-    fold = '<details id="overview" class="fb-open" open><summary>{}</summary>{}</details>'
-    return Html(fold).format(words, shown)
+    return render("arena_overview.html", panels=panels)
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
-    said = "<p>{instances} {pictures}</p>".format(**entrant.REMARKS)
     for terms, rows, look in page.each():
         lines = summary(rows)
         yield render("arena_contract.html", terms=terms, lines=lines.to_dict("records"))
@@ -114,8 +104,7 @@ def each_contract(page: Shown) -> Iterator[Html]:
             picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
             for one in page.arena.instances(terms.name)
         ]
-        pictures = picture.legend(look) + picture.grid(panels) + said
-        yield folded(f"Each of the {len(panels)} instances as a picture", Html(pictures))
+        yield render("arena_pictures.html", panels=panels, look=look, yours=())
 
 
 def banditq(page: Shown) -> Html:
@@ -142,8 +131,7 @@ def contracts(page: Shown) -> Html:
     labels = {
         key: name for one in page.arena.config.experiments for key, name in one.labels.items()
     }
-    html = render("arena_contracts.html", arena=page.arena, labels=labels, linked=page.linked)
-    return folded("How each of the policies meets each contract", html)
+    return render("arena_contracts.html", arena=page.arena, labels=labels, linked=page.linked)
 
 
 def instances(page: Shown) -> Html:
@@ -195,10 +183,8 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
     outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():
         raise ValueError(words)
-    return Html(entrant.body(arena, outcome))
+    return entrant.body(arena, outcome)
 
 
 def files(page: Shown) -> Html:
-    places = (shown(page.folder / f"{name}.parquet") for name in TABLES)
-    named = Html(", ").join(map(Html("<code>{}</code>").format, places))
-    return Html("<p>Tables: {}.</p>").format(named)
+    return render("arena_files.html", files=[page.folder / f"{name}.parquet" for name in TABLES])
