@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import fairbandits.report.entrant  # noqa: F401  offers the marks
 from fairbandits.arena import picture
 from fairbandits.arena.roles import CONTROL, ORACLE
 from fairbandits.report.markup import render

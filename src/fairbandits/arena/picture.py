@@ -21,7 +21,6 @@ from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library.style import COLOURS, OTHERS, THEME
 from fairbandits.numerals import significant
-from fairbandits.report.markup import offer
 
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
 SMALL, LARGE = (3.7, 2.9), (5.2, 4.3)
@@ -203,6 +202,3 @@ def _svg(axes: Axes, title: str, n_policies: int) -> str:
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}" '
         f'style="width:100%;background:#fff"><style>{RIM}</style>{drawn}'
     )
-
-
-offer(MARKS_OF_POLICIES=MARKS)

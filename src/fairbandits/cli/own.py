@@ -59,8 +59,9 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     the class receive the values of each instance. The command prints a table and writes one HTML
     page. `fairbandits replicate arena` makes the stored runs.
     """
-    from fairbandits.arena import entrant, page
+    from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
+    from fairbandits.report import entrant as page
 
     found = entrant.load_entrant(policy, compiled)
     place = load_arena(options.arena_of(configs, results))

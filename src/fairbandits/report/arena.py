@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from fairbandits.arena import page as entrant
 from fairbandits.arena import picture
 from fairbandits.arena.decisions import choices, summary, surely_less, thousandths, with_symbols
 from fairbandits.arena.entrant import enter, entrant_of
@@ -18,6 +17,7 @@ from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.numerals import number
 from fairbandits.policies import HOMES
 from fairbandits.replication.datasets import expect
+from fairbandits.report import entrant
 from fairbandits.report.markup import Html, data_table, folded, link, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, other_scale
 from fairbandits.settings.schemas import read_yaml

@@ -84,4 +84,4 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     return render("entrant_body.html", remarks=[*_remarks(outcome), REMARKS["pictures"]], **given)
 
 
-offer(half, pareto, plain)
+offer(half, pareto, plain, MARKS_OF_POLICIES=picture.MARKS)
