@@ -81,7 +81,11 @@ def body(arena: Arena, outcome: Outcome) -> Html:
             ]
             found.append((terms, look, panels, tables))
     given = {"arena": arena, "outcome": outcome, "yours": yours, "titles": titles, "found": found}
-    return render("entrant_body.html", remarks=[*_remarks(outcome), REMARKS["pictures"]], **given)
+    return render(
+        "entrant_body.html",
+        remarks=[*_remarks(outcome), REMARKS["pictures"], REMARKS["kinds"]],
+        **given,
+    )
 
 
 offer(half, pareto, plain, MARKS_OF_POLICIES=picture.MARKS)
