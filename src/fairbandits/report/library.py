@@ -33,14 +33,14 @@ def module(name: str) -> Html:
 
 
 def _blocks(name: str) -> Iterator[tuple[str, str, list]]:
-    """Yield name, signature and sections of a public name, then of a class's members."""
+    """Yield name, signature and sections of a public name, then of a class's own members."""
     public = operator.attrgetter(name)(fairbandits)
     blocks = {f"fb.{name}": public}
     if inspect.isclass(public):
         blocks |= {
             key: value
             for key, value in vars(public).items()
-            if key[0] != "_" and (inspect.isfunction(value) or isinstance(value, property))
+            if key[0] != "_" and value.__doc__ and (callable(value) or isinstance(value, property))
         }
     for title, one in blocks.items():
         call = "" if isinstance(one, property) else _signature(one)
