@@ -17,7 +17,7 @@ from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.figures import PAPERS
 from fairbandits.numerals import number, significant
 from fairbandits.replication.datasets import expect, expect_drawn, expect_experiment, shrunk
-from fairbandits.report.markup import Html, data_table, folded, offer, render, table
+from fairbandits.report.markup import Html, data_table, folded, in_symbols, offer, render, table
 from fairbandits.settings.config import Config, Experiment, Replay
 from fairbandits.settings.marks import SCALES, name_of_scale
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -192,7 +192,7 @@ def all_settings(paper: Paper) -> Html:
         if len(words) > 3 and len(set(words)) == 1:
             words = [f"{words[0]} for each of {len(words)}"]
         provenance = entry["provenance"].replace("-", " ")
-        key = (setting, ", ".join(words), provenance, entry["source"].strip())
+        key = (setting, ", ".join(words), provenance, in_symbols(entry["source"]))
         rows.setdefault(key, []).extend(figures)
     lines = [(_numbers(figures), *key) for key, figures in rows.items()]
     header = ("figures", "setting", "value", "provenance", "source")
