@@ -223,7 +223,11 @@
     there.scrollIntoView();
   };
 
+  const watched = new WeakSet();
+
   const scrolling = (box) => {  // what can be scrolled can be by keyboard, and shows that it can
+    if (watched.has(box)) return;
+    watched.add(box);
     const mark = () => {
       const wide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("fb-wide", wide);
@@ -261,11 +265,15 @@
     addEventListener("hashchange", lead);
   });
 
-  addEventListener("load", () => window.MathJax?.startup?.promise?.then(() =>
-    document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
-      const scrolls = getComputedStyle(formula).overflowX === "auto";
-      // what is folded has no width yet
-      const wide = !formula.clientWidth || formula.scrollWidth > formula.clientWidth + 4;
-      if (scrolls && wide) scrolling(formula);
-    })));
+  const formulas = () => document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
+    const scrolls = getComputedStyle(formula).overflowX === "auto";
+    // what is folded has no width yet
+    const wide = !formula.clientWidth || formula.scrollWidth > formula.clientWidth + 4;
+    if (scrolls && wide) scrolling(formula);
+  });
+
+  addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => {
+    formulas();
+    addEventListener("resize", formulas);  // a turned phone is narrower
+  }));
 })();
