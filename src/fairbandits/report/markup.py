@@ -29,7 +29,7 @@ _INDICES = [
 ]
 #: An index for which there is no letter, and a power as `in_symbols` writes it: ``T^(3/4)``.
 _INDEX = re.compile(r"\b([^\W\d_])_(\w)(?![A-Za-z0-9_])")
-_POWER = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))+)\)|([a-z]{2,}\([^()]*\)|−?\w+(?:\.\d+)?))")
+_POWER = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))+)\)|([a-z]{2,}\([^()]*\)|−?\w+(?:\.\d+)?|\+))")
 #: What `plain` writes in letters of any terminal -> its symbol.
 _SYMBOLS = (
     *_WORDS,
