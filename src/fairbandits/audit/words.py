@@ -23,7 +23,7 @@ BASES = NAMES["bases"]
 #: Tag -> why a limit is infinite.
 ENDLESS = NAMES["endless"]
 #: The same without such a tag.
-NO_LIMIT = "the replicates are too few for a bound at this level"
+NO_LIMIT = "the replicates are too few for both bounds at this level"
 #: Why a question without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
 #: A name, which begins with a capital within a sentence too.

@@ -73,12 +73,12 @@ def picture(
 ) -> tuple[Html, dict[str, str]]:
     """Return a picture of findings `in_order`, and the questions of tests without one by name.
 
-    The quantities of the tests are `named`; one number without bounds makes no picture.
+    The quantities of the tests are `named`; a number without bounds, or yes or no, is no picture.
     """
     shown, drawn, questions = Html(), [], {}
     for test in tests:
         rows = [row for row in found if row["test"] == test.name]
-        drawable = list(filter(_drawable, rows))
+        drawable = [row for row in rows if _drawable(row) and named[test.name].right != "no"]
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
             said = plainly(rows)
             words = {"said": said, "kind": kind if test.decides else ""}
