@@ -221,7 +221,7 @@ def test_a_tolerance_is_said():
 def test_findings_that_differ_in_their_reading_alone_are_one():
     rows = [row(1.0, reading="with floor"), row(1.0, reading="even gaps"), row(2.0)]
     found = [one["reading"] for one in evidence.under_readings(rows)]
-    assert found == ["with floor; even gaps", "every reading"]
+    assert found == ["with floor or even gaps", "every reading"]
     assert [one["reading"] for one in evidence.under_readings(rows[2:])] == [""]
     assert rows[0]["reading"] == "with floor"
 
@@ -236,6 +236,14 @@ def test_one_reason_for_all_open_cases_is_said_once():
 def test_an_axis_says_the_limit():
     shown = drawn([row(3.0, reference=7476.0), row(9000.0, reference=7476.0)])
     assert re.findall(r'class="fb-limit [^"]*">([^<]+)<', shown) == ["7\u202f476"]
+
+
+def test_limits_that_would_overlap_are_named_as_a_range():
+    settings = {"level": 0.99, "claim": "equal"}
+    both = {"settings": settings, "reference": 1.0, "against": {"smallest": 0.9, "largest": 1.1}}
+    for far, names in ((20.0, ["0.9 to 1.1"]), (0.5, ["0.9", "1.1"])):
+        shown = drawn([row(1.0 - far, half=0.1, **both), row(1.0 + far, half=0.1, **both)])
+        assert re.findall(r'class="fb-limit [^"]*">([^<]+)<', shown) == names
 
 
 def test_what_is_shaded_is_where_the_verdicts_are():

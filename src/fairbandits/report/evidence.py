@@ -61,7 +61,7 @@ def under_readings(rows: Sequence[Row]) -> list[Row]:
         same[test, repr(numbers)].append(reading)
     read = {test for test, reading in found if reading}
     return [
-        row | {"reading": "; ".join(readings) or "every reading" * (row["test"] in read)}
+        row | {"reading": " or ".join(readings) or "every reading" * (row["test"] in read)}
         for row in rows
         for readings in [same[row["test"], repr(found[row["test"], row["reading"]])]]
         if row["reading"] == readings[0]
