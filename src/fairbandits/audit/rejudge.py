@@ -122,7 +122,7 @@ def came_again(tested: Claim, ledger: Ledger) -> str:
         return ""
     others = [row["found"] for row in own if row["again"] == "no"]
     said = f"The verdict is the same under {len(own) - len(others)} of {len(own)} other seeds"
-    other = f" Under the rest it is {' or '.join(dict.fromkeys(others))}." if others else ""
+    other = f" Under the rest: {' or '.join(dict.fromkeys(others))}." if others else ""
     return f"{said}, each with data of its own.{other}"
 
 

@@ -161,10 +161,10 @@ def part_of(claim: Claim, audit: Audit) -> str:
         return f"{part.rstrip('.')}."
     others = [key for key in claim.judged_by if key in audit.headlines]
     rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
-    partly = dict.fromkeys(row["claim"] for row in rows)
-    untold = "those tests that could have failed"
-    parts = [f"{audit.tested(one).part or untold} ({one})" for one in partly]
-    return "; ".join(parts) + "." * bool(parts)
+    untold = "those tests that could have failed, and whose control fails"
+    parts = {row["claim"]: audit.tested(row["claim"]).part or untold for row in rows}
+    alike = {part: [key for key in parts if parts[key] == part] for part in parts.values()}
+    return "; ".join(f"{one} ({', '.join(alike[one])})" for one in alike) + "." * bool(alike)
 
 
 def _counted(verdicts: Iterable[str], kind: str) -> str:
