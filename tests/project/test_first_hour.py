@@ -60,7 +60,7 @@ def test_the_example_of_the_readme_compares(folder, capsys):
     names_of(own_policy.SOURCE.replace("10_000", "300"))
     where, caption, header, *rows = capsys.readouterr().out.splitlines()
     assert "Instance 1" in where
-    for words in ("T = 300", "n = 20", "95 % t interval", "difference to FairGreedy"):
+    for words in ("T = 300", "n = 20", "95 % t interval", "Differences are to FairGreedy"):
         assert words in caption
     assert header.split()[0] == "policy"
     assert [row.split()[0] for row in rows] == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2

@@ -178,7 +178,7 @@ def test_every_dependency_is_imported():
 def test_own_and_published_policies_run(installed):
     example = own_policy.SOURCE.replace("10_000", "200")
     _, caption, header, *lines = installed.python(example).splitlines()
-    assert "T = 200, n = 20" in caption
+    assert "n = 20 replicates at round T = 200" in caption
     assert header.split()[:3] == ["policy", "metric", "mean"]
     assert [line.split()[0] for line in lines] == ["FairGreedy", "FairUCB", "LFG", "UCB1"] * 2
     assert (installed.home / "comparison.png").stat().st_size > 10_000

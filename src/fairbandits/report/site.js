@@ -243,7 +243,7 @@
   // a page that was opened from a disk may not read another: the index of the search has their texts
   const summarise = () => {
     // of equal results claims come first where many words are searched, and pages where few are
-    const words = (new URLSearchParams(location.search).get("q") ?? "").trim().split(/\s+/);
+    const words = (new URLSearchParams(location.search).get("q") ?? "").trim().split(/[\s-]+/);
     Scorer.score = ([page, , , , score]) => score + (page.startsWith("claims/") === words.length > 2);
     const asked = window.fetch;
     window.fetch = (address, ...more) => {
