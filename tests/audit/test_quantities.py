@@ -44,9 +44,9 @@ def found(ledgers):
         ),
         (
             *("banditq-greater-variance", "queues_over_runs"),
-            "spread over the runs of queue in bandit feedback minus that in full information"
+            "spread over the runs of queue under bandit feedback minus that with full information"
             ", in reward",
-            "more in bandit feedback",
+            "more under bandit feedback",
         ),
         (
             *("bf-fig1-beta-order-high", "two_to_three"),
