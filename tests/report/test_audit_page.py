@@ -156,11 +156,11 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
     } | more
 
 
-def drawn(rows):
-    """Return the picture of some findings of one test."""
+def drawn(rows, kind=""):
+    """Return the picture of some findings of one test of a kind of claim."""
     tests = [SimpleNamespace(name="mean", decides=True, meaning="", control=None)]
     named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
-    return evidence.picture(tests, evidence.in_order(tests, rows), named)[0]
+    return evidence.picture(tests, evidence.in_order(tests, rows), named, kind)[0]
 
 
 def test_a_case_without_a_number_says_so():
@@ -202,6 +202,13 @@ def test_any_size_can_be_drawn(rows):
     ticks = re.findall('<text x="([^"]+)%" y="16"', markup)
     assert 2 <= len(ticks) <= evidence.TICKS + 3
     assert ticks == sorted(ticks, key=float)
+
+
+def test_shades_and_readings_are_named():
+    assert "Shaded: the claim holds." in plain(drawn([row(1.0)]))
+    assert "Shaded: the ways agree, or the paper's" in plain(drawn([row(1.0)], "inconsistency"))
+    several = drawn([row(1.0, reading="One; Two")])
+    assert 'All with the readings "One" and "Two".' in plain(several)
 
 
 def test_zeros_and_rounding_are_a_sentence():

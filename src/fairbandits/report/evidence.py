@@ -87,7 +87,7 @@ def picture(
             drawn += [] if said else drawable
         elif rows:
             questions[test.name] = heading(test, named[test.name], rows)
-    return shown + (render("legend.html", drawn=drawn) if drawn else ""), questions
+    return shown + (render("legend.html", drawn=drawn, kind=kind) if drawn else ""), questions
 
 
 def undecided(row: Row) -> str:
