@@ -280,7 +280,8 @@ def assert_in_place(page, width):
     for left, right in boxes:
         assert 0 <= left < right <= width
     found = Axe().run(page, ALIKE, AXE).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in grave] == []
 
 
 # what readers come with
