@@ -23,8 +23,8 @@ class Instance:
         >= 0 for the uniform laws, any finite number otherwise.
     law : {"uniform02", "bernoulli", "beta", "gaussian", "deterministic", "uniform02_clipped"}
         Distribution of the rewards: uniform on [0, 2 mu], Bernoulli(mu),
-        Beta(mu m, (1 - mu) m), Normal(mu, sd), always mu, or min(1, uniform on [0, 2 mu]), whose
-        mean is below mu where mu > 1/2 (see `true_means`).
+        Beta(mu m, (1 - mu) m), Normal(mu, sd), always mu, or min(1, uniform on [0, 2 mu]). The
+        last has a mean below mu where mu > 1/2 (see `true_means`).
     spread : float, optional
         m >= 0.1 of ``beta`` (default 4) or sd of ``gaussian`` (default 1).
 

@@ -165,9 +165,7 @@ def figure(paper: Paper, name: str) -> Html:
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     blocks = (paper.content["experiments"][one.name] for one in experiments)
     settings = (one for block in blocks for one in _entries(block))
-    unknown = dict.fromkeys(
-        word for word, entry in settings if entry["provenance"] == "reconstructed"
-    )
+    unknown = [word for word, entry in settings if entry["provenance"] == "reconstructed"]
     notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
     return render(
         "figure.html",
@@ -176,7 +174,7 @@ def figure(paper: Paper, name: str) -> Html:
         shows=declared.label,
         picture=base64.b64encode(drawn.read_bytes()).decode(),
         caption=caption,
-        unknown=list(unknown),
+        unknown=_by_policies(unknown),
         notice=notice,
         data=[one.name for one in (*experiments, *replays)],
         is_small=bool(replays),
@@ -363,6 +361,17 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0, under: Sequence[str] 
         heading = ", ".join(row.pop(one) for one in under)
         lines.setdefault(heading, []).append([_cell(one, digits) for one in row.values()])
     return _folded(lines, [one for one in shown.columns if one not in under], name)
+
+
+def _by_policies(words: Iterable[str]) -> list[str]:
+    """Return names of settings, those of the same policies together: ``constant (LFG)``."""
+    policies: dict[str, dict[str, None]] = {}
+    for policy, _, setting in (word.rpartition(": ") for word in words):
+        policies.setdefault(setting, {})[policy] = None
+    together: dict[str, list[str]] = {}
+    for setting, some in policies.items():
+        together.setdefault("; ".join(filter(None, some)), []).append(setting)
+    return [listed(some) + (f" ({of})" if of else "") for of, some in together.items()]
 
 
 def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
