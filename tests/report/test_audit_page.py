@@ -204,11 +204,9 @@ def test_any_size_can_be_drawn(rows):
     assert ticks == sorted(ticks, key=float)
 
 
-def test_shades_and_readings_are_named():
+def test_shades_are_named():
     assert "Shaded: the claim holds." in plain(drawn([row(1.0)]))
     assert "Shaded: the ways agree, or the paper's" in plain(drawn([row(1.0)], "inconsistency"))
-    several = drawn([row(1.0, reading="One; Two")])
-    assert 'All with the readings "One" and "Two".' in plain(several)
 
 
 def test_zeros_and_rounding_are_a_sentence():
