@@ -85,11 +85,11 @@ class FullState(NamedTuple):
         queues, surrogate, seen = state.queues, state.surrogate, state.seen
         for k in range(len(surrogate)):  # without a target the queue stays 0
             surrogate[k] = queues.penalty * reward[k]
-            seen[k] = state.gain * surrogate[k]
         for k in queues.protected:
             length = queues.length[k]
             level = lengthen(queues, k, reward[k] * x[k])
             surrogate[k] = surrogate_gain(queues, level if state.post else length, reward[k])
+        for k in range(len(seen)):
             seen[k] = state.gain * surrogate[k]
         ascend(state.learner, seen)
 
@@ -238,16 +238,16 @@ class Hedge(Policy):
 
 @plays_in_lanes
 class QueueUCBState(NamedTuple):
-    """Queues, the means of observed rewards, and their range: given, or the largest so far."""
+    """Queues, the means of observed rewards, and the largest: given, or so far."""
 
     queues: Queues
     means: Means
-    range: np.ndarray
+    largest: np.ndarray
     max_weight: bool
 
     def choose(state, t, coin):
         queues, means = state.queues, state.means
-        bonus = bonus_of(t) * state.range[0]
+        bonus = bonus_of(t) * state.largest[0]
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = means.mean[k] + bonus * means.inverse_root[k]
@@ -261,7 +261,7 @@ class QueueUCBState(NamedTuple):
         observed = reward
         if not state.max_weight:
             observed = surrogate_gain(state.queues, state.queues.length[arm], reward)
-            state.range[0] = greatest(state.range[0], absolute(observed))
+            state.largest[0] = greatest(state.largest[0], absolute(observed))
         take(state.means, arm, observed)
 
     probe = probe_queues

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.protocol import inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, anywhere, least, where
 from fairbandits.policies import groups as layout
 from fairbandits.policies import initial_rounds as initial
@@ -41,32 +41,19 @@ class GroupUCBState(NamedTuple):
     index: np.ndarray
     inverse_delta: float
     kind: int
-    cap: float
+    cap: bool
     grouped: bool
     random_ties: bool
     released_mean: bool
 
     def choose(state, t, coin):
-        if t <= state.first.rounds:
-            return initial.choose_early(state.first, t, coin)
-        scope = layout.most_owed(state.groups, t) if state.grouped else -1
-        bonus = bonus_of(state, scope, t)
-        arm, best = 0, -math.inf
-        for i in range(len(state.runs)):
-            first, last, group = state.runs[i]
-            inside = (scope == group) | (scope < 0)
-            if anywhere(inside):
-                k, index = best_arm(state, first, last, t, bonus)
-                arm, best = better(k, where(inside, index, -math.inf), arm, best)
-        if state.random_ties:
-            for k in range(len(state.index)):
-                inside = (scope == state.groups.of_arm[k]) | (scope < 0)
-                state.index[k] = where(inside, index_of(state, k, t, bonus), -math.inf)
-            arm = any_of_best(state.index, best, coin)
-        return arm
+        if t <= state.first.rounds or state.random_ties:
+            return choose_by_coin(state, t, coin)
+        return best_in_scope(state, t)[2]
 
     def index_of(state, k, t, bonus):
-        return least(state.cap, state.means.mean[k] + bonus * state.means.inverse_root[k])
+        index = state.means.mean[k] + bonus * state.means.inverse_root[k]
+        return least(1.0, index) if state.cap else index
 
     def learn(state, t, arm, reward):
         early = t <= state.first.rounds
@@ -75,8 +62,7 @@ class GroupUCBState(NamedTuple):
         groups = state.groups
         group = groups.of_arm[arm]
         groups.now[0] = group
-        for g in range(len(groups.served)):
-            groups.served[g] += where(group == g, 1, 0)
+        groups.served[group] += 1
         merits.learn_arm(state.means, arm, reward, state.released_mean and not early)
 
 
@@ -141,11 +127,38 @@ class GroupUCB(initial.Grouped):
             index=np.zeros(n_arms),
             inverse_delta=1.0 / self._delta(horizon),
             kind=INDICES[self.index],
-            cap=1.0 if self.cap else math.inf,
+            cap=self.cap,
             grouped=grouped,
             random_ties=self.ties == "random",
             released_mean=released,
         )
+
+
+@inlined
+def best_in_scope(state, t):
+    """Return the group whose arms compete, or -1 for all, their bonus, the best and its index."""
+    scope = layout.most_owed(state.groups, t) if state.grouped else -1
+    bonus = bonus_of(state, scope, t)
+    arm, best = 0, -math.inf
+    for i in range(len(state.runs)):
+        first, last, group = state.runs[i]
+        inside = (scope == group) | (scope < 0)
+        if anywhere(inside):
+            k, index = best_arm(state, first, last, t, bonus, arm, best)
+            arm, best = where(inside, k, arm), where(inside, index, best)
+    return scope, bonus, arm, best
+
+
+# Apart, so that no coin is worked out in the other rounds.
+@not_inlined
+def choose_by_coin(state, t, coin):
+    if t <= state.first.rounds:
+        return initial.choose_early(state.first, t, coin)
+    scope, bonus, _, best = best_in_scope(state, t)
+    for k in range(len(state.index)):
+        inside = (scope == state.groups.of_arm[k]) | (scope < 0)
+        state.index[k] = where(inside, index_of(state, k, t, bonus), -math.inf)
+    return any_of_best(state.index, best, coin)
 
 
 @inlined

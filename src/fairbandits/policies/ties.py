@@ -13,11 +13,13 @@ index_of = verb("index_of")
 
 
 @inlined
-def best_arm(state, first, last, t, bonus):
-    """Return the lowest arm of largest index in first .. last - 1, by `index_of`, and the index."""
+def best_arm(state, first, last, t, bonus, arm=0, best=-math.inf):
+    """Return the lowest arm of largest index in first .. last - 1, by `index_of`, and the index.
+
+    If no index is larger than `best`, return `arm` and `best`.
+    """
     # a comparison with the best so far waits for the one before it: so two arms are one of them
     first, pairs = nonnegative(first), nonnegative((last - first) // 2)
-    arm, best = 0, -math.inf
     for pair in range(pairs):
         k = first + 2 * pair
         second = index_of(state, k + 1, t, bonus)
