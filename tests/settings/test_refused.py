@@ -94,8 +94,8 @@ CASES = [
         "policies.full.apart needs fixed means; drawn ones belong to the replicate",
     ),
     (
-        *(AUDIT, {"arms_low.instances.20.target_shares": {"share": "1/30", "arms": 21}}),
-        "experiments.arms_low_20.target_shares must have at most one entry per mean (20), got 21",
+        *(AUDIT, {"arms_low.instances.30.target_shares": {"share": "1/40", "arms": 31}}),
+        "experiments.arms_low_30.target_shares must have at most one entry per mean (30), got 31",
     ),
 ]
 
