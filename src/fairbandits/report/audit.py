@@ -40,7 +40,6 @@ MARKS = {
 DIFFERENCE = {
     finding.REPRODUCED: "makes no difference",
     finding.NOT_REPRODUCED: "makes a difference",
-    finding.DEPENDS: "depends",
     finding.INCONCLUSIVE: "undecided",
 }
 
