@@ -99,7 +99,7 @@ def test_large_denominators_and_long_runs():
     """The products of quotas and rounds stay whole numbers in 64 bits."""
     denominator, n = 2**31, 2**31
     state = HTUCB((f"{denominator // 2 - 1}/{denominator}", 0), 1e6).start(2, n)
-    state.means.unpulled[0] = 0
+    state.means.mean[:] = 0.0
     state.means.pulls[:] = n // 2 - 1, n // 2
     state.means.inverse_root[:] = state.means.pulls**-0.5
     for short, missing in ((1, 0), (0, 1)):

@@ -25,7 +25,7 @@ from fairbandits.policies.parameters import (
 )
 from fairbandits.policies.simplex import sample
 from fairbandits.policies.ties import better
-from fairbandits.policies.ucb1 import Means, bonus_of, never_pulled_first, no_pulls, take
+from fairbandits.policies.ucb1 import Means, bonus_of, no_pulls, take
 
 PROBES = ("queue", "idleness", "queue_max", "probability")
 
@@ -251,9 +251,11 @@ class QueueUCBState(NamedTuple):
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = means.mean[k] + bonus * means.inverse_root[k]
-            index = (queues.length[k] + queues.penalty) * bound if state.max_weight else bound
-            arm, best = better(k, index, arm, best)
-        return never_pulled_first(means, arm)
+            if state.max_weight:  # an arm never pulled goes first, also with the weight 0
+                weight = queues.length[k] + queues.penalty
+                bound = where(bound < math.inf, weight, 1.0) * bound
+            arm, best = better(k, bound, arm, best)
+        return arm
 
     def learn(state, t, arm, reward):
         for k in state.queues.protected:

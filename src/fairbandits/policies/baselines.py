@@ -11,7 +11,7 @@ from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number
 from fairbandits.policies.simplex import choose_from_x
 from fairbandits.policies.ties import better
-from fairbandits.policies.ucb1 import Means, learn_means, never_pulled_first, no_pulls
+from fairbandits.policies.ucb1 import Means, learn_means, no_pulls
 
 
 class EpsilonGreedyState(NamedTuple):
@@ -27,7 +27,7 @@ class EpsilonGreedyState(NamedTuple):
         arm, best = 0, means.mean[0]
         for k in range(1, n_arms):
             arm, best = better(k, means.mean[k], arm, best)
-        return never_pulled_first(means, arm)
+        return arm
 
     learn = learn_means
 

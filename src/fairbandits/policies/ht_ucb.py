@@ -10,7 +10,7 @@ from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, where
 from fairbandits.policies.parameters import ArmQuotas, Policy, Rates, one_of
 from fairbandits.policies.ties import best_arm
-from fairbandits.policies.ucb1 import CLOCKS, Means, bonus_of, never_pulled_first, no_pulls, take
+from fairbandits.policies.ucb1 import CLOCKS, Means, bonus_of, no_pulls, take
 
 
 @plays_in_lanes
@@ -27,10 +27,9 @@ class HTUCBState(NamedTuple):
     soft: bool
 
     def choose(state, t, coin):
-        means = state.means
         bonus = bonus_of(max(t - 1, 1) if state.previous else t)
-        arm, _ = best_arm(state, 0, len(means.mean), t, bonus)
-        return never_pulled_first(means, arm)
+        arm, _ = best_arm(state, 0, len(state.quotas), t, bonus)
+        return arm
 
     def index_of(state, k, t, bonus):
         entitled = state.quotas[k] * t

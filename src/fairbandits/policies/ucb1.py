@@ -1,12 +1,13 @@
 """UCB1, optimism in the face of uncertainty."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits.engine.protocol import inlined, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.width import anywhere, log, sqrt, where
+from fairbandits.engine.width import log, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, best_arm, index_of
 
@@ -15,13 +16,12 @@ CLOCKS = ("round", "previous")
 
 @plays_in_lanes
 class Means(NamedTuple):
-    """Statistics for each arm's index, and the number of arms never pulled."""
+    """Statistics for each arm's index; the mean of an arm never pulled is infinite."""
 
     pulls: np.ndarray
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
-    unpulled: np.ndarray
 
 
 @plays_in_lanes
@@ -36,14 +36,14 @@ class UCB1State(NamedTuple):
     random_ties: bool
 
     def choose(state, t, coin):
-        means = state.means
         bonus = bonus_of(max(t - 1, 1) if state.previous else t)
-        arm, best = best_arm(state, 0, len(means.mean), t, bonus)
+        arm, best = best_arm(state, 0, len(state.index), t, bonus)
         if state.random_ties:
             for k in range(len(state.index)):
                 state.index[k] = index_of(state, k, t, bonus)
-            arm = any_of_best(state.index, best, coin)
-        return never_pulled_first(means, arm)
+            # arms never pulled go in order
+            arm = where(best < math.inf, any_of_best(state.index, best, coin), arm)
+        return arm
 
     def index_of(state, k, t, bonus):
         return state.means.mean[k] + bonus * state.means.inverse_root[k]
@@ -87,7 +87,8 @@ class UCB1(Policy):
 
 def no_pulls(n_arms: int) -> Means:
     """Return the means before the first pull."""
-    return Means(np.zeros(n_arms, np.int64), *np.zeros((3, n_arms)), np.array([n_arms]))
+    sums, inverse_root = np.zeros((2, n_arms))
+    return Means(np.zeros(n_arms, np.int64), sums, np.full(n_arms, math.inf), inverse_root)
 
 
 @inlined
@@ -98,22 +99,11 @@ def take(means, arm, reward):
     means.sums[arm] = sums
     means.mean[arm] = sums / pulls
     means.inverse_root[arm] = 1.0 / sqrt(pulls)
-    means.unpulled[0] = means.unpulled[0] - where(pulls == 1, 1, 0)
 
 
 def learn_means(state, t, arm, reward):
     """Learn for a policy whose state has `means`."""
     take(state.means, arm, reward)
-
-
-@inlined
-def never_pulled_first(means, arm):
-    """Return the lowest arm never pulled if there is one, else `arm`."""
-    waiting = means.unpulled[0] > 0
-    if anywhere(waiting):
-        for k in range(len(means.pulls) - 1, -1, -1):
-            arm = where(waiting & (means.pulls[k] == 0), k, arm)
-    return arm
 
 
 @inlined
