@@ -1,5 +1,7 @@
 """Sweeps and horizons apart: from the configuration to the dataset."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import shrunk
@@ -18,6 +20,9 @@ def test_each_horizon_has_its_rounds_and_its_rewards(tmp_path):
     """Horizons with a sweep in each."""
     limits = {"horizon": HORIZONS[-1], "chunk": 2, "checkpoints": GRID}
     experiment = shrunk.experiment_of("banditq", "trade_off", SEED, **limits)
+    [once] = experiment.runs
+    spec = replace(once.spec, sweep={"V_exponent": [0, 0.25, 0.75]})
+    experiment = replace(experiment, runs=(replace(once, spec=spec),))
     out = tmp_path / "trade_off.parquet"
     collect(shrunk.chunks_of(experiment, tmp_path, SEED), experiment.facts(), SEED, out)
     found = list(runs_of(*load_dataset(out)))
