@@ -1,217 +1,321 @@
-"""Claims and their ledgers, the tests of claims, and what a test asks of which cells."""
+"""The form of a claim: what a paper says, where, and a function that yields its tests."""
 
-import ast
+import importlib.util
+import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import chain
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
-from fairbandits.audit import measures
-from fairbandits.audit.expressions import CELLS, called, names_in, parse
+from fairbandits.audit.measures import measures_of
+from fairbandits.data.provenance import code_of
+from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
-from fairbandits.settings.records import Cells, ClaimBlock, Deviation, FamilyBlock, TestBlock
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import ROOT, ConfigError
 
-#: Coordinates of a case that no cell has.
-OF_A_CASE = ("arm", "round")
+#: Confidence of each family; primary claims are one family, corrected by Holm's method.
+LEVEL = 0.99
+PRIMARY, SINGLE = "primary", "single"
+#: What a claim can be, who makes it, whether its text is there, and how its tests are joined.
+KINDS = (
+    *("invariant", "bound", "rate", "comparison", "shape", "number", "explanation"),
+    *("qualitative", "definition", "opinion", "literature", "inconsistency"),
+)
+ABOUT = ("text", "later version", "project", "assumption")
+BASES = ("printed", "lost", "recalled")
+COMBINE = ("all", "any", "universal")
+#: What files of claims are written with: the code of the audit, which has a fingerprint of its own.
+WRITTEN_WITH = ("claims.py",)
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
-
-
-class Test(TestBlock):
-    """One test of a claim: what it asks of which cells, complete with all margins and levels."""
-
-    __test__ = False  # pytest looks for classes of this name
-
-    name: str = ""
-    rule: str = ""
-    procedure: str
-    version: int | None = None  # of the rule
-    asks: dict[str, Any] = Field(default={})  # the data as the record states them
-
-    @property
-    def paired(self) -> bool:
-        """Whether replicates of a cell and its companions belong together."""
-        return self.settings.get("paired", True)
-
-    @property
-    def selections(self) -> list[Cells]:
-        """The selections of the cells, of all their companions, and of the control and its own."""
-        own = self.control.companions if self.control else {}
-        found = [self.cells, *self.companions.values(), self.control, *own.values()]
-        return [one for one in found if one]
-
-    @cached_property
-    def expressions(self) -> list[ast.expr]:
-        """All expressions, but for those that select companions."""
-        texts = [one.where for one in (self.cells, self.control) if one]
-        if isinstance(self.reading, Mapping):
-            texts += [rule for rule in self.reading.values() if isinstance(rule, str)]
-        return [*self.judged, *(parse(text) for text in texts if text)]
-
-    @cached_property
-    def judged(self) -> list[ast.expr]:
-        """Expressions of the values that are judged."""
-        inputs = chain.from_iterable(map(self.texts, self.inputs))
-        texts = [self.arms, self.rounds, self.keep, self.over, *inputs]
-        return [parse(text) for text in texts if text]
-
-    @property
-    def _called(self) -> list[measures.Word]:
-        return _functions(self.judged)
-
-    @property
-    def varies(self) -> bool:
-        """Whether judged values can differ between machines (`measures.Word`)."""
-        return any(one.varies for one in self._called)
-
-    @property
-    def reads_runs(self) -> bool:
-        """Whether recorded columns are read, of cells or of companions."""
-        return any(self.columns(name) for name in ("", *self.companions))
-
-    @property
-    def derives(self) -> bool:
-        """Whether functions of a paper are called, beside those of plain arithmetic."""
-        return any(not one.is_common for one in self._called)
-
-    @property
-    def is_given(self) -> bool:
-        """Whether all is known without chance: nothing is read from runs, nothing is drawn."""
-        return not self.reads_runs and not any("seed" in one.found for one in self._called)
-
-    @property
-    def is_algebra(self) -> bool:
-        """Whether only numbers of the configuration are put together."""
-        return self.cells is not None and self.is_given and not self.derives
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether inputs refer to all stacked cells together, instead of being points of each."""
-        return any(CELLS in called(one) for one in self.judged)
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether what means are put against has no replicates: numbers, and facts of a cell."""
-        expressions = [*map(parse, self.texts("against"))]
-        return not _columns(expressions, [name for one in expressions for name, _ in names_in(one)])
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether a case has all its cells, and all rounds, one after the other."""
-        return self.procedure == "exact" and "printed" not in self.inputs
-
-    @property
-    def of_cells(self) -> list[str]:
-        """The coordinates of `each` that are cells' own."""
-        return [name for name, values in self.each.items() if not (values or name in OF_A_CASE)]
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether neither chance nor rounding can decide: no run is read, and nothing is drawn."""
-        exact = self.procedure == "exact" and not self.settings["tolerance"]
-        return self.is_given and (exact or not self.derives)
-
-    def texts(self, name: str) -> list[str]:
-        """Return the expressions of an input; a printed number, taken with its digits, is none."""
-        if name == "printed" and self.procedure == "exact":
-            return []
-        return [one for one in listed(self.inputs.get(name, 0)) if isinstance(one, str)]
-
-    def columns(self, companion: str = "") -> list[str]:
-        """Return the recorded columns that cells, or companions of this name, need."""
-        names = [name for one in self.expressions for name, of in names_in(one) if of == companion]
-        if companion and self.companions[companion].where:
-            names += [name for name, _ in names_in(parse(self.companions[companion].where))]
-        return _columns(self.expressions, names)
-
-    @property
-    def experiments(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for one in self.selections for name in one.experiments))
-
-    def under(self, readings: Sequence[str]) -> list[str]:
-        """Return the claim's readings that the test asks about: all, unless it names some."""
-        own = self.reading
-        return [one for one in readings if not isinstance(own, Mapping) or one in own]
-
-
-class Claim(ClaimBlock):
-    """A record with its tests, each complete, and the experiments and suites that they read."""
-
-    id: str
-    paper: str
-    tests: tuple[Test, ...] = ()
-    experiments: tuple[str, ...] = ()
-
-    @property
-    def varies(self) -> bool:
-        """Whether its number can differ between machines; then no committed table has it."""
-        return any(test.varies for test in self.tests)
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        """Claims that this one, if it is the paper's, rests on, is judged by, or is an alias of."""
-        if self.kind == "inconsistency":
-            return tuple(self.rests_on)
-        named = (*self.rests_on, *self.judged_by, *filter(None, [self.alias_of]))
-        return tuple(dict.fromkeys(named))
+#: What a claim has, just one of these.
+WAYS = ("of", "alias_of", "judged_by", "untestable")
 
 
 @dataclass(frozen=True)
-class Ledger:
-    """The ledger of one paper."""
+class Claim:
+    """What a paper says, where, and how it is judged."""
 
+    id: str
     paper: str
+    statement: str  # in our words
+    kind: str  # one of `KINDS`
+    place: str  # section, theorem or figure of the paper
+    note: str = ""  # what must be said beside the verdict
+    primary: bool = False  # whether the paper stands on it
+    readings: tuple[str, ...] = ()  # each with a verdict of its own
+    #: readings whose runs are of a program that was reconstructed
+    conditional: tuple[str, ...] = ()
+    #: how deciding tests make a verdict: reproduced needs all of them, or any one, and not
+    #: reproduced the opposite; universal needs that no case is lost and two thirds are won
+    combine: str = "all"
+    part: str = ""  # which part of the sentence is tested, where that is less than it says
+    about: str = "text"  # who makes it, one of `ABOUT`; only what the text claims is in totals
+    exploratory: bool = False  # reported without counting: the paper claims nothing firm
+    basis: str = "printed"  # of the statement that is judged, one of `BASES`
+    reconstructed: str = ""  # what had to be, for a basis other than printed
+    figure: str = ""  # that shows it
+    between: tuple[str, ...] = ()  # of an inconsistency: the two that contradict each other
+    #: claims whose truth the argument for this one uses, as a theorem uses its lemmas
+    rests_on: tuple[str, ...] = ()
+    alias_of: str = ""  # the claim whose verdict it carries
+    judged_by: tuple[str, ...] = ()  # the claims whose verdicts decide it
+    untestable: str = ""  # why there can be no verdict
+    varies: bool = False  # its number differs between machines, so no committed table has it
+    of: Callable[[Any], Iterator[Any]] | None = None  # yields its tests
+    line: int = 0  # of its file, where it stands
+
+    @property
+    def family(self) -> str:
+        """The claims that it is corrected with; empty if it has no tests of its own."""
+        return (PRIMARY if self.primary else SINGLE) if self.of else ""
+
+    @property
+    def source(self) -> str:
+        """The function as it is written; empty without one."""
+        return inspect.getsource(self.of) if self.of else ""
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Claims that this one rests on, is judged by, or is an alias of."""
+        if self.kind == "inconsistency":
+            return self.rests_on
+        return tuple(
+            dict.fromkeys((*self.rests_on, *self.judged_by, *filter(None, [self.alias_of])))
+        )
+
+
+@dataclass
+class Paper:
+    """A paper's claims by id, in the order of its text.
+
+    Parameters
+    ----------
+    slug : str
+        Name of the paper's folder.
+    title : str
+        Title, the paper's short name before a colon.
+    readings : mapping of str to str
+        What the text leaves open: name of each reading, and what it is.
+    level : float
+        Confidence of each verdict, from 0.5 to below 1.
+    """
+
+    slug: str
     title: str
-    readings: Mapping[str, str]
-    families: Mapping[str, FamilyBlock]
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    digest: str = ""  # hash of all that decides its verdicts
-    changes: Sequence[Deviation] = ()  # of its rules, data or code; they decide nothing
-    #: experiment or suite -> policy -> its name in figures
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    readings: Mapping[str, str] = field(default_factory=dict)
+    level: float = LEVEL
+    claims: dict[str, Claim] = field(default_factory=dict)
+    file: Path = Path()
+    digest: str = ""  # hash of the files that ask: claims.py and what lies beside it
+
+    def claim(self, kind: str, place: str, **said: Any) -> Callable:
+        """Register a function that yields tests. Its name is the id, its docstring the statement.
+
+        What follows the docstring's first paragraph is the note.
+
+        Parameters
+        ----------
+        kind : str
+            What it is: bound, rate, comparison, ... (`KINDS`).
+        place : str
+            Where the paper says it.
+        **said
+            Further fields of `Claim`.
+        """
+
+        def register(of: Callable) -> Callable:
+            statement, _, note = (inspect.getdoc(of) or "").partition("\n\n")
+            line = of.__code__.co_firstlineno
+            key = of.__name__.replace("_", "-")
+            self._add(key, statement, kind, place, of=of, note=note, line=line, **said)
+            return of
+
+        return register
+
+    def untested(self, key: str, kind: str, place: str, statement: str, **said: Any) -> None:
+        """Register a claim that others judge (`judged_by`, `alias_of`), or none (`untestable`)."""
+        line = sys._getframe(1).f_lineno
+        self._add(key, statement, kind, place, line=line, **said)
+
+    def _add(self, key: str, statement: str, kind: str, place: str, line: int, **said: Any) -> None:
+        where = f"{self.file.name or self.slug}, line {line}: {key}"
+        known = [one.name for one in fields(Claim)]
+        for name in said:
+            expect_known(name, known, f"{where}: a claim has no {name!r}")
+        said = {name: tuple(one) if isinstance(one, list) else one for name, one in said.items()}
+        said = {name: _line(one) if isinstance(one, str) else one for name, one in said.items()}
+        claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=line, **said)
+        if problem := _problem(claim, self):
+            raise ConfigError(f"{where}: {problem}")
+        self.claims[key] = claim
 
     @property
     def short_title(self) -> str:
         return self.title.partition(":")[0]
-
-    def test(self, claim: str, name: str) -> Test | None:
-        tests = self.claims[claim].tests if claim in self.claims else ()
-        return next((test for test in tests if test.name == name), None)
 
     def reading(self, name: str) -> str:
         """Return a reading's description up to the first pause.
 
         All of it is returned if others begin so, or if it begins with a mere condition.
         """
-        texts = {key: plain(" ".join(said.split())) for key, said in self.readings.items()}
+        return self._short.get(name, name)
+
+    @cached_property
+    def _short(self) -> dict[str, str]:
+        texts = {key: plain(_line(said)) for key, said in self.readings.items()}
         short = {key: PAUSE.split(said, maxsplit=1)[0].rstrip(".") for key, said in texts.items()}
-        alike = list(short.values()).count(short.get(name)) > 1
-        if alike or short.get(name, "").startswith("With "):
-            return texts[name].rstrip(".")
-        return short.get(name, name)
+        alike = [key for key in short if [*short.values()].count(short[key]) > 1]
+        whole = [key for key in short if short[key].startswith("With ") or key in alike]
+        return short | {key: texts[key].rstrip(".") for key in whole}
 
 
-#: The ledgers of several papers, by paper.
-Ledgers = Mapping[str, Ledger]
+#: The claims of several papers, by paper.
+Papers = Mapping[str, Paper]
 
 
-def _functions(expressions: Iterable[ast.expr]) -> list[measures.Word]:
-    known = measures.functions()
-    return [known[name] for one in expressions for name in called(one) if name != CELLS]
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _columns(expressions: Iterable[ast.expr], names: Iterable[str]) -> list[str]:
-    """Return the recorded columns behind names, and behind the functions that are called."""
-    known = measures.measures()
-    found = [known[name] for name in names if name in known]
-    found += _functions(expressions)
-    return sorted({column for one in found for column in one.columns})
+def _problem(claim: Claim, paper: Paper) -> str:
+    """Return what is wrong of a claim by itself; empty if nothing is."""
+    if claim.id in paper.claims:
+        return f"there are two claims of this id, the other in line {paper.claims[claim.id].line}"
+    if not claim.statement:
+        return "it needs a docstring that says what is claimed"
+    for name, allowed in (("kind", KINDS), ("about", ABOUT), ("basis", BASES)):
+        if (value := getattr(claim, name)) not in allowed:
+            return f"{name} must be one of {', '.join(allowed)}, got {value!r}"
+    if claim.combine not in COMBINE:
+        return f"combine must be one of {', '.join(COMBINE)}, got {claim.combine!r}"
+    if unknown := [one for one in claim.readings if one not in paper.readings]:
+        return f"{paper.slug} has no reading {unknown[0]!r}, but {', '.join(paper.readings)}"
+    if unknown := [one for one in claim.conditional if one not in claim.readings]:
+        return f"conditional names {unknown[0]!r}, which is none of its readings"
+    ways = [name for name in WAYS if getattr(claim, name)]
+    if len(ways) != 1:
+        got = " and ".join(ways) or "none"
+        return f"exactly one of a function, {', '.join(WAYS[1:])} is needed, got {got}"
+    if bool(claim.between) != (claim.kind == "inconsistency") or len(claim.between) == 1:
+        return "an inconsistency, and nothing else, says between which it is"
+    if bool(claim.reconstructed) != (claim.basis != "printed"):
+        return "a claim that is not printed, and no other, says what is reconstructed"
+    return ""
 
 
-def listed(value: Any) -> list[Any]:
-    """Return a list or tuple as a list, and anything else as the one entry of a list."""
-    return list(value) if isinstance(value, list | tuple) else [value]
+# --------------------------------------------------------------------------- files of claims
+
+
+def load(file: Path, *of: type) -> Any:
+    """Return the one `Paper` (or instance of `of`) that a file of claims defines.
+
+    Files beside it are imported by their names, and forgotten after it.
+    """
+    if not file.is_file():
+        raise ConfigError(f"{file} does not exist")
+    beside = [one.stem for one in file.parent.glob("*.py")]
+    hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
+    sys.path.insert(0, str(file.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(f"claims of {file}", file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        with measures_of(file.parent.name):
+            spec.loader.exec_module(module)
+    except ConfigError:
+        raise
+    except Exception as error:  # a file can raise anything
+        raise ConfigError(_in_words(error, file)) from error
+    finally:
+        sys.path.remove(str(file.parent))
+        for name in beside:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+    found = {id(one): one for one in vars(module).values() if isinstance(one, of or Paper)}
+    if len(found) != 1:
+        kind = (of or (Paper,))[0].__name__
+        raise ConfigError(f"{file} must define one {kind}, and defines {len(found)}")
+    (paper,) = found.values()
+    paper.file, paper.digest = file, code_of(file, WRITTEN_WITH)
+    return paper
+
+
+def _in_words(error: Exception, file: Path) -> str:
+    """Return an error of a file of claims with its line."""
+    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    place = f"{file}, line {line}" if line else str(file)
+    return f"{place}: {type(error).__name__}: {_line(str(error))}"
+
+
+def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
+    """Return the claims of all papers of the configuration that have some."""
+    slugs = dict.fromkeys(one.paper for one in config.experiments)
+    files = {slug: root / "papers" / slug / "claims.py" for slug in slugs}
+    papers = {slug: load(file) for slug, file in files.items() if file.is_file()}
+    for slug, paper in papers.items():
+        if paper.slug != slug:
+            raise ConfigError(f"{paper.file}: the paper must be {slug!r}, got {paper.slug!r}")
+    check_references(papers, config)
+    return papers
+
+
+def check_references(papers: Papers, config: Config) -> None:
+    """Raise ConfigError unless figures are there, and the claims that others name."""
+    claims = claims_of(papers)
+    if len(claims) < sum(len(paper.claims) for paper in papers.values()):
+        ids = [key for paper in papers.values() for key in paper.claims]
+        raise ConfigError(f"two papers have a claim {next(k for k in ids if ids.count(k) > 1)!r}")
+    for key, claim in claims.items():
+        place = f"{papers[claim.paper].file}, line {claim.line}: {key}"
+        figures = [figure for paper, figure in config.figures if paper == claim.paper]
+        if claim.figure:
+            expect_known(claim.figure, figures, f"{place}: no figure {claim.figure!r}")
+        for name in ("alias_of", "judged_by", "rests_on"):
+            named = getattr(claim, name)
+            for other in [named] * bool(named) if isinstance(named, str) else named:
+                expect_known(other, claims, f"{place}: {name}: no claim {other!r}")
+                if name == "judged_by" and not claims[other].of:
+                    raise ConfigError(f"{place}: judged_by: {other!r} has no tests of its own")
+        if claim.alias_of and claims[claim.alias_of].alias_of:
+            raise ConfigError(f"{place}: {claim.alias_of!r} is an alias itself; name what it is of")
+    try:
+        TopologicalSorter({key: one.bases for key, one in claims.items()}).prepare()
+    except CycleError as error:
+        circle = " rests on ".join(map(repr, reversed(error.args[1])))
+        raise ConfigError(f"claims rest on each other in a circle: {circle}") from None
+
+
+def claims_of(papers: Papers) -> dict[str, Claim]:
+    """Return the claims of all papers by id."""
+    return {key: one for paper in papers.values() for key, one in paper.claims.items()}
+
+
+def committed(papers: Papers) -> dict[str, Claim]:
+    """Return the claims with the same verdict on all machines, so that a run changes no table."""
+    claims = claims_of(papers)
+    return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
+
+
+def stands_for(claim: Claim, papers: Papers) -> Claim:
+    """Return the claim itself or, for an alias, the claim that it stands for."""
+    return claims_of(papers)[claim.alias_of] if claim.alias_of else claim
+
+
+def without(paper: Paper, keys: Iterable[str]) -> Paper:
+    """Return a paper with only some of its claims."""
+    kept = set(keys)
+    claims = {key: one for key, one in paper.claims.items() if key in kept}
+    return Paper(
+        paper.slug, paper.title, paper.readings, paper.level, claims, paper.file, paper.digest
+    )

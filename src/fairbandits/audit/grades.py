@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy
 
-from fairbandits.audit.claims import Test
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
 
@@ -25,15 +24,18 @@ CEILING, POWER = 10**7, 0.9
 
 
 def weighed(
-    test: Test, finding: Finding, control: Finding | None, data: Mapping[str, Any] | None
+    test: Any, finding: Finding, control: Finding | None, data: Mapping[str, Any] | None
 ) -> Finding:
-    """Return a finding with its control's verdict and its grade; `data` are the control's."""
+    """Return a finding with its control's verdict and its grade; `data` are the control's.
+
+    `test` has its procedure, its settings, and whether all is `given` without chance.
+    """
     if control is not None:
         if _fails_in_all_runs(test, control):
             control = replace(control, verdict=NOT_REPRODUCED)
         finding = replace(finding, control=control.verdict)
     if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
-        exact = test.is_exact or test.procedure == "exact"
+        exact = test.given or test.procedure == "exact"
         return replace(finding, grade=EXACT if exact else MEASURED)
     if finding.verdict != REPRODUCED:
         return finding
@@ -42,16 +44,16 @@ def weighed(
         share = 1 / share if share > 0 else 1.0
     failed = control is not None and fails(test, finding, control, data)
     unsigned = "SIGN" in finding.tags and np.isnan(finding.statistic)
-    certain = test.is_algebra or unsigned or share < FAR_OFF or "CONSTANT" in finding.tags
+    certain = unsigned or share < FAR_OFF or "CONSTANT" in finding.tags
     if not failed and (certain or control is not None):
         tag = "VACUOUS" if control is None else "TRIVIAL"
         return replace(finding, verdict=INCONCLUSIVE, p=1.0, tags=(*finding.tags, tag))
     refuted = control is not None and control.verdict == NOT_REPRODUCED
     agrees = not refuted or test.procedure in AGREEING or share < LOOSE
-    return replace(finding, grade=EXACT if test.is_exact else CONSISTENT if agrees else MEASURED)
+    return replace(finding, grade=EXACT if test.given else CONSISTENT if agrees else MEASURED)
 
 
-def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
+def fails(test: Any, finding: Finding, control: Finding, data: Mapping[str, Any]) -> bool:
     """Return whether the claim is not reproduced of its control, or would be by its estimate."""
     if control.verdict != INCONCLUSIVE:
         return control.verdict == NOT_REPRODUCED
@@ -64,7 +66,7 @@ def fails(test: Test, finding: Finding, control: Finding, data: Mapping[str, Any
     return PROCEDURES[test.procedure](**data, **settings).verdict == NOT_REPRODUCED
 
 
-def _fails_in_all_runs(test: Test, control: Finding) -> bool:
+def _fails_in_all_runs(test: Any, control: Finding) -> bool:
     """Return whether a control has one value in all runs, and the claim is wrong of that."""
     claimed, limit = test.settings.get("claim"), control.also.get("limit")
     if control.verdict != INCONCLUSIVE or claimed not in ("at most", "at least"):

@@ -1,17 +1,14 @@
-"""From the ledger and the recorded runs to findings, and from findings to verdicts."""
+"""From findings to verdicts."""
 
-import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from fairbandits.audit.cases import Question, questions
-from fairbandits.audit.cells import Evidence
-from fairbandits.audit.claims import Claim, Ledger, Ledgers, Test
+from fairbandits.audit.answers import Answer
+from fairbandits.audit.claims import PRIMARY, SINGLE, Claim, Paper, Papers, claims_of
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -21,32 +18,10 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.grades import NEEDED, replicates_needed, weakest, weighed
+from fairbandits.audit.grades import weakest
 from fairbandits.audit.multiplicity import combine, within_family
-from fairbandits.audit.procedures import PROCEDURES, judged_against
-from fairbandits.audit.tables import claims_of
-from fairbandits.data.store import StoreError
-from fairbandits.settings.schemas import ConfigError
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
-#: Finding on a question without data: nothing meets the condition of the claim.
-UNMET = Finding(
-    *(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",)), also={"largest inside": np.inf}
-)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A test's finding on one question, or the reason why there is none."""
-
-    claim: str
-    test: str = ""  # empty where the claim fails before any
-    reading: str = ""
-    each: str = ""
-    finding: Finding | None = None
-    against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
-    data: tuple[str, ...] = ()  # datasets read, relative to the folder of results
-    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,79 +35,11 @@ class Verdict(Answer):
     headline: bool = False  # whether it stands for the claim
 
 
-def answers(
-    ledger: Ledger, evidence: Evidence, only: Sequence[str] = (), ask: Callable = questions
-) -> Iterator[Answer]:
-    """Yield the findings on a paper's claims, or on some, in the order of the ledger."""
-    for claim in ledger.claims.values():
-        if not claim.tests or (only and claim.id not in only):
-            continue
-        try:
-            for name in claim.experiments:
-                evidence.check(name)
-        except (ConfigError, StoreError) as error:
-            yield Answer(claim.id, message=str(error))
-            continue
-        for test in claim.tests:
-            yield from _of_test(claim, test, evidence, ask)
-
-
-def _of_test(claim: Claim, test: Test, evidence: Evidence, ask: Callable) -> list[Answer]:
-    evidence.read.clear()
-    found: list[Answer] = []
-    try:
-        for question in ask(test, claim.readings, evidence):
-            if any((one.reading, one.each) == (question.reading, question.each) for one in found):
-                raise ValueError(
-                    f"there are two questions with reading {question.reading!r} and each "
-                    f"{question.each!r}"
-                )
-            found.append(_answer(claim, test, question))
-        under = {one.reading for one in found}
-        for reading in test.under(claim.readings) if test.decides else ():
-            if under.isdisjoint({reading, ""}):
-                raise ValueError(f"nothing was asked under reading {reading!r}")
-    except Exception as error:  # a failing test leaves the other claims alone
-        found.append(Answer(claim.id, test.name, message=_words(error)))
-    read = tuple(file.relative_to(evidence.results).as_posix() for file in evidence.read)
-    return [replace(one, data=read) for one in found]
-
-
-def _answer(claim: Claim, test: Test, question: Question) -> Answer:
-    answer = Answer(claim.id, test.name, question.reading, question.each)
-    if not question.data:
-        against = judged_against(test.procedure, test.settings, UNMET)
-        return replace(answer, finding=UNMET, against=against)
-    find = partial(PROCEDURES[test.procedure], **test.settings)
-    try:
-        finding = find(**question.data)
-        control = find(**question.control) if question.control else None
-    except ValueError as error:
-        return replace(answer, message=_words(error))
-    against = judged_against(test.procedure, test.settings, finding)
-    if test.decides and finding.verdict == INCONCLUSIVE:
-        count = replicates_needed(test.procedure, test.settings, finding)
-        more = {} if count is None else {NEEDED: count}
-        finding = replace(finding, also=finding.also | more)
-    return replace(
-        answer, finding=weighed(test, finding, control, question.control), against=against
-    )
-
-
-def _words(error: Exception) -> str:
-    """Return an error as one line, with its place unless its words are meant for a reader."""
-    text = " ".join(str(error).split())
-    if isinstance(error, ConfigError | StoreError | ValueError):
-        return text
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
-
-
 @dataclass(frozen=True)
-class _Of(Finding):
+class _Answered(Finding):
     """A finding with its answer, kept through joining and correction."""
 
-    answer: Answer = Answer("")
+    answer: Answer = field(default_factory=partial(Answer, ""))
 
     @property
     def is_empty(self) -> bool:
@@ -140,18 +47,18 @@ class _Of(Finding):
 
 
 #: A claim that failed still counts in its family: the others must not gain by it.
-_UNKNOWN = _Of(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
+_UNKNOWN = _Answered(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 
-def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
-    """Return the verdicts on all claims in the ledgers' order, a claim's headline first."""
-    claims = claims_of(ledgers)
+def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
+    """Return the verdicts on all claims in the papers' order, a claim's headline first."""
+    claims = claims_of(papers)
     of_claim: dict[str, list[Answer]] = defaultdict(list)
     for one in found:
         of_claim[one.claim].append(one)
     rows: dict[str, list[Verdict]] = {}
-    for ledger in ledgers.values():
-        rows |= _tested(ledger, of_claim)
+    for paper in papers.values():
+        rows |= _tested(paper, of_claim)
     for key, claim in claims.items():
         if claim.untestable:
             rows[key] = [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
@@ -165,56 +72,54 @@ def judge(ledgers: Ledgers, found: Iterable[Answer]) -> list[Verdict]:
     return [row for key in claims for row in rows[key]]
 
 
-def _tested(ledger: Ledger, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
+def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
     rows: dict[str, list[Verdict]] = defaultdict(list)
-    for name, family in ledger.families.items():
-        claims = [one for one in ledger.claims.values() if one.tests and one.family == name]
+    for family in (PRIMARY, SINGLE):
+        claims = [one for one in paper.claims.values() if one.family == family]
         decided = {
-            (claim.id, reading): _decided(claim, reading, of_claim[claim.id], family.level)
+            (claim.id, reading): _decided(claim, reading, of_claim[claim.id], paper.level)
             for claim in claims
             for reading in claim.readings or ("",)
         }
-        if decided and family.correction == "holm":
-            decided = within_family(decided, level=family.level)
+        if decided and family == PRIMARY:
+            decided = within_family(decided, level=paper.level)
         for (key, reading), one in decided.items():
-            rows[key].append(_under(ledger.claims[key], reading, one, of_claim[key]))
+            rows[key].append(_under(paper.claims[key], reading, one, of_claim[key]))
     return {key: _headed(own) for key, own in rows.items()}
 
 
-def _failure(claim: Claim, found: Sequence[Answer]) -> str:
-    if failed := [one for one in found if one.finding is None]:
-        first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-        if not first.test:
-            return first.message
-        place = ", ".join(filter(None, (f"test {first.test}", first.reading, first.each)))
-        return f"{place}: {first.message}{more}"
-    there = {one.test for one in found}
-    missing = (test.name for test in claim.tests if test.name not in there)
-    return next((f"test {name}: it was not run" for name in missing), "")
+def _failure(found: Sequence[Answer]) -> str:
+    failed = [one for one in found if one.finding is None]
+    if not failed:
+        return "" if found else "it was not run"
+    first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    if not first.test:
+        return first.message
+    place = ", ".join(filter(None, (first.test, first.reading, first.each)))
+    return f"{place}: {first.message}{more}"
 
 
-def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Of:
+def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Answered:
     """Return what decides a claim under a reading; empty evidence only where there is no other."""
-    if failure := _failure(claim, found):
+    if failure := _failure(found):
         return replace(_UNKNOWN, answer=Answer(claim.id, message=failure))
     tests, empty = [], []
     under = [one for one in found if one.reading in ("", reading)]
-    for test in claim.tests:
-        if test.decides and (not reading or test.under([reading])):
-            own = [_Of(**vars(one.finding), answer=one) for one in under if one.test == test.name]
-            if not (full := [one for one in own if not one.is_empty]):
-                empty += own
-            # "always" is about the cases: none lost, most won
-            elif claim.combine == "universal":
-                tests += full
-            else:
-                tests.append(_joined(full, "all", level))
+    for test in dict.fromkeys(one.test for one in under if one.decides):
+        own = [_Answered(**vars(one.finding), answer=one) for one in under if one.test == test]
+        if not (full := [one for one in own if not one.is_empty]):
+            empty += own
+        # "always" is about the cases: none lost, most won
+        elif claim.combine == "universal":
+            tests += full
+        else:
+            tests.append(_joined(full, "all", level))
     joined = _joined(tests or empty, claim.combine, level)
     in_part = ("IN-PART",) * bool(tests and empty and claim.combine == "all")
     return replace(joined, tags=(*joined.tags, *in_part))
 
 
-def _joined(found: list[_Of], how: str, level: float) -> _Of:
+def _joined(found: list[_Answered], how: str, level: float) -> _Answered:
     """Return the deciding finding of several, with the tags that all cases share."""
     found.sort(key=lambda one: _order(one, one.answer))
     joined = combine(found, how=how, level=level)
@@ -244,16 +149,16 @@ def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
     return sign * distance, answer.each, answer.reading
 
 
-def _under(claim: Claim, reading: str, finding: _Of, found: Sequence[Answer]) -> Verdict:
+def _under(claim: Claim, reading: str, finding: _Answered, found: Sequence[Answer]) -> Verdict:
     answer = finding.answer
     if answer.message:
-        return Verdict(claim, "", reading, outcome=FAILED, message=answer.message)
-    decides = {test.name for test in claim.tests if test.decides}
-    read = (one for one in found if one.test in decides and one.reading in ("", reading))
+        return Verdict(claim, reading=reading, outcome=FAILED, message=answer.message)
+    read = (one for one in found if one.decides and one.reading in ("", reading))
     tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
     grade = finding.grade if finding.verdict in DECIDED else ""
-    case = (answer.test, reading, answer.each, finding, answer.against, _data_of(read))
-    return Verdict(claim, *case, outcome=finding.verdict, tags=tags, grade=grade)
+    own = vars(answer) | {"claim": claim, "reading": reading, "finding": finding}
+    own |= {"data": _data_of(read), "outcome": finding.verdict, "tags": tags, "grade": grade}
+    return Verdict(**own)
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
@@ -303,7 +208,7 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     if FAILED in outcomes:
         failed = next(one for one in chosen if one.outcome == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
-        return Verdict(claim, "", reading, outcome=FAILED, message=message)
+        return Verdict(claim, reading=reading, outcome=FAILED, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
@@ -311,4 +216,4 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     grade = weakest(one.grade for one in chosen if one.outcome == outcome)
     in_part = [tag for one in chosen for tag in one.tags if tag == "IN-PART"]
     tags, data = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part))), _data_of(chosen)
-    return Verdict(claim, "", reading, data=data, outcome=outcome, tags=tags, grade=grade)
+    return Verdict(claim, reading=reading, data=data, outcome=outcome, tags=tags, grade=grade)

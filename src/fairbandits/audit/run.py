@@ -2,26 +2,33 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import records, show, words
-from fairbandits.audit.cells import Evidence
-from fairbandits.audit.claims import Claim, Ledger, Ledgers
+from fairbandits.audit import rows, sentences, terminal
+from fairbandits.audit.answers import Answer, answers
+from fairbandits.audit.claims import (
+    Claim,
+    Paper,
+    Papers,
+    claims_of,
+    committed,
+    load_papers,
+    without,
+)
 from fairbandits.audit.finding import FAILED, OUTCOMES
-from fairbandits.audit.judge import Answer, answers, judge
-from fairbandits.audit.ledger import load_ledgers, with_settings
-from fairbandits.audit.procedures import STATISTICS, parameters_of
-from fairbandits.audit.quantities import quantity
-from fairbandits.audit.records import Made, answer_of, read, verdict_row
+from fairbandits.audit.judge import judge
+from fairbandits.audit.procedures import parameters_of
+from fairbandits.audit.rows import ANEW, Made, answer_of, csv_rows, csv_text, read, verdict_row
+from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
-from fairbandits.audit.tables import ANEW, claims_of, committed, csv_rows, csv_text, write_text
+from fairbandits.audit.totals import tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.settings.config import LEDGER, Config, load_config
+from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
 from fairbandits.settings.variants import setting_of
@@ -38,25 +45,30 @@ def width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def load(configs: Sequence[Path]) -> tuple[Config, Ledgers]:
-    """Return a configuration and its ledgers; a process reads them once while no file changes."""
-    stats = [one.stat() for one in (*configs, *ROOT.glob("papers/**/*.yaml")) if one.is_file()]
+def load(configs: Sequence[Path]) -> tuple[Config, Papers]:
+    """Return a configuration and its papers; a process reads them once while no file changes."""
+    stats = [one.stat() for one in (*configs, *ROOT.glob("papers/**/*.*")) if one.is_file()]
     return _loaded(tuple(configs), tuple((one.st_mtime_ns, one.st_size) for one in stats))
 
 
 @lru_cache(1)
-def _loaded(configs: tuple[Path, ...], _: tuple[tuple, ...]) -> tuple[Config, Ledgers]:
-    return (config := load_config(configs)), load_ledgers(config)
+def _loaded(configs: tuple[Path, ...], _: tuple[tuple, ...]) -> tuple[Config, Papers]:
+    return (config := load_config(configs)), load_papers(config)
 
 
 def find(
-    config: Config, ledger: Ledger, results: Path | None = None, only: Sequence[str] = ()
+    config: Config,
+    paper: Paper,
+    results: Path | None = None,
+    only: Sequence[str] = (),
+    **changes: Any,
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
     for one in only:
-        expect_known(one, ledger.claims, f"{ledger.paper} has no claim {one!r}")
-    evidence = Evidence(config, ledger.paper, results or ROOT / config.results)
-    found = list(answers(ledger, evidence, only))
+        expect_known(one, paper.claims, f"{paper.slug} has no claim {one!r}")
+    evidence = Evidence(config, paper.slug, results or ROOT / config.results)
+    claims = [one for one in paper.claims.values() if one.of and (not only or one.id in only)]
+    found = [answer for one in claims for answer in answers(one, paper, evidence, **changes)]
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
     seed = config.seed if evidence.older is None else evidence.older
     return found, scale, Made.of(seed, evidence.results, found)
@@ -75,19 +87,19 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
 
 
 def write_verdicts(
-    files: Sequence[Path], ledgers: Ledgers, joint: Path, out: Path
+    files: Sequence[Path], papers: Papers, joint: Path, out: Path
 ) -> tuple[list[str], bool]:
     """Judge the claims of all papers; return a line for each failed claim, and whether it wrote."""
-    tables = [read(file, ledgers, "findings") for file in files]
-    papers = [paper for file in files for paper in read_footer(file)["ledgers"]]
-    if sorted(papers) != sorted(ledgers):
+    tables = [read(file, papers, "findings") for file in files]
+    there = [paper for file in files for paper in read_footer(file)["ledgers"]]
+    if sorted(there) != sorted(papers):
         raise StoreError(
-            f"findings of {', '.join(ledgers)} are needed, each once; got {', '.join(papers)}"
+            f"findings of {', '.join(papers)} are needed, each once; got {', '.join(there)}"
         )
     scale = "smoke" if any(table.scale == "smoke" for table in tables) else "paper"
-    made = dict(zip(papers, (table.made for table in tables), strict=True))
-    rows = [row for table in tables for row in table.rows]
-    verdicts = judge(ledgers, map(answer_of, rows))
+    made = dict(zip(there, (table.made for table in tables), strict=True))
+    found = [row for table in tables for row in table.rows]
+    verdicts = judge(papers, map(answer_of, found))
     heads = (one for one in verdicts if one.headline and one.outcome == FAILED)
     failed = [f"{one.claim.id}: {one.message}" for one in heads]
     if failed and scale == "paper":  # at the published scale all stays as it was
@@ -95,28 +107,27 @@ def write_verdicts(
     # a seed that is a number wins
     seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
     origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
-    records.write(joint, "findings", rows, ledgers, scale, origin)
-    judged = (verdict_row(ledgers, one, made[one.claim.paper]) for one in verdicts)
-    records.write(out, "verdicts", judged, ledgers, scale, origin)
+    rows.write(joint, "findings", found, papers, scale, origin)
+    judged = (verdict_row(papers, one, made[one.claim.paper]) for one in verdicts)
+    rows.write(out, "verdicts", judged, papers, scale, origin)
     return failed, True
 
 
-def record(verdicts: Path, findings: Path, ledgers: Ledgers, folder: Path) -> None:
+def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None:
     """Write the committed tables from the full ones, and a line of history unless it is there."""
-    table, found = read(verdicts, ledgers), read(findings, ledgers, "findings")
-    kept = committed(ledgers)
-    rows = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
-    records.write_committed(folder, *rows, table.scale)
-    records.write_parts(folder, ledgers)
+    table, found = read(verdicts, papers), read(findings, papers, "findings")
+    kept = committed(papers)
+    both = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
+    rows.write_committed(folder, *both, table.scale)
     history = folder / RUNS_TABLE
-    for paper, ledger in ledgers.items():
-        heads = [row for row in table.rows if row["headline"] and row["paper"] == paper]
-        same = [paper, ledger.digest, chosen_seed(heads) or LEDGER, "", str(show.tally(heads))]
+    for slug, paper in papers.items():
+        heads = [row for row in table.rows if row["headline"] and row["paper"] == slug]
+        same = [slug, paper.digest, chosen_seed(heads) or LEDGER, "", str(tally(heads))]
         if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(history)):
             known = history.is_file()
             before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
             line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
-            write_text(history, before + csv_text([line]))
+            rows.write_text(history, before + csv_text([line]))
 
 
 def claims_words(
@@ -128,40 +139,40 @@ def claims_words(
     results: Path | None,
 ) -> str:
     """Return a list of claims with their verdicts, or an explanation of one claim."""
-    config, ledgers = load(configs)
-    every = claims_of(ledgers)
+    config, papers = load(configs)
+    every = claims_of(papers)
     if claim is not None:
         expect_known(claim, every, f"no claim {claim!r}")
     if paper is not None:
-        expect_known(paper, ledgers, f"no claims of paper {paper!r}")
+        expect_known(paper, papers, f"no claims of paper {paper!r}")
     outcome = verdict and verdict.replace("-", " ").replace("_", " ").lower()
     if outcome not in (None, *OUTCOMES):
         raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
-    verdicts = latest_verdicts(config, ledgers, results)
-    papers = [every[claim].paper] if claim else [paper] if paper else list(ledgers)
+    verdicts = latest_verdicts(config, papers, results)
+    papers = [every[claim].paper] if claim else [paper] if paper else list(papers)
     left_out = [one for one in papers if verdicts.problems[one]]
     if left_out and (claim or as_json or len(left_out) == len(papers)):
         reasons = dict.fromkeys(why for one in left_out for why in verdicts.problems[one])
         raise StoreError(_refusal(list(reasons), claim, papers[0]))
     wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    rows = [row for row in verdicts.rows if wanted.items() <= row.items()]
-    rows = [row for row in rows if row["paper"] not in left_out]
-    seed = chosen_seed(rows)
-    findings = verdicts.findings(ledgers) if claim or as_json else None
+    chosen = [row for row in verdicts.rows if wanted.items() <= row.items()]
+    chosen = [row for row in chosen if row["paper"] not in left_out]
+    seed = chosen_seed(chosen)
+    findings = verdicts.findings(papers) if claim or as_json else None
     if as_json:
         facts = {"source": verdicts.place, "scale": verdicts.scale}
         facts["exploratory"] = bool(seed)
-        return show.as_json(rows, verdicts.rows, findings, ledgers, facts)
+        return terminal.as_json(chosen, verdicts.rows, findings, papers, facts)
     if claim is None:
-        text = show.listing(rows, width(), ledgers)
+        text = terminal.listing(chosen, width())
         if not text:
             text = f"No claim{' of ' + paper if paper else ''} has the verdict {outcome}."
-        elif len(ledgers) > 1 and paper is None:
-            text += f"\n\nIn all {show.tally(rows)}"
-    elif rows:
+        elif len(papers) > 1 and paper is None:
+            text += f"\n\nIn all {tally(chosen)}"
+    elif chosen:
         own = [row for row in verdicts.rows if row["claim"] == claim]
-        text = show.explanation(every[claim], ledgers, own, findings, width(), config)
+        text = terminal.explanation(every[claim], papers, own, findings, width())
     else:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     text += f"\n\nFrom {verdicts.place}."
@@ -169,7 +180,7 @@ def claims_words(
         text += " Smoke scale: these are not results."
     above = [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
     if seed:
-        where = {row["paper"] for row in rows if row["seed"] == seed}
+        where = {row["paper"] for row in chosen if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
 
@@ -194,82 +205,63 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
 
 def what_if(
     config: Config,
-    ledgers: Ledgers,
+    papers: Papers,
     claim: str,
     changes: Iterable[str],
     results: Path | None = None,
 ) -> str:
     """Return the verdicts on a claim, or on what it is an alias of, as it is and with changes.
 
-    A change is ``SETTING=VALUE``, for all deciding tests that have it, or ``TEST.SETTING=VALUE``.
+    A change is ``SETTING=VALUE``, for all deciding tests that have the setting.
     """
-    claims = claims_of(ledgers)
+    claims = claims_of(papers)
     expect_known(claim, claims, f"no claim {claim!r}")
     own = claims[claims[claim].alias_of or claim]
-    changed, said = _with_changes(own, changes)
-    results = results or ROOT / config.results
-    judged, made = _judged(config, ledgers[own.paper], (own, changed), results)
-    rows = [row for pair in zip(*judged, strict=True) for row in pair]
-    statistics = {STATISTICS[row["procedure"]] for row in rows if row["procedure"]}
-    name = statistics.pop() if len(statistics) == 1 else "number"
-    deciding = (one for one in own.tests if one.decides)
-    numbers = dict.fromkeys(str(quantity(one, ledgers[own.paper])) for one in deciding)
-    table = words.questions(rows, name, ["as it is", "what if"] * len(judged[0]))
-    given = {"claim": own, "changes": said, "numbers": numbers, "table": table}
-    given["exploratory"] = made.exploratory and exploratory_words(made.seed)
-    return show.TEMPLATES.get_template("what_if.txt").render(given).rstrip()
+    if not own.of:
+        why = f"{', '.join(own.judged_by)} judge it" if own.judged_by else "it is not testable"
+        raise ConfigError(f"{own.id} has no tests of its own whose settings could change: {why}")
+    given = dict(setting_of(change, "margin=0.05") for change in changes)
+    paper, results = papers[own.paper], results or ROOT / config.results
+    as_it_is, made = _judged(config, paper, own, results)
+    _check(given, [one for one in as_it_is[1] if one.decides], own)
+    changed, _ = _judged(config, paper, own, results, **given)
+    judged = [one[0] for one in (as_it_is, changed)]
+    pairs = [row for pair in zip(*judged, strict=True) for row in pair]
+    names = ["as it is", "what if"] * len(judged[0])
+    said = ", ".join(f"{name} = {value}" for name, value in given.items())
+    lines = [exploratory_words(made.seed), ""] if made.exploratory else []
+    lines += [f"{own.id}: {plain(own.statement)}", "", f"What if {said}?"]
+    lines += [f"  {one}" for one in dict.fromkeys(row["phrase"] for row in pairs if row["phrase"])]
+    lines += ["", *sentences.aligned(sentences.cases_table(pairs, names)), ""]
+    lines.append("Both are computed now, from the data at hand, and nothing is written.")
+    return "\n".join(lines)
 
 
-def _with_changes(claim: Claim, changes: Iterable[str]) -> tuple[Claim, list[str]]:
-    """Return a claim with changed settings of its deciding tests, and the changes in words."""
-    if not claim.tests:
-        why = f"{', '.join(claim.judged_by)} judge it" if claim.judged_by else "it is not testable"
-        raise ConfigError(f"{claim.id} has no rule of its own whose settings could change: {why}")
-    tests = {test.name: test for test in claim.tests}
-    said = []
-    for change in changes:
-        name, value = setting_of(change, "margin=0.05")
-        setting = name.rpartition(".")[2]
-        for test in _meant(claim, name):
-            before = tests[test].settings.get(setting, "the procedure's own")
-            if before == value:
-                raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
-            tests[test] = with_settings(tests[test], {setting: value}, claim.id)
-            said.append(f"{setting} = {value} in place of {before} (test {test})")
-    return claim.model_copy(update={"tests": tuple(tests.values())}), said
-
-
-def _meant(claim: Claim, name: str) -> list[str]:
-    """Return the names of the deciding tests with a setting; ConfigError if there are none."""
-    takes = ((test.name, parameters_of(test.procedure)) for test in claim.tests if test.decides)
-    allowed = [f"{test}.{one}" for test, given in takes for one in given["settings"]]
-    own = [one.partition(".")[0] for one in allowed if name in (one, one.partition(".")[2])]
-    if not own:
-        near = meant(name, allowed).partition("; known")[0]
-        raise ConfigError(
-            f"--set {name}: no deciding test of {claim.id} has this setting{near}"
-            f"{' Allowed' if near else '; allowed'}: {', '.join(allowed)}"
-        )
-    return own
+def _check(given: dict[str, Any], deciding: Sequence[Answer], claim: Claim) -> None:
+    """Raise ConfigError unless each changed setting is one of a deciding test, with a new value."""
+    for name, value in given.items():
+        having = [one for one in deciding if name in one.settings]
+        if not having:
+            known = {one for answer in deciding for one in answer.settings}
+            takes = {one for a in deciding for one in parameters_of(a.procedure)["settings"]}
+            words = f"--set {name}: no deciding test of {claim.id} has this setting"
+            raise ConfigError(f"{words}{meant(name, sorted(known & takes))}")
+        if all(one.settings[name] == value for one in having):
+            raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
 
 
 def _judged(
-    config: Config, ledger: Ledger, claims: Sequence[Claim], results: Path
-) -> tuple[list[list[dict[str, Any]]], Made]:
-    """Return the verdict rows on versions of a claim, judged with its family, and their origin."""
-    same = claims[0]
-    family = {key: one for key, one in ledger.claims.items() if one.family == same.family}
-    others: list[Answer] = []
-    if ledger.families[same.family].correction == "holm":
-        found, _, _ = find(config, replace(ledger, claims=family), results)
-        others = [one for one in found if one.claim != same.id]
-    judged = []
-    for claim in claims:
-        changed = replace(ledger, claims=family | {claim.id: claim})
-        alone = {ledger.paper: changed}
-        own, _, made = find(config, changed, results, [claim.id])
-        verdicts = [one for one in judge(alone, [*own, *others]) if one.claim is claim]
-        if verdicts[0].outcome == FAILED:
-            raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
-        judged.append([verdict_row(alone, one, made) for one in verdicts])
-    return judged, made
+    config: Config, paper: Paper, claim: Claim, results: Path, **changes: Any
+) -> tuple[tuple[list[dict[str, Any]], list[Answer]], Made]:
+    """Return the verdict rows on a claim, judged with its family, its answers, and their origin."""
+    own, _, made = find(config, paper, results, [claim.id], **changes)
+    together = [
+        key for key, one in paper.claims.items() if claim.primary and one.primary and one.of
+    ]
+    others = [key for key in together if key != claim.id]
+    found = find(config, paper, results, others)[0] if others else []
+    alone = {paper.slug: without(paper, [claim.id, *others])}
+    verdicts = [one for one in judge(alone, [*own, *found]) if one.claim.id == claim.id]
+    if verdicts[0].outcome == FAILED:
+        raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
+    return ([verdict_row(alone, one, made) for one in verdicts], own), made

@@ -5,10 +5,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.claims import Ledgers
-from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.records import Table, hash_of, read, source_of, stale
-from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, VERDICTS_TABLE, Row, apart, written_out
+from fairbandits.audit.claims import Papers, load_papers
+from fairbandits.audit.rows import (
+    ANEW,
+    FINDINGS_TABLE,
+    VERDICTS_TABLE,
+    Table,
+    apart,
+    hash_of,
+    read,
+    source_of,
+    stale,
+    written_out,
+)
+from fairbandits.audit.totals import Row
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale
@@ -28,10 +38,10 @@ class Verdicts(NamedTuple):
     def place(self) -> str:
         return shown(self.source)
 
-    def findings(self, ledgers: Ledgers) -> list[dict[str, Any]] | None:
+    def findings(self, papers: Papers) -> list[dict[str, Any]] | None:
         """Return the findings that they rest on, from the file beside them; None without it."""
         file = self.source.with_stem("findings")
-        return read(file, ledgers, "findings", anyway=True).rows if file.is_file() else None
+        return read(file, papers, "findings", anyway=True).rows if file.is_file() else None
 
 
 def shown(file: Path) -> str:
@@ -44,32 +54,32 @@ def chosen_seed(rows: Iterable[Row]) -> str:
     return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
 
 
-def latest_verdicts(config: Config, ledgers: Ledgers, results: Path | None = None) -> Verdicts:
+def latest_verdicts(config: Config, papers: Papers, results: Path | None = None) -> Verdicts:
     """Return the verdicts of the results on disk or, where there are none, the committed ones."""
     results = results or ROOT / config.results
     source = results / "audit" / "verdicts.parquet"
     recorded = source.is_file()
     if not recorded:
         source = ROOT / config.folders.get("audit", "audit") / VERDICTS_TABLE
-    table = read(source, ledgers, anyway=True)
+    table = read(source, papers, anyway=True)
     problems = {}
-    for paper in ledgers:
+    for paper in papers:
         own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
-        findings = () if recorded else of_other_findings(source, own, ledgers, paper)
+        findings = () if recorded else of_other_findings(source, own, papers, paper)
         data = of_other_data(source, own, results)
-        problems[paper] = [*stale(source, ledgers, paper=paper), *findings, *data]
+        problems[paper] = [*stale(source, papers, paper=paper), *findings, *data]
     return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
 
 
 def of_other_findings(
-    source: Path, verdicts: Table, ledgers: Ledgers, paper: str = ""
+    source: Path, verdicts: Table, papers: Papers, paper: str = ""
 ) -> Iterator[str]:
     """Yield the defects of the committed findings; a missing table is none."""
     table = source.with_name(FINDINGS_TABLE)
-    problems = list(stale(table, ledgers, "findings", paper)) if table.is_file() else []
+    problems = list(stale(table, papers, "findings", paper)) if table.is_file() else []
     yield from problems
     if table.is_file() and not problems:
-        found = read(table, ledgers, "findings", paper=paper, anyway=True).rows
+        found = read(table, papers, "findings", paper=paper, anyway=True).rows
         for one in apart(verdicts.rows, found):
             yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
 
@@ -119,19 +129,19 @@ def _of_other_content(
 
 
 def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
-    ledgers, results = load_ledgers(config), config.results
-    names = ("verdicts", "findings", *ledgers)
+    papers, results = load_papers(config), config.results
+    names = ("verdicts", "findings", *papers)
     files = [results / "audit" / f"{name}.parquet" for name in names]
     if "audit" in config.folders:
         files.append(Path(config.folders["audit"]) / VERDICTS_TABLE)
     found: list[str] = []
-    for file in filter(Path.is_file, files if ledgers else ()):
+    for file in filter(Path.is_file, files if papers else ()):
         kind = "verdicts" if file.stem == "verdicts" else "findings"
         try:
-            table = read(file, ledgers, kind, anyway=True)
-            found += stale(file, ledgers, kind)
+            table = read(file, papers, kind, anyway=True)
+            found += stale(file, papers, kind)
             if file.suffix == ".csv":
-                found += of_other_findings(file, table, ledgers)
+                found += of_other_findings(file, table, papers)
                 found += of_other_lock(file, table, config, lock)
             elif kind == "verdicts":
                 found += of_other_data(file, table, results)

@@ -29,7 +29,7 @@ RUNNING = ("replication/simulate.py",)
 #: The code that reads recorded runs.
 READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
 #: Entry points of judging; the rest follows from imports.
-AUDIT = ("audit/run.py", "audit/measures", "replication/banditq_uai2024.py")
+AUDIT = ("audit/run.py", "replication/banditq_uai2024.py")
 
 #: Packages with a table ``HOMES`` of registered classes by file. A table never counts: a run's own
 #: line does (`fairbandits.replication.code`). A class is imported from its file.
@@ -88,6 +88,29 @@ def fingerprint_of_text(*parts: str) -> str:
     """Return a hash of every byte of some files, for pages: they show docstrings."""
     contents = ((name.encode(), (PACKAGE / name).read_bytes()) for name in _below(parts))
     return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
+
+
+def code_of(file: Path, without: tuple[str, ...] = ()) -> str:
+    """Return a hash of the tokens of a file, and of all that it imports beside it and of ours.
+
+    What files in `without` import does not count, nor do they.
+    """
+    left, known, ours = [file], {}, set()
+    while left:
+        one = left.pop()
+        tree = ast.parse(one.read_bytes(), one)
+        known[one.name] = "".join(tokens(one.read_text(encoding="utf-8"), [*docstrings(tree)]))
+        imported = [origin for _, origin in imports_of(tree, one)]
+        ours |= {located(origin, PACKAGE)[0] for origin in imported if _is_ours(origin)}
+        beside = (file.with_name(f"{origin.partition('.')[0]}.py") for origin in imported)
+        left += [other for other in beside if other.is_file() and other.name not in known]
+    used = used_by(*sorted(ours - {"", *without}), without=(*WITHOUT, *CONFIGURING, *without))
+    words = [f"{name} {known[name]}" for name in sorted(known)]
+    return fingerprint(*used, words=tuple(words))
+
+
+def _is_ours(origin: str) -> bool:
+    return origin.partition(".")[0] == PACKAGE.name
 
 
 def _hash(text: str) -> str:

@@ -7,14 +7,13 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from fairbandits.settings.canonical import seed_of_digest
 from fairbandits.settings.costs import MOST
-from fairbandits.settings.deciding import Deciding, decided
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
 from fairbandits.settings.scales import LEDGER, Settings
 from fairbandits.settings.schemas import ROOT, ConfigError, merge, paper_file, read_yaml
+from fairbandits.settings.seeds import JUDGING, pinned, seed_of
 from fairbandits.settings.variants import Changes
 
 
@@ -26,7 +25,7 @@ class Config:
     scale_name: str  # "paper" or a key of settings.marks.SCALES
     folders: dict[str, str]  # output folders
     experiments: tuple[Experiment, ...]
-    rules: Mapping[str, str] = field(default_factory=dict)  # paper -> digest of all that decides
+    judging: Mapping[str, str] = field(default_factory=dict)  # paper -> text behind its seed
     replays: tuple[Replay, ...] = ()
     job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
     salt: str = ""  # words that all seeds follow from besides; see seed_of
@@ -43,21 +42,21 @@ class Config:
         return self.seed != LEDGER
 
     def seed_of(self, experiment: Experiment) -> int:
-        """Return the root seed of an experiment's runs: chosen, a number, or of a digest."""
+        """Return the root seed of an experiment's runs: chosen, a number, or of a text."""
         if self.exploratory:
             return self.seed
         if isinstance(experiment.origin, int) and not self.salt:
             return experiment.origin
-        return seed_of_digest(str(experiment.origin), experiment.paper, self.salt)
+        return seed_of(str(experiment.origin), experiment.paper, self.salt)
 
     def seed_of_judging(self, paper: str) -> int:
         """Return the seed of what is drawn while a paper's claims are judged."""
         if self.exploratory:
             return self.seed
-        return seed_of_digest(self.rules.get(paper, ""), paper, self.salt)
+        return seed_of(self.judging.get(paper, ""), paper, self.salt)
 
     def ledger_of(self, experiment: Experiment) -> str | None:
-        """Return the digest that a seed was derived from, None for a number."""
+        """Return the text that a seed was derived from, None for a number."""
         follows = isinstance(experiment.origin, str) and not self.exploratory
         return experiment.origin if follows else None
 
@@ -116,7 +115,7 @@ def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Conf
         settings.scale,
         {key: folder for key, folder in settings.pathvars if folder},
         tuple(experiments),
-        {paper.slug: paper.decided.digest for paper in papers if paper.decided.digest},
+        {slug: origin for (slug, of), origin in pinned(root).items() if of == JUDGING},
         tuple(replay for paper in papers for replay in paper.replays),
         settings.job_seconds,
         settings.salt or "",
@@ -129,7 +128,6 @@ class _Paper:
 
     def __init__(self, slug: str, settings: Settings, where: str, root: Path) -> None:
         self.slug, self.settings, self.where, self.root = slug, settings, where, root
-        self.decided = Deciding()
         own, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
         known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
         expect_known(slug, known, f"{where}: papers: {slug!r} is unknown")
@@ -168,8 +166,7 @@ class _Paper:
                 common = self.slug, name, checked, self.settings, words, place, suite
                 made[name] = experiment_of(*common, audit=file != self.file)
         _check_streams(blocks)
-        self.decided = decided(self.slug, self.root)
-        if not self.decided.digest:
+        if not (self.root / "papers" / self.slug / "claims.py").is_file():
             _check_unjudged(self.slug, self.root)
         known = [run.key for experiment in made.values() for run in experiment.runs]
         for key in self.settings.costs:
@@ -180,10 +177,10 @@ class _Paper:
 
     def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
         """Return what a seed follows from: a number for all that shares the rewards of figures."""
-        pinned = self.files[self.file].seed
+        of_figures = self.files[self.file].seed
         shared = others[experiment.runs[0].spec.stream.partition("/")[2]]
         name = experiment.suite or experiment.name
-        return self.decided.drawn.get(name, pinned) if shared.audit else pinned
+        return pinned(self.root).get((self.slug, name), name) if shared.audit else of_figures
 
     def _check_figures(self, experiments: Iterable[Experiment]) -> None:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""
@@ -229,7 +226,7 @@ def _check_unjudged(paper: str, root: Path) -> None:
     for row in csv.DictReader(text.splitlines()):
         if f" {paper}/" in f" {row.get('data') or ''}":  # a row names its datasets
             raise ConfigError(
-                f"papers/{paper}/claims.yaml does not exist, but {table.relative_to(root)} has a "
+                f"papers/{paper}/claims.py does not exist, but {table.relative_to(root)} has a "
                 f"verdict on its claim {row['id']}; bring it back, or remove the audit's "
                 "committed tables"
             )

@@ -13,7 +13,7 @@ from fairbandits.lookup import nearest
 from fairbandits.policies.parameters import Check, number, per_arm, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
 from fairbandits.settings import models as m
-from fairbandits.settings.canonical import UNJUDGED_SEED
+from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.models import Model, require
 from fairbandits.settings.spec import ranges_of, shares_of
 

@@ -15,11 +15,11 @@ from fairbandits.library import instances as named_instances
 from fairbandits.library.instance import RandomInstance
 from fairbandits.library.own_code import importable
 from fairbandits.policies import own
-from fairbandits.settings.canonical import rules_digest
 from fairbandits.settings.config import LEDGER, Config, build_config
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import OwnClaimsFile
 from fairbandits.settings.schemas import ConfigError, read_yaml, with_shared_rules
+from fairbandits.settings.seeds import rules_digest
 
 #: Slug and suite of a user's own claims, in the place of a paper's.
 OWN, SUITE = "own", "instances"

@@ -4,18 +4,18 @@ import math
 
 import numpy as np
 
-from fairbandits.audit.measures import function, measure
+from fairbandits.audit.measures import measure
 from fairbandits.rationals import rational
-from fairbandits.theory import bounds, fair_learn_adversary, fair_learn_counts
+from fairbandits.theory import bounds
 
 
-@measure("rt", "reward")
+@measure("rt")
 def regret(plays, gap):
     """Conventional regret sum_i Delta_i N_i(t)."""
     return (plays * gap).sum(axis=-1)
 
 
-@measure("rta", "pulls")
+@measure("rta")
 def owed(rounds, exact_quotas):
     """Quota of an arm in pulls, floor(r_i t), exact."""
     numerators, denominator = exact_quotas
@@ -34,39 +34,37 @@ def free_pulls(owed, alpha):
     return np.maximum(0.0, owed - alpha)
 
 
-@measure("rt", "reward")
+@measure("rt")
 def r_regret(plays, gap, free_pulls):
     """r-Regret sum_i Delta_i (N_i(t) - max(0, floor(r_i t) - alpha))."""
     return ((plays - free_pulls) * gap).sum(axis=-1)
 
 
-@measure("rt", "reward")
+@measure("rt")
 def r_regret_most(rounds, gap, free_pulls):
     """Largest possible r-Regret: that of pulling only the worst arm."""
     return gap.max(axis=-1) * rounds - (free_pulls * gap).sum(axis=-1)
 
 
-@measure("r", "reward")
+@measure("r")
 def gap_sum(gap):
     """Regret sum_i Delta_i of one pull of each arm."""
     return gap.sum(axis=(1, 2))
 
 
-@measure("", "rounds")
+@measure("")
 def first_phase(horizon, quotas):
     """Rounds in which T-Fair-UCB fills all quotas: the sum of ceil(r_i T)."""
     return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
 
 
-measure("rt", "reward")(bounds.r_regret_bound)
-measure(
-    *("rt", "reward"),
-    name="r_regret_bound_clipped",
-    what="Theorem 2's bound on the r-Regret with max(0, r_i t - alpha), as its definition has it.",
-    clipped=True,
-)(bounds.r_regret_bound)
-measure("rt", "reward")(bounds.fair_regret_bound)
-measure("rt", "reward")(bounds.ucb1_bound)
+measure("rt")(bounds.r_regret_bound)
+
+measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound)
+
+measure("rt")(bounds.fair_regret_bound)
+
+measure("rt")(bounds.ucb1_bound)
 
 
 @measure("")
@@ -75,21 +73,18 @@ def ucb1_constant():
     return bounds.CONSTANT
 
 
-@function("r")
 def steps_broken(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    from fairbandits.theory.derivations import ucb1_proofs
+    from fairbandits.theory.derivations import ucb1_proofs  # SymPy is slow to load
 
     return [step() for step in ucb1_proofs.PROOFS[proof]]
 
 
-function("r")(fair_learn_adversary.worst_learner)
-function("r")(fair_learn_adversary.lack_asleep)
-function()(fair_learn_counts.keeps_quotas)
-function("r")(fair_learn_counts.fair_learn_violations)
-function("r")(fair_learn_counts.cheapest_fair)
-function("r")(fair_learn_counts.other_fair)
-function("r")(fair_learn_counts.filled_in_turn)
-function("r")(fair_learn_counts.paid_while_filling)
-function("r")(fair_learn_counts.quotas_cost)
-function("r")(fair_learn_counts.check_beyond)
+def most_missed(run):
+    """Most pulls by which any arm was below its quota in whole pulls, in any round up to T."""
+    return run.end("floor_deficit_sup").max(axis=1)
+
+
+def over(own, tolerances, measure):
+    """Values at T of the run with each tolerance, as (replicate, tolerance), then arms."""
+    return np.stack([own(tolerance=one).end(measure) for one in tolerances], axis=1)

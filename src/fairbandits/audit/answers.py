@@ -1,0 +1,161 @@
+"""Asking a claim: from its function and the recorded runs to a finding on each of its cases."""
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.finding import INCONCLUSIVE, Finding
+from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
+from fairbandits.audit.loops import forget
+from fairbandits.audit.procedures import PROCEDURES, judged_against
+from fairbandits.audit.tests import Case, Deferred
+
+#: Finding on a question without data: nothing meets the condition of the claim.
+UNMET = Finding(
+    *(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",)), also={"largest inside": np.inf}
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A test's finding on one case, or the reason why there is none; it can be read alone."""
+
+    claim: str
+    test: str = ""  # what tells it from the claim's other tests; empty where it fails before any
+    phrase: str = ""  # what the number is
+    unit: str = ""
+    reading: str = ""  # empty under all readings of the claim
+    each: str = ""  # what tells the case from others of the test
+    decides: bool = True
+    procedure: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    given: bool = False  # nothing is read from runs, nothing is drawn
+    uncontrolled: str = ""  # why no policy could fail it
+    finding: Finding | None = None
+    against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
+    data: tuple[str, ...] = ()  # datasets that the claim reads, relative to the folder of results
+    message: str = ""
+
+
+def asked(claim: Claim, runs: Any) -> Iterator[tuple[Case, str]]:
+    """Yield a claim's cases, each with the place in the file that it comes from."""
+    forget()
+    made = claim.of(runs)
+    if not inspect.isgenerator(made):
+        raise TypeError("a claim yields tests, and this function has no yield")
+    try:
+        for case in made:
+            inner = made
+            while inspect.isgenerator(inner.gi_yieldfrom):
+                inner = inner.gi_yieldfrom
+            yield case, f"{Path(inner.gi_code.co_filename).name}, line {inner.gi_frame.f_lineno}"
+    finally:
+        forget()
+
+
+def answers(
+    claim: Claim,
+    paper: Paper,
+    runs: Any,
+    find: Callable[[Case, Mapping[str, Any], Any], Finding] | None = None,
+    **changes: Any,
+) -> list[Answer]:
+    """Return the finding on each case of a claim, or the reason why there is none.
+
+    `changes` of settings answer what-if questions, for all deciding tests that have the setting.
+    """
+    runs.read.clear()
+    found: list[Answer] = []
+    tests: dict[str, Answer] = {}
+    place = ""
+    try:
+        for case, place in asked(claim, runs):
+            answer = _of_case(claim, paper, case, tests, changes)
+            for one in case.readings or ("",):
+                if (case.test, one, case.each) in {(a.test, a.reading, a.each) for a in found}:
+                    raise ValueError(f"two cases {case.each!r} of {case.test!r}")
+            try:
+                finding = (find or found_of)(case, answer, runs)
+                if finding is not None:
+                    against = judged_against(case.procedure, answer.settings, finding)
+                    answer = replace(answer, finding=finding, against=against)
+            except Exception as error:  # a case that fails leaves the others alone
+                answer = replace(answer, message=in_words(claim, error, place))
+            found += [replace(answer, reading=one) for one in case.readings or ("",)]
+            place = ""
+        deciding = {one.reading for one in found if one.decides}
+        for one in claim.readings:
+            if deciding.isdisjoint({one, ""}):
+                raise ValueError(f"no test decides under reading {one!r}")
+        if not deciding:
+            raise ValueError("no test decides: the function yields none, or all are beside")
+    except Exception as error:
+        found.append(Answer(claim.id, message=in_words(claim, error, place)))
+    return [replace(one, data=tuple(runs.read)) for one in found]
+
+
+def _of_case(
+    claim: Claim, paper: Paper, case: Any, tests: dict[str, Answer], changes: Mapping[str, Any]
+) -> Answer:
+    """Return the answer of a case without its finding; ValueError if the case is wrong."""
+    if not isinstance(case, Case):
+        raise TypeError(f"a claim yields tests, got {case!r}")
+    for one in case.readings:
+        if one not in claim.readings:
+            raise ValueError(f"the claim has no reading {one!r}")
+    settings = {name: one for name, one in case.settings.items() if one is not None}
+    if case.procedure != "exact":
+        settings = {"level": paper.level} | settings
+    if not case.beside:
+        settings |= {name: one for name, one in changes.items() if name in settings}
+    needs = claim.primary and not (case.beside or case.procedure == "exact")
+    if needs and case.of_control is None and not case.uncontrolled:
+        raise ValueError(f"{case.test!r} needs a control, or `uncontrolled=` the reason for none")
+    answer = Answer(
+        claim.id,
+        case.test,
+        case.phrase,
+        case.unit,
+        each=case.each,
+        decides=not case.beside,
+        procedure=case.procedure,
+        settings=settings,
+        given=case.given,
+        uncontrolled=case.uncontrolled,
+    )
+    known = tests.setdefault(case.test, answer)
+    for one in ("procedure", "decides", "unit", "phrase"):
+        if getattr(known, one) != getattr(answer, one):
+            raise ValueError(f"{case.test!r} is two tests; they need different phrases, or names")
+    return answer
+
+
+def in_words(claim: Claim, error: Exception, place: str = "") -> str:
+    """Return an error with its place in the claim's file."""
+    file = inspect.getsourcefile(claim.of)
+    inside = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
+    if inside:
+        place = f"{Path(file).name}, line {inside[-1].lineno}"
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return f"{place or Path(file).name}: {kind}{' '.join(str(error).split())}"
+
+
+def found_of(case: Case, answer: Answer, runs: Any) -> Finding:
+    """Return the finding on a case, weighed by its control."""
+    data = case.data(runs.most) if isinstance(case.data, Deferred) else case.data
+    if not data:
+        return UNMET
+    judged = partial(PROCEDURES[case.procedure], **answer.settings)
+    finding = judged(**data)
+    control = judged(**case.of_control) if case.of_control else None
+    if answer.decides and finding.verdict == INCONCLUSIVE:
+        count = replicates_needed(case.procedure, answer.settings, finding)
+        finding = replace(finding, also=finding.also | ({} if count is None else {NEEDED: count}))
+    return weighed(answer, finding, control, case.of_control)

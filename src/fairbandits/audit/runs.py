@@ -1,0 +1,377 @@
+"""Recorded runs as arrays: `runs("regret_5_*", policy="lfg", eta_exponent=0.5)`.
+
+`Runs` are a selection: calling it selects further, `each` goes through its groups, and a selection
+of one run is that run: `run["regret"]`, `run.end("plays")`, `run.T`. Values are arrays (replicate,
+round, arm), without the axes that a measure does not have.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+
+from fairbandits.audit.arrays import late_weights, logspaced
+from fairbandits.audit.cells import Cell, Recorded
+from fairbandits.audit.loops import LABELS, READINGS, in_words, labelled
+from fairbandits.audit.measures import measure_of, measures
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, read_footer, read_table
+from fairbandits.lookup import nearest
+from fairbandits.rationals import rational
+from fairbandits.replication.datasets import (
+    expect,
+    expect_all_rows,
+    expect_experiment,
+    load_dataset,
+    shrunk,
+)
+from fairbandits.replication.recorded import runs_of
+from fairbandits.settings.config import Config, Experiment
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
+
+KEYS = ["run", "round", "horizon"]
+#: Bytes of columns that are kept for the next claims.
+KEPT = 1_500_000_000
+
+
+class Points(NamedTuple):
+    """What a slope is taken of: positions on its axis, and the replicates at each."""
+
+    x: Sequence[float]
+    values: Sequence[np.ndarray]
+
+
+class Runs(Sequence):
+    """A selection of recorded runs; of one, its values."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._cells = tuple(cells)
+
+    # ------------------------------------------------------------------------- selections
+
+    def __call__(self, *names: str | Iterable[str], **coordinates: Any) -> Self:
+        """Select by experiment or suite, * for any text, and by coordinates (values or lists)."""
+        patterns, found = _flat(names), list(self._cells)
+        if patterns:
+            homes = {name for one in found for name in _homes(one)}
+            if not any(fnmatchcase(name, one) for name in homes for one in patterns):
+                words = f"no run of {' or '.join(patterns)} here"
+                raise ValueError(_unknown(words, patterns[0], homes))
+            found = [
+                one
+                for one in found
+                if any(fnmatchcase(name, pattern) for name in _homes(one) for pattern in patterns)
+            ]
+        for name, wanted in coordinates.items():
+            having = [(one, _value(one, name)) for one in found if _has(one, name)]
+            kept = [one for one, value in having if _is_one_of(value, wanted)]
+            if not kept:
+                values = dict.fromkeys(str(value) for _, value in having)
+                raise ValueError(
+                    _unknown(f"no run has {name} = {wanted!r}", str(wanted), values)
+                    if values
+                    else _unknown(f"no run has a coordinate {name!r}", name, _names(found))
+                )
+            found = kept
+        return type(self)(found)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[Self]:
+        return (type(self)([one]) for one in self._cells)
+
+    def __add__(self, other: "Runs") -> Self:
+        return type(self)([*self._cells, *other._cells])
+
+    def __repr__(self) -> str:
+        return f"<Runs: {'; '.join(_place(one) for one in self._cells)}>"
+
+    def each(self, *names: str, reading: str = "") -> Iterator[Self]:
+        """Loop over groups with the same coordinates, which label cases; one can be a reading."""
+        groups: dict[tuple, list[Cell]] = {}
+        for one in self._cells:
+            key = tuple(_value(one, name) for name in (*names, *filter(None, [reading])))
+            groups.setdefault(key, []).append(one)
+        found = ((key, type(self)(cells)) for key, cells in groups.items())
+        words = (
+            ([in_words(*one) for one in zip(names, key, strict=False)], own) for key, own in found
+        )
+        if not reading:
+            return labelled(LABELS, words)
+        own = labelled(READINGS, (([key[-1]], key[-1]) for key in groups))
+        return (group for _, group in zip(own, labelled(LABELS, words), strict=True))
+
+    @property
+    def longest(self) -> Self:
+        """The runs with the largest horizon."""
+        return self(T=max(one.coordinate("T") for one in self._cells))
+
+    @property
+    def shortest(self) -> Self:
+        """The runs with the smallest horizon."""
+        return self(T=min(one.coordinate("T") for one in self._cells))
+
+    def over(self, name: str | Callable, of: str | Callable) -> Points:
+        """Return a coordinate of each run, in its order, and the runs' values, for a slope."""
+        x = name if callable(name) else lambda run: getattr(run, name)
+        value = of if callable(of) else lambda run: run.end(of)
+        pairs = sorted(((x(run), run) for run in self), key=lambda pair: pair[0])
+        if len({one for one, _ in pairs}) < len(pairs):
+            raise ValueError(f"two runs have one value on the axis of the slope: {self}")
+        return Points([one for one, _ in pairs], [value(run) for _, run in pairs])
+
+    # -------------------------------------------------------------------------- of one run
+
+    @property
+    def config(self) -> Cell:
+        """Facts as configured: `means`, `targets`, `quotas`, `spec`."""
+        if len(self._cells) != 1:
+            raise ValueError(f"one run is wanted, and there are {len(self)}: {self}")
+        return self._cells[0]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a coordinate, which all runs share: policy, law, T, N, tau, parameters."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        values = [_value(one, name) for one in self._cells]
+        if any(one != values[0] for one in values):
+            raise ValueError(f"{name} is not one value here: {', '.join(map(str, values))}")
+        return values[0]
+
+    def has(self, name: str) -> bool:
+        """Return whether all runs have a coordinate."""
+        return all(_has(one, name) for one in self._cells)
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """Recorded rounds, increasing."""
+        return self.config.rounds
+
+    def __getitem__(self, name: str | int) -> Any:
+        if isinstance(name, int):
+            return type(self)([self._cells[name]])
+        return measure_of(name, self.config).value(self.config)
+
+    def at(self, name: str, rounds: Any) -> np.ndarray:
+        """Return a measure at the last recorded round at or before one, or each of several."""
+        axes, values = measure_of(name, self.config).axes, self[name]
+        return values if "t" not in axes else self.pick(values, rounds, "r" in axes)
+
+    def end(self, name: str) -> np.ndarray:
+        """Return a measure at the last round."""
+        return self.at(name, self.T)
+
+    def pick(self, values: np.ndarray, rounds: Any, replicates: bool = True) -> np.ndarray:
+        """Return values (replicate, round, ...) at a round, or at several."""
+        wanted = np.asarray(rounds, float)
+        places = np.maximum(np.searchsorted(self.rounds, wanted * (1 + 1e-12), side="right") - 1, 0)
+        # a measure without rounds has one place
+        places = np.minimum(places, values.shape[int(replicates)] - 1)
+        return np.take(values, places, axis=int(replicates))
+
+    def late(self, values: np.ndarray) -> np.ndarray:
+        """Return the mean over the rounds T/2 to T."""
+        return np.einsum("rt...,t->r...", values, late_weights(self.rounds))
+
+    def late_spread(self, values: np.ndarray) -> np.ndarray:
+        """Return the standard deviation over the rounds T/2 to T, in each replicate."""
+        return np.sqrt(self.late((values - self.late(values)[:, None]) ** 2))
+
+    def spaced(self, count: int, first: float = 1) -> np.ndarray:
+        """Return log-spaced recorded rounds from `first` to T."""
+        return logspaced(self.rounds, count, first)
+
+
+class Evidence:
+    """The runs of a paper, `runs("experiment", ...)`; only the columns asked for are read."""
+
+    def __init__(self, config: Config, paper: str, results: Path, root: Path = ROOT) -> None:
+        self.config, self.paper, self.results, self.root = config, paper, results, root
+        self.seed = config.seed_of_judging(paper)  # of numbers drawn while claims are judged
+        self.most = config.most  # the largest number of an argument of an enumeration
+        self.read: dict[str, None] = {}  # datasets in the order in which they were first read
+        self.small = False  # whether a dataset has fewer rounds or replicates than configured
+        self.older: int | None = None  # seed of one drawn from another text, judged all the same
+        self._problems: dict[Path, str] = {}
+        self._known: dict[str, list[Cell]] = {}
+
+    def __call__(self, *names: str | Iterable[str], **coordinates: Any) -> Runs:
+        """Select runs by experiment or suite, * for any text, and by coordinates."""
+        known = self.named
+        found: dict[str, Experiment] = {}
+        for one in _flat(names):
+            if not (matching := [name for name in known if fnmatchcase(name, one)]):
+                raise ValueError(_unknown(f"no experiment {one!r}", one, known))
+            found |= {block.dataset: block for name in matching for block in known[name]}
+        cells = [cell for block in found.values() for cell in self._of(block)]
+        return Runs(cells)(**coordinates)
+
+    @cached_property
+    def named(self) -> Mapping[str, list[Experiment]]:
+        """The paper's experiments by their names and suites; of others after ``PAPER/``."""
+        known: dict[str, list[Experiment]] = {}
+        for one in self.config.experiments:
+            of = "" if one.paper == self.paper else f"{one.paper}/"
+            for name in dict.fromkeys(filter(None, (one.name, one.suite))):
+                known.setdefault(f"{of}{name}", []).append(one)
+        return known
+
+    @property
+    def published(self) -> Mapping[str, Any]:
+        """Numbers that were read off the paper's figures, as published.yaml has them."""
+        return read_yaml(paper_file(self.paper, "published", self.root))
+
+    def configured(self, experiment: str) -> Experiment:
+        """Return an experiment as configured, without its runs: `means`, `targets`, `horizon`."""
+        return self.config.experiment(self.paper, experiment)
+
+    def replay(self, name: str) -> pa.Table:
+        """Return the recorded output of a released program."""
+        place = f"{self.paper}/{name}.parquet"
+        expect(read_footer(self.results / place), {"code": replay_code()}, self.results / place)
+        self.read[place] = None
+        return read_table(self.results / place)
+
+    def problem(self, experiment: Experiment) -> str:
+        """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
+        file, seed = self.results / experiment.dataset, self.config.seed_of(experiment)
+        if file in self._problems:
+            return self._problems[file]
+        self._problems[file] = ""
+        try:
+            footer = read_footer(file)
+            expect_experiment(footer, experiment, file)
+            follows = not self.config.exploratory and not self.config.salt
+            if follows and footer.get("ledger") and footer["seed"] != seed:
+                self.older = footer["seed"]
+            else:
+                expect(footer, {"seed": seed}, file)
+            self.small |= shrunk(footer, experiment)
+            expect_all_rows(file, guarded=True)
+        except StoreError as error:
+            self._problems[file] = str(error)
+        return self._problems[file]
+
+    def _of(self, block: Experiment) -> list[Cell]:
+        key = str(block.dataset)
+        if key not in self._known:
+            if problem := self.problem(block):
+                raise StoreError(problem)
+            self._make_room()
+            self._known[key] = list(self.cells(block))
+        self.read[key] = None
+        return self._known[key]
+
+    def _make_room(self) -> None:
+        sizes = {
+            name: sum(one.run.values.nbytes for one in own) for name, own in self._known.items()
+        }
+        for name in list(sizes):
+            if sum(sizes.values()) > KEPT:
+                sizes.pop(name)
+                self._known.pop(name)
+
+    def cells(self, block: Experiment) -> Iterator[Cell]:
+        """Yield the cells of an experiment, whose columns are read when they are asked for."""
+        file = self.results / block.dataset
+        table, footer = load_dataset(file, KEYS)
+        columns = _Columns(file)
+        recorded = Recorded(block, footer, list(runs_of(table, footer)))
+        for place, run in enumerate(recorded.runs):
+            object.__setattr__(run, "values", _Lazy(columns, place))
+            yield Cell(recorded, run)
+
+
+class _Columns:
+    """Columns of one dataset, cell by cell, read when they are first asked for."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.known = file, {}
+
+    def of(self, name: str) -> Sequence[np.ndarray | None]:
+        if name not in self.known:
+            table, footer = load_dataset(self.file, [*KEYS, name])
+            table = table.combine_chunks()  # so that runs are views of it
+            self.known[name] = [run.values.get(name) for run in runs_of(table, footer)]
+        return self.known[name]
+
+
+class _Lazy(Mapping):
+    """The columns of one run."""
+
+    def __init__(self, columns: _Columns, place: int) -> None:
+        self.columns, self.place = columns, place
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if (found := self.columns.of(name)[self.place]) is None:
+            raise KeyError(name)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        own = (found[self.place] for found in self.columns.known.values())
+        return sum(one.nbytes for one in own if one is not None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns.known)
+
+    def __len__(self) -> int:
+        return len(self.columns.known)
+
+
+def _flat(names: Iterable[str | Iterable[str]]) -> list[str]:
+    return [one for name in names for one in ([name] if isinstance(name, str) else name)]
+
+
+def _has(cell: Cell, name: str) -> bool:
+    """Whether a cell has a coordinate: one of its own, or a measure that is one number."""
+    known = measures(cell.paper)
+    return cell.has(name) or (name in known and known[name].axes == "")
+
+
+def _value(cell: Cell, name: str) -> Any:
+    if cell.has(name) or not _has(cell, name):
+        return cell.coordinate(name)
+    return float(measures(cell.paper)[name].value(cell))
+
+
+def _homes(cell: Cell) -> set[str]:
+    return {cell.coordinate("experiment"), cell.coordinate("suite")}
+
+
+def _place(cell: Cell) -> str:
+    own = "".join(f" {name} = {one:g}" for name, one in cell.run.cell.items())
+    return f"{cell.place}{own}"
+
+
+def _names(cells: Iterable[Cell]) -> list[str]:
+    own = ("T", "N", "tau", "law", "policy")
+    return [*dict.fromkeys(name for one in cells for name in (*one.parameters, *own))]
+
+
+def _unknown(problem: str, name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    return (
+        f"{problem}{nearest(name, names)}"
+        if nearest(name, names)
+        else f"{problem}, but " + ", ".join(names)
+    )
+
+
+def _is_one_of(found: Any, wanted: Any) -> bool:
+    number = not isinstance(found, str) and found is not None
+    several = wanted if isinstance(wanted, list | tuple) else [wanted]
+    exact = (
+        rational("a coordinate", one) if number and isinstance(one, str) else one for one in several
+    )
+    return any(found == one for one in exact)
+
+
+def paired(*values: np.ndarray) -> list[np.ndarray]:
+    """Return the replicates that all arrays have."""
+    return [one[: min(map(len, values))] for one in values]

@@ -1,0 +1,392 @@
+"""What terminal and pages say of verdicts and findings: phrases, limits, bounds, what decides."""
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from fairbandits.audit.claims import Claim
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OUTCOMES,
+    REPRODUCED,
+    tally,
+)
+from fairbandits.audit.grades import NEEDED
+from fairbandits.audit.totals import Row
+from fairbandits.numerals import measured, significant
+from fairbandits.settings.formulas import plain
+
+#: Basis of a claim that is not printed -> words.
+BASES = {
+    "lost": "the text lost the statement",
+    "recalled": "the statement is recalled from elsewhere",
+}
+#: Tag -> why a limit is infinite.
+ENDLESS = {
+    "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
+    "RARE": "too few replicates carry the number, and no largest value is known",
+    "SIGN": "too few horizons are left to fit",
+    "VACUOUS": "it could not have failed",
+}
+#: The same without such a tag.
+NO_LIMIT = "the replicates are too few for both bounds at this level"
+#: Tag -> why a case is undecided, whatever its bounds.
+UNDECIDED = {
+    "TRIVIAL": "the control does not fail",
+    "VACUOUS": "it could not have failed",
+    "CONSTANT": "all replicates are equal",
+    "RARE": "too few replicates carry it",
+    "IMMATERIAL": "the difference is smaller than what matters",
+    "TIE": "it is equal in most replicates",
+    "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
+}
+#: Why a case without data has no answer.
+UNMET = "no run, arm or round meets the condition of the claim"
+#: A name, which begins with a capital within a sentence too.
+NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
+BOTH = {"at most": "at least", "at least": "at most"}
+SIDES = {"at most": ("upper", "high"), "at least": ("lower", "low")}
+
+
+# ------------------------------------------------------------------------------ of one number
+
+
+def number(row: Row) -> str:
+    """Return a row's number: of an enumeration how many values are broken; empty without one."""
+    if row["statistic"] is None or math.isnan(row["statistic"]):
+        return ""
+    if is_count(row):
+        return f"{significant(row['also']['broken'])} of {significant(row['n'])}"
+    return measured(row["statistic"])
+
+
+def is_count(row: Row) -> bool:
+    """Whether a row's number is best told by how many of its values are broken."""
+    return bool(row.get("given")) and "broken" in (row.get("also") or {}) and row["n"] > 1
+
+
+def quantity(row: Row) -> str:
+    """Return what a row's number is, with its unit."""
+    unit = row["unit"]
+    is_said = not unit or re.search(rf"\b{re.escape(unit)}\b", row["phrase"])
+    return row["phrase"] if is_said else f"{row['phrase']}, in {unit}"
+
+
+def limits(row: Row, between: str = " to ") -> str:
+    """Return the bounds of a row's number; empty where there are none, or they are the number."""
+    low, high = row["low"], row["high"]
+    if low is None or high is None or math.isnan(low) or math.isnan(high) or low == high:
+        return ""
+    if math.isinf(low):
+        return "no bounds" if math.isinf(high) else f"up to {measured(high)}, no lower bound"
+    if math.isinf(high):
+        return f"from {measured(low)}, no upper bound"
+    return f"{measured(low)}{between}{measured(high)}"
+
+
+def interval(row: Row) -> str:
+    said = limits(row, ", ")
+    return said and f"[{said}]"
+
+
+def claimed(row: Row) -> tuple[float, float]:
+    """Return the range of a row's number in which the claim holds."""
+    low = high = row["reference"]
+    claim = row["settings"].get("claim", "at most")
+    match row["procedure"]:
+        case "exact" if "printed" in row["against"]:
+            return low, high
+        case "exact":
+            return -math.inf, row["settings"].get("tolerance") or 0.0
+        case "mean" if claim == "equal":
+            return row["against"]["smallest"], row["against"]["largest"]
+        case "slope":
+            low, high = low - row["against"]["margin"], high + row["against"]["margin"]
+    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
+
+
+def limit(row: Row) -> str:
+    """Return the limit as the claim sets it, "at least 0"; empty without one."""
+    if not row["against"] or row["reference"] is None:
+        return ""
+    if "printed" in row["against"]:
+        return f"the printed {chosen(row['against']['printed'])}"
+    low, high = claimed(row)
+    if low == -math.inf:
+        return f"at most {chosen(high)}"
+    return (
+        f"at least {chosen(low)}" if high == math.inf else f"from {chosen(low)} to {chosen(high)}"
+    )
+
+
+def chosen(value: float) -> str:
+    """Return a number that was chosen, without zeros at its end."""
+    return significant(value, trimmed=True)
+
+
+def endless(row: Row) -> str:
+    """Return why a row's number lacks a bound; empty if it has both, or is no number."""
+    if unmet(row) or not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
+        return ""
+    return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
+
+
+def unmet(row: Row) -> str:
+    """Return why a row has no data; empty if it has some, or needs none."""
+    return UNMET if row["verdict"] == INCONCLUSIVE and row["n"] == 0 else ""
+
+
+def undecided(row: Row) -> str:
+    """Return why a case is inconclusive, if not for its bounds."""
+    if row["verdict"] != INCONCLUSIVE:
+        return ""
+    if "CONSTANT" in row["tags"] and row["n"]:
+        return f"{measured(row['statistic'])} in all {row['n']} runs"
+    if {"RARE", "TIE"} <= set(row["tags"]):
+        return "equal in nearly all runs"
+    return unmet(row) or next((why for tag, why in UNDECIDED.items() if tag in row["tags"]), "")
+
+
+def sample(row: Row) -> str:
+    """Return how many replicates or values a number is of."""
+    what = "value" if row["procedure"] == "exact" else "replicate"
+    return f"{significant(row['n'])} {what}{'s' * (row['n'] != 1)}"
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value as it is read everywhere, without ``p``; empty if there is none.
+
+    >>> p_value(2.2e-308), p_value(0.01234), p_value(None)
+    ('< 0.0001', '= 0.012', '')
+    """
+    if value is None:
+        return ""
+    return "< 0.0001" if value < 1e-4 else f"= {value:.2g}"
+
+
+def replicates_that_decide(row: Row) -> str:
+    """Return how many replicates would decide an inconclusive case; empty if unknown."""
+    also = row.get("also") or {}
+    if row["verdict"] != INCONCLUSIVE or NEEDED not in also:
+        return ""
+    count = also[NEEDED]
+    if count is None or not math.isfinite(count):  # files hold no infinite numbers
+        return "no number of replicates would decide it, if the estimate is the true value"
+    more = f"{significant(float(f'{count:.2g}'))} replicates"
+    return f"about {more} would decide it, if the estimate is the true value"
+
+
+def evidence(row: Row) -> str:
+    """Return a finding's number with its name, bounds and n in words, or why there is none."""
+    if row["verdict"] == FAILED:
+        return row["message"] or "it failed"
+    if why := unmet(row):
+        return why
+    if not (value := number(row)):
+        return f"{row['phrase']}: none, since it is not positive at enough horizons"
+    between = limits(row)
+    said = f"{quantity(row)}: {value}{between and f' ({between})'}"
+    return said if is_count(row) or row["n"] == 1 else f"{said}, n = {sample(row)}"
+
+
+def what_decides(row: Row) -> str:
+    """Return what the verdict on a case hangs on, and by how much: it could have been otherwise."""
+    if row["statistic"] is None or not row["procedure"] or unmet(row):
+        return ""
+    value, ends = measured(row["statistic"]), limit(row)
+    if row["procedure"] == "exact":
+        if "printed" in row["against"]:
+            return f"reproduced if it is {ends}, to its digits; it is {value}"
+        count = f"none of the {significant(row['n'])} values" if row["n"] > 1 else "the value"
+        above = "is not" * (row["n"] == 1) or "is"
+        largest = "the largest" if row["n"] > 1 else "it"
+        return f"reproduced if {count} {above} above {ends.split()[-1]}; {largest} is {value}"
+    if row["procedure"] == "curve":
+        return f"reproduced if the largest deviation is {ends}; it is {value}"
+    level = f"{100 * row['settings']['level']:g} %"
+    low, high = measured(row["low"]), measured(row["high"])
+    claim = row["settings"]["claim"]
+    if claim == "equal":
+        return f"reproduced if both {level} bounds are {ends}; they are {low} and {high}"
+    side, name = SIDES[claim]
+    words = f"reproduced if the {side} {level} bound is {ends}; it is {measured(row[name])}"
+    if row["verdict"] == NOT_REPRODUCED:
+        other, name = SIDES[BOTH[claim]]
+        words += f", and even the {other} bound is {measured(row[name])}"
+    more = replicates_that_decide(row)
+    return f"{words}; {more}" if more else words
+
+
+def against(one: Row) -> tuple[float, ...]:
+    """Sort key: the strongest evidence against the claim first."""
+    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(one["verdict"], 3)
+    numbers = one["statistic"], one["reference"]
+    known = all(each is not None and math.isfinite(each) for each in numbers)
+    beyond = numbers[0] - numbers[1] if known else 0.0
+    if one["verdict"] == NOT_REPRODUCED:
+        return weight, one["p"] or 0.0, -abs(beyond)
+    # a number without p must not be above its reference
+    return weight, -(one["p"] or 0.0), -beyond if one["p"] is None else abs(beyond)
+
+
+# -------------------------------------------------------------------------------- of one claim
+
+
+def verdict(row: Row) -> str:
+    """Return a verdict with its qualifiers: "reproduced, in part, consistent"."""
+    parts = [row["verdict"], "in part" * ("IN-PART" in row["tags"]), row["grade"]]
+    return ", ".join(filter(None, parts))
+
+
+def basis(claim: Claim) -> str:
+    if claim.basis == "printed":
+        return ""
+    return f"{BASES[claim.basis]}. {claim.reconstructed}"
+
+
+def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return a claim's verdicts with the readings of each; `rows` has the headline first."""
+    found: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: OUTCOMES.index(row["verdict"])):
+        if row["reading"]:
+            found.setdefault(row["verdict"], []).append(row["reading"])
+    return found
+
+
+def readings_in_words(rows: Sequence[Row]) -> str:
+    """Return in a few words the readings under which a headline holds; empty without any."""
+    found = under_readings(rows)
+    names = [name.replace("_", " ") for some in found.values() for name in some]
+    if rows[0]["verdict"] == DEPENDS and found:
+        said = (f"{outcome}: {', '.join(some)}" for outcome, some in found.items())
+        return "; ".join(said).replace("_", " ")
+    if len(names) > 1:
+        return f"under {'both' if len(names) == 2 else f'all {len(names)}'} readings"
+    return f"under {names[0]}" if names else ""
+
+
+def by_test(found: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return findings by their test, in the order of the claim."""
+    tests: dict[str, list[Row]] = {}
+    for one in found:
+        tests.setdefault(one["test"], []).append(one)
+    return tests
+
+
+def cases_in_words(found: Sequence[Row]) -> str:
+    """Return in how many cases a test has which verdict, with what is set aside."""
+    if len(found) == 1:
+        return found[0]["verdict"]
+    said = [f"{count} {one}" for one, count in tally(row["verdict"] for row in found).items()]
+    set_aside = {
+        "identical": sum(is_identical(one) for one in found),
+        "immaterial": sum("IMMATERIAL" in one["tags"] for one in found),
+    }
+    more = [f"{count} of these {name}" for name, count in set_aside.items() if count]
+    return f"{len(found)} cases: {', '.join([*said, *more])}"
+
+
+def is_identical(one: Row) -> bool:
+    """Return whether the two policies of a comparison are the same in every run."""
+    return one["statistic"] == 0 and "CONSTANT" in one["tags"]
+
+
+def why(row: Row, found: Iterable[Row]) -> Iterator[str]:
+    """Yield why a verdict is as it is: for each deciding test its limit, cases and number."""
+    own = [one for one in found if one["decides"] and one["verdict"] != FAILED]
+    own = [one for one in own if not row["reading"] or one["reading"] in ("", row["reading"])]
+    for cases in by_test(own).values():
+        ends = limit(cases[0]) if len({limit(one) for one in cases}) == 1 else ""
+        held = f"{cases[0]['phrase']}{' ' * bool(ends)}{ends}"
+        if len(cases) > 1:
+            counts = tally(one["verdict"] for one in cases)
+            same = f", {n} are identical" if (n := sum(map(is_identical, cases))) else ""
+            off = f", not in {n}" if (n := counts.get(NOT_REPRODUCED)) else ""
+            open_ = f", {n} undecided" if (n := counts.get(INCONCLUSIVE)) else ""
+            yield f"{held} in {counts.get(REPRODUCED, 0)} of {len(cases)} cases{off}{open_}{same}"
+        elif value := number(cases[0]):
+            unit = f" {cases[0]['unit']}" if cases[0]["unit"] and not is_count(cases[0]) else ""
+            yield f"{held}: {value}{unit}"
+        else:
+            yield f"{held}: {unmet(cases[0]) or 'no number'}"
+
+
+def qualifying(found: Iterable[Row]) -> list[str]:
+    """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
+    beside = by_test(one for one in found if not one["decides"])
+    return [_of_test(own) for own in beside.values()]
+
+
+def _of_test(found: Sequence[Row]) -> str:
+    worst = min(found, key=against)
+    ends = limit(worst) if len({limit(one) for one in found}) == 1 else ""
+    asked = sentence(f"{worst['phrase']}{' ' * bool(ends)}{ends}")
+    value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
+    if len(found) == 1:
+        return f"{asked}: {worst['verdict']} ({value})."
+    where = ", ".join(filter(None, [worst["each"], worst["reading"].replace("_", " ")]))
+    return f"{asked}: {cases_in_words(found)}. Least in favour: {where}, {value}."
+
+
+def sentence(text: str) -> str:
+    """Return text that begins with a capital, unless with a symbol or a function."""
+    return text[:1].upper() + text[1:] if re.match(r"a |[^\W\d_]{2,}(?![\w(])", text) else text
+
+
+def inside(text: str) -> str:
+    """Return the words of a reading as they are within a sentence."""
+    return text if NAME.match(text) else text[:1].lower() + text[1:]
+
+
+# ---------------------------------------------------------------------------------- as text
+
+
+def fact(width: int, name: str, text: str) -> list[str]:
+    """Return a named text as lines of at most this width; none without a text."""
+    if not text:
+        return []
+    indent = max(10, len(name) + 2) if name else 4
+    return textwrap.wrap(
+        plain(text),
+        max(width, 2 * indent),
+        initial_indent=f"  {name}".ljust(indent) + "  ",
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
+    """Return a table as lines with aligned columns; those named in `right` at their right ends."""
+    sizes = [max(map(len, column)) for column in zip(*table, strict=True)]
+    signs = [">" if name in right else "<" for name in (table[0] if table else ())]
+    form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
+    return [form.format(*row).rstrip() for row in table]
+
+
+def markdown_table(table: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
+    return [*lines[:1], *(["|" + "---|" * len(table[0])] if table else []), *lines[1:]]
+
+
+def cases_table(found: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
+    """Return a table with a line per case, `names` before them, without empty columns."""
+    columns = {
+        "": list(names),
+        "case": [plain(one["each"]) for one in found],
+        "reading": [one["reading"].replace("_", " ") for one in found],
+        "verdict": [verdict(one) for one in found],
+        "number": [number(one) for one in found],
+        "bounds": list(map(interval, found)),
+        "limit": list(map(limit, found)),
+        "control": [one["control"] for one in found],
+        "n": [significant(one["n"]) for one in found],
+        "p": [p_value(one["p"]).removeprefix("= ") for one in found],
+        "why": [one["message"] or undecided(one) for one in found],
+    }
+    kept = {title: cells for title, cells in columns.items() if any(cells)}
+    return [list(kept), *map(list, zip(*kept.values(), strict=True))]

@@ -1,0 +1,176 @@
+"""Verdicts as text for the terminal, and as JSON."""
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fairbandits.audit import sentences
+from fairbandits.audit.claims import Claim, Papers, stands_for
+from fairbandits.audit.finding import FAILED, GRADES, OF_INCONSISTENCY, TAGS
+from fairbandits.audit.rejudge import came_again
+from fairbandits.audit.rows import NUMBERS, finite, short
+from fairbandits.audit.sentences import aligned, fact
+from fairbandits.audit.totals import Row, left_out, tally
+from fairbandits.numerals import measured
+from fairbandits.settings.formulas import plain
+
+#: Minimum width of the statement column.
+LEAST_STATEMENT = 24
+#: The most cases of a test that are listed.
+MOST = 40
+HOLM = (
+    "The p of a case is of that case alone; that of a verdict on a primary claim is adjusted by "
+    "Holm's method for all primary claims of the paper, and so is larger."
+)
+
+
+def listing(rows: Sequence[Row], width: int) -> str:
+    """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
+    heads = [row for row in rows if row["headline"]]
+    lines = []
+    for paper in dict.fromkeys(row["paper"] for row in heads):
+        own = [row for row in heads if row["paper"] == paper]
+        counting = [row for row in own if not row["left_out"]]
+        others = [row for row in own if row["left_out"]]
+        below = f"{len(own)} below; " if others else ""
+        lines.append(f"{paper}: {below}{tally(own)}")
+        lines += [*_table(counting, width), ""] if counting else []
+        lines += ["in no total:", *_table(others, width), ""] if others else []
+    return "\n".join(lines).rstrip()
+
+
+def _table(rows: Sequence[Row], width: int) -> list[str]:
+    cells = [["claim", "verdict", "number", "unit", "bounds", "n"]]
+    for row in rows:
+        found = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
+        cells.append([row["claim"], sentences.verdict(row), *found])
+    sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    # columns that do not fit are dropped from the right; claim and verdict always stand
+    fitting = (k for k in range(3, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
+    kept = max(fitting, default=2)
+    room = width - sum(sizes[:kept]) - 2 * (kept + 1)
+    kept_cells = [row[:kept] for row in cells]
+    if kept == len(sizes) and room >= LEAST_STATEMENT:
+        texts = ["statement", *(row["message"] or plain(row["statement"]) for row in rows)]
+        for row, text in zip(kept_cells, texts, strict=True):
+            row.append(textwrap.shorten(text, room, placeholder=" ..."))
+    return aligned(kept_cells, right=("number", "n"))
+
+
+def explanation(
+    claim: Claim,
+    papers: Papers,
+    rows: Sequence[Row],
+    findings: Sequence[Row] | None,
+    width: int,
+) -> str:
+    """Return all about one claim from its verdicts, headline first, and all findings, if there."""
+    paper, tested = papers[claim.paper], stands_for(claim, papers)
+    found = [one for one in findings or () if one["claim"] == tested.id]
+    kinds = [claim.paper, claim.kind, "primary" * claim.primary, "exploratory" * claim.exploratory]
+    kinds += [claim.about * (claim.about != "text")]
+    lines = [f"{claim.id}: {sentences.verdict(rows[0])}", f"  {'; '.join(filter(None, kinds))}"]
+    facts = {
+        "claim": claim.statement,
+        "place": claim.place,
+        "in part": claim.part,
+        "basis": sentences.basis(claim),
+        "between": "; ".join(claim.between),
+        "note": claim.note,
+        "counts": left_out(claim) and f"in no total: {left_out(claim)}",
+        "same as": claim.alias_of,
+        "by": ", ".join(claim.judged_by),
+        "because": claim.untestable,
+        "readings": sentences.readings_in_words(rows) if len(rows) > 1 else "",
+        "that is": claim.kind == "inconsistency" and OF_INCONSISTENCY.get(rows[0]["verdict"]),
+    }
+    for name, text in facts.items():
+        lines += fact(width, name, text or "")
+    for row in rows if len(rows) == 1 else rows[1:]:
+        lines += _of_verdict(row, paper.readings, found, width)
+    for said in sentences.qualifying(found):
+        lines += fact(width, "beside", said)
+    lines += fact(width, "other seeds", came_again(tested, papers[tested.paper], found))
+    for own in sentences.by_test(found).values():
+        lines += ["", f"  {plain(sentences.quantity(own[0]))}{_beside(own[0])}"]
+        shown = sorted(own, key=sentences.against)[:MOST]
+        lines += [f"  {line}" for line in aligned(sentences.cases_table(shown))]
+        lines += [f"    and {len(own) - MOST} more"] * (len(own) > MOST)
+    if claim.primary and found:
+        lines += ["", *textwrap.wrap(HOLM, width)]
+    tags = dict.fromkeys(tag for one in [*rows, *found] for tag in one["tags"])
+    lines += [""] * bool(tags)
+    for tag in tags:
+        lines += fact(width, tag, TAGS[tag])
+    if findings is None and tested.of:
+        lines += ["", "What each case found is available once `fairbandits replicate audit` ran."]
+    if claim.of:
+        lines += ["", f"  {paper.file}, line {claim.line}:", "", claim.source.rstrip()]
+    return "\n".join(lines)
+
+
+def _beside(row: Row) -> str:
+    return "" if row["decides"] else " (does not decide)"
+
+
+def _of_verdict(
+    row: Row, readings: Mapping[str, str], found: Sequence[Row], width: int
+) -> list[str]:
+    under = row["reading"] and f" under {row['reading'].replace('_', ' ')}"
+    lines = ["", f"{sentences.verdict(row)}{under}"] if under else [""]
+    lines += fact(width, "reading", row["reading"] and readings.get(row["reading"], ""))
+    lines += fact(width, "failed", row["message"] if row["verdict"] == FAILED else "")
+    for said in sentences.why(row, found):
+        lines += fact(width, "why", said)
+    if decides := sentences.what_decides(row):
+        where = row["each"] and f" in the case {row['each']}"
+        lines += fact(width, "nearest", f"{row['phrase']}{where}: {decides}")
+    p = row["p"] is not None and f"p {sentences.p_value(row['p'])}"
+    lines += fact(width, "p", p or "")
+    grade = row["grade"]
+    lines += fact(width, "grade", grade and f"{grade}: {GRADES[grade]}")
+    return lines
+
+
+def found(papers: Papers, rows: Sequence[Row]) -> str:
+    """Return findings as a table for each test of each claim."""
+    parts = []
+    for place in dict.fromkeys((one["claim"], one["test"]) for one in rows):
+        own = [one for one in rows if (one["claim"], one["test"]) == place]
+        table = aligned(sentences.cases_table(own))
+        parts.append("\n".join([": ".join(filter(None, place)), *table]))
+    return "\n\n".join(parts) or "no finding"
+
+
+def as_json(
+    wanted: Sequence[Row],
+    rows: Sequence[Row],
+    findings: Sequence[Row] | None,
+    papers: Papers,
+    facts: Mapping[str, Any],
+) -> str:
+    of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "exploratory")
+    of_claim += ("part", "figure", "basis", "reconstructed", "alias_of", "judged_by")
+    of_row = ("reading", "verdict", "grade", "tags", "phrase", "unit", "each", "procedure")
+    of_row += ("settings", *NUMBERS, "data", "data_hash", "code", "rules", "audit_code", "message")
+
+    def filled(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: None if value == "" else finite(value) for name, value in values}
+
+    claims = []
+    for headline in wanted:
+        claim = papers[headline["paper"]].claims[headline["claim"]]
+        tested = stands_for(claim, papers)
+        head, *readings = (
+            filled((name, row.get(name)) for name in of_row)
+            for row in rows
+            if row["claim"] == claim.id
+        )
+        own = [one for one in findings or () if one["claim"] == tested.id]
+        qualified = None if findings is None else sentences.qualifying(own)
+        content = filled((name, getattr(claim, name)) for name in of_claim)
+        content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
+        content |= {"headline": head, "readings": readings, "qualified_by": qualified}
+        claims.append(content)
+    return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)
