@@ -52,7 +52,7 @@ def site(notebooks, figures, out, results):
 @CONFIGS
 @RESULTS
 def numbers(configs, results):
-    """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
+    """Write the numbers in README and docs/figures.md."""
     from fairbandits.audit.run import load
     from fairbandits.report.numbers import renew
 
