@@ -1,12 +1,12 @@
-"""Totals of the claims that the audited text makes, by verdict and by criteria of success."""
+"""Totals of the claims that the audited text makes, by verdict."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fairbandits.audit import finding
-from fairbandits.audit.claims import Claim, Test
+from fairbandits.audit.claims import Claim
 
 #: A finding or a verdict by its columns.
 Row = Mapping[str, Any]
@@ -95,52 +95,3 @@ def totals(headlines: Iterable[Row]) -> Totals:
     }
     others = {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]}
     return Totals(counted, bases.count("printed") if bases else None, others, grades)
-
-
-def _kind(test: Test) -> str:
-    """Return the kind of tests that criteria tell apart; empty for others."""
-    claimed = test.settings.get("claim")
-    if test.procedure == "curve" or "printed" in test.inputs:
-        return "published"
-    if test.procedure != "mean" or (claimed != "equal" and test.is_bound):
-        return ""
-    # a positive statistic is the claimed direction of a comparison
-    return {"equal": "equivalent", "at least": "comparison"}.get(claimed, "")
-
-
-def _reproduced(row: Row) -> bool:
-    return row["verdict"] == finding.REPRODUCED
-
-
-#: Criterion -> the kind of tests that it applies to, and when one case meets it.
-CRITERIA: dict[str, tuple[str, Callable[[Row], bool]]] = {
-    "a difference has the claimed sign": (
-        "comparison",
-        lambda row: row["statistic"] is not None and row["statistic"] > (row["reference"] or 0),
-    ),
-    "it has the claimed sign and is significant": ("comparison", _reproduced),
-    "one more run of ours could give the published number": ("published", _reproduced),
-    "policies called comparable are equivalent": ("equivalent", _reproduced),
-}
-
-
-def criteria(
-    claims: Mapping[str, Claim], heads: Iterable[Row], findings: Iterable[Row] | None
-) -> list[list[str]]:
-    """Return rates of success by several criteria; a claim needs all its deciding cases."""
-    counted = {row["claim"]: row for row in heads if row["headline"] and not row["left_out"]}
-    kinds = {(key, test.name): _kind(test) for key in counted for test in claims[key].tests}
-    cases: dict[tuple[str, str], list[Row]] = {}
-    for row in findings or ():
-        if row["decides"] and row["claim"] in counted:
-            kind = kinds.get((row["claim"], row["test"]), "")
-            cases.setdefault((row["claim"], kind), []).append(row)
-    met = {"reproduced by the rule of its record": list(map(_reproduced, counted.values()))}
-    for name, (wanted, meets) in CRITERIA.items():
-        met[name] = [all(map(meets, own)) for (_, kind), own in cases.items() if kind == wanted]
-    table = [["criterion", "claims it applies to", "claims that meet it", "share"]]
-    for name, own in met.items():
-        if own:
-            share = f"{100 * sum(own) / len(own):.0f}\u00a0%"
-            table.append([name, str(len(own)), str(sum(own)), share])
-    return table
