@@ -258,8 +258,3 @@ def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[s
     signs = [">" if name in right else "<" for name in (table[0] if table else ())]
     form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
     return [form.format(*row).rstrip() for row in table]
-
-
-def markdown_table(table: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
-    return [*lines[:1], *(["|" + "---|" * len(table[0])] if table else []), *lines[1:]]
