@@ -1,7 +1,6 @@
 """Steps that are forks of a run's server do what processes of their own do."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -74,15 +73,6 @@ def test_a_step_that_the_server_is_not_for_is_done_without_it(served, monkeypatc
     for step, code in (("simulate", 0), ("replay", None)):
         monkeypatch.setattr(sys, "argv", command(step, "--help"))
         assert serving._asked(serving.SOCKET) == code
-
-
-def test_it_is_the_server_that_does_it(served):
-    os.kill(served.pid, signal.SIGSTOP)
-    process = subprocess.Popen(command(*STEP), stdout=subprocess.PIPE)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=1)
-    os.kill(served.pid, signal.SIGCONT)
-    assert b"Build the report site" in process.communicate(timeout=60)[0]
 
 
 def waiting(server, pipe):
