@@ -1,6 +1,5 @@
 # Entry of the workflow: `snakemake --cores 8` runs everything at the published scale.
 from pathlib import Path
-from threading import Timer, enumerate as threads
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -73,6 +72,3 @@ onstart:
 
 onsuccess:
     print(PLAN.closing_lines())
-    # what asks again, a second later, whether more jobs may start
-    for timer in filter(lambda one: isinstance(one, Timer), threads()):
-        timer.cancel()

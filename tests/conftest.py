@@ -18,6 +18,12 @@ os.environ.setdefault(
 
 from fairbandits.engine import kinds
 
+# What the caller tells git and Snakemake is not for tests: a hook's GIT_DIR names this project.
+for name in [*os.environ]:
+    if name.startswith(("GIT_", "SNAKEMAKE_")):
+        del os.environ[name]
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
 #: What the tests of kernels are in. They compile short runs as well; the others do as users do.
 OF_KERNELS = ("engine", "policies", "library", "measures")
 

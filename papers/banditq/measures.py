@@ -1,4 +1,4 @@
-"""Words of BanditQ: rewards against targets, queues, theorems, published curves, mathematics."""
+"""Measures of BanditQ's runs: rewards against targets, queues, bounds; and what its claims share."""
 
 from functools import cache
 
@@ -10,12 +10,6 @@ from fairbandits.measures import rates
 from fairbandits.theory import bounds, equilibrium
 from fairbandits.theory.draws import generator
 from fairbandits.theory.static import static_benchmark
-
-
-@measure(None)
-def own_means(cell):
-    """True means of an instance that all replicates share, shape (n_arms,)."""
-    return cell.means
 
 
 @measure("rta")

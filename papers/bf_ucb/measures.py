@@ -1,4 +1,4 @@
-"""Words of arms in groups; where a value is of each group, these stand in place of the arms."""
+"""Measures of arms in groups, in place of arms values of groups; and what the claims share."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Words of Fair-Learn: bounds of its theorems; what counting shows, in common numerators."""
+"""Measures of Fair-UCB's runs: regrets and bounds; and what its claims share."""
 
 import math
 
@@ -7,19 +7,6 @@ import numpy as np
 from fairbandits.audit.measures import measure
 from fairbandits.rationals import rational
 from fairbandits.theory import bounds
-
-
-@measure("rt")
-def regret(plays, gap):
-    """Conventional regret sum_i Delta_i N_i(t)."""
-    return (plays * gap).sum(axis=-1)
-
-
-@measure("rta")
-def owed(rounds, exact_quotas):
-    """Quota of an arm in pulls, floor(r_i t), exact."""
-    numerators, denominator = exact_quotas
-    return rounds[:, None] * numerators // denominator
 
 
 @measure(None)
@@ -63,8 +50,6 @@ measure("rt")(bounds.r_regret_bound)
 measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound)
 
 measure("rt")(bounds.fair_regret_bound)
-
-measure("rt")(bounds.ucb1_bound)
 
 
 @measure("")

@@ -1,4 +1,4 @@
-"""Words of penalised pulls: sets of arms, regrets, and the bounds of HT-UCB's theorems."""
+"""Measures of penalised pulls: sets of arms, regrets, bounds; and what the claims share."""
 
 from typing import NamedTuple
 

@@ -189,15 +189,6 @@ def test_a_list_without_claims_says_what_none_has(tmp_path):
     assert text.startswith(f"No claim of fair_ucb has the verdict {FAILED}.")
 
 
-def test_a_reading_is_not_cut_to_a_mere_condition():
-    assert LEDGERS["ht_ucb"].reading("clock_previous").startswith("In round n")
-    assert LEDGERS["ht_ucb"].reading("gaussian_line").endswith("through 0 or not")
-    for ledger in LEDGERS.values():
-        said = [ledger.reading(name) for name in ledger.readings]
-        assert len(said) == len(set(said))
-        assert not any(one.startswith("With ") and "," not in one for one in said)
-
-
 def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path, monkeypatch):
     """Of claims that read data: derivations, which need none, would take long."""
     ledger = LEDGERS["fair_ucb"]

@@ -1,14 +1,9 @@
 """The policies for guaranteed reward rates and KL-UCB: against naive twins, and their refusals."""
 
 import math
-import os
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.history import git
-from bench.peer_banditq import load
 
 import naive
 import naive_guarantees as twins
@@ -183,92 +178,3 @@ def test_refusals(call, words):
         call()
     for word in words:
         assert word in str(caught.value)
-
-
-CHECKOUT = "FAIRBANDITS_REVENUE_GUARANTEEING"
-#: Theirs in place of ours, by the names of their experiments.
-PUBLISHED = {
-    "greedy": (GuaranteeKLUCB, {"excess": "normalise"}),
-    "greedy-UCB": (GuaranteeKLUCB, {}),
-    "KL-UCB": (GuaranteeKLUCB, {"estimate": "upper"}),
-    "KL-LCB": (GuaranteeKLUCB, {"estimate": "lower", "excess": "normalise"}),
-    "KL-LCB-UCB": (GuaranteeKLUCB, {"estimate": "lower"}),
-    "ETC": (GuaranteeETC, {}),
-    "ETCAnytime": (GuaranteeAnytime, {}),
-    "LagrangeBwK": (GuaranteeKnapsack, {}),
-    "FairnessBaseline": (GuaranteeBaseline, {}),
-}
-
-
-class Theirs:
-    """A policy of the published program, drawn with our numbers."""
-
-    def __init__(self, algo, name, rates, horizon):
-        rates = np.array(rates)
-        self.number = 0.0
-        simple = {"ETC": (horizon, None, None, None), "LagrangeBwK": (horizon,)}
-        if name == "ETCAnytime":
-            self.policy = algo.ETCAnytime(rates, horizon, self)
-        elif isinstance(getattr(algo, name, None), type):
-            self.policy = getattr(algo, name)(rates, *simple.get(name, ()))
-        else:
-            estimate = {"greedy": algo.greedy, "KL-UCB": algo.kl_ucb, "KL-LCB": algo.kl_lcb}
-            first = estimate[name.removesuffix("-UCB") if name != "KL-UCB" else name]
-            fair = algo.Fair(rates, first, normalize=name in ("greedy", "KL-UCB", "KL-LCB"))
-            self.policy = algo.FairBandit(fair, algo.Bandit(rates, algo.kl_ucb))
-        self.shares = None
-
-    def choice(self, values, p):
-        """Draw one of their parts; what is left of our number draws the arm."""
-        start = 0.0
-        for value, share in zip(values, p, strict=True):
-            if self.number < start + share:
-                self.number = (self.number - start) / share
-                return value
-            start += share
-        return values[-1]
-
-    def choose(self, u):
-        """Return the arm."""
-        self.number = u
-        self.shares = self.policy.play()
-        return naive.sample(self.shares.tolist(), self.number)
-
-    def advance(self, arm, reward):
-        """Let it learn."""
-        self.policy.update(arm, reward, self.shares)
-
-
-@pytest.fixture(scope="module")
-def algo(tmp_path_factory):
-    """Return the module of their algorithms, its limits as exact as ours."""
-    if CHECKOUT not in os.environ:
-        pytest.skip(f"{CHECKOUT} names no checkout of DBaudry/Revenue_guaranteeing_bandits")
-    checkout = Path(os.environ[CHECKOUT])
-    module = load(checkout)
-    module.dichotomy.__defaults__ = (1e-14,)  # in place of 1e-6
-    # the baseline was taken out later; it is given today's limits
-    earlier = git(checkout, "show", "8e7d6c4^:fairbandits/algo.py")
-    if earlier:
-        file = tmp_path_factory.mktemp("earlier") / "fairbandits" / "algo.py"
-        file.parent.mkdir()
-        file.write_text(earlier, encoding="utf-8")
-        module.FairnessBaseline = load(file.parents[1]).FairnessBaseline
-        module.FairnessBaseline.play.__globals__["kl_ucb"] = module.kl_ucb
-    return module
-
-
-@pytest.mark.parametrize("problem", ["published", "no gap", "infeasible", "all alike"])
-@pytest.mark.parametrize("law", ["bernoulli", "uniform02_clipped"])
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_same_arms_as_the_published_program(name, law, problem, algo):
-    if name == "FairnessBaseline" and not hasattr(algo, name):
-        pytest.skip("the checkout is without the history, which has FairnessBaseline")
-    means, rates = PROBLEMS[problem]
-    rounds = 300
-    policy, options = PUBLISHED[name]
-    theirs = Theirs(algo, name, rates, rounds)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        ours = policy(rates, **options)
-        assert_same_arms(ours, theirs.choose, theirs.advance, means, law, rounds)

@@ -1,8 +1,6 @@
 """A finished run as one file, its record, and the results out of it: all verified, or none."""
 
-import html
 import json
-import re
 import shutil
 import subprocess
 import zipfile
@@ -25,7 +23,6 @@ from fairbandits.replication.simulate import write_chunk
 from fairbandits.replication.verify import read_lock, write_lock
 from fairbandits.report import crate
 from fairbandits.report.archive import fetch, write_archive
-from fairbandits.report.certificate import certificate
 from fairbandits.report.crate import CRATE, LONGEST, RECORDS, WORKFLOW
 from fairbandits.settings.config import build_config
 
@@ -370,63 +367,3 @@ def test_without_a_checkout_or_records_of_jobs_nothing_is_archived(finished, tmp
     with pytest.raises(StoreError, match="is no git checkout"):
         write_archive(config_in(root), tmp_path / "run.zip", root)
     assert not (tmp_path / "run.zip").exists()
-
-
-# --------------------------------------------------------------------------- the certificate
-
-
-def certified(root, problems=()):
-    row = {"headline": True, "paper": "toy", "left_out": "", "basis": "printed"}
-    rows = [row | {"grade": "exact", "verdict": "reproduced"}] * 3
-    rows += [
-        row | {"grade": "", "verdict": "inconclusive"},
-        row | {"grade": "", "left_out": "alias"},
-    ]
-    ledgers = {"toy": SimpleNamespace(short_title="Toy")}
-    verdicts = SimpleNamespace(rows=rows, place="audit/verdicts.csv")
-    page, wrong = certificate(config_in(root), ledgers, verdicts, ["2 runs agree"], problems, root)
-    return html.unescape(re.sub(r"<[^>]+>|\s+", " ", page)), wrong
-
-
-@pytest.fixture
-def committed(finished, tmp_path):
-    """Return a copy of the project with tables of verdicts, all committed."""
-    root = shutil.copytree(finished, tmp_path / "copy")
-    for name in ("verdicts", "findings"):
-        (root / "audit").mkdir(exist_ok=True)
-        (root / "audit" / f"{name}.csv").write_text(f"{name}\n")
-    git(root, "add", "--all")
-    who = ["-c", "user.name=A. Person", "-c", "user.email=a@example.org"]
-    git(root, *who, "commit", "--quiet", "--message", "all")
-    return root
-
-
-def test_a_certificate_says_what_did_not_agree(committed):
-    (committed / "audit" / "verdicts.csv").write_text("other\n")
-    (committed / "audit" / "findings.csv").unlink()
-    said, wrong = certified(committed, ["two_arms.parquet: <replicate 0> differs"])
-    assert wrong == 3
-    assert "Not all agreed: 3 problems." in said
-    for line in (
-        "two_arms.parquet: <replicate 0> differs",
-        "audit/verdicts.csv: differs",
-        "audit/findings.csv: not there",
-    ):
-        assert line in said
-
-
-def test_jobs_of_other_runs_in_the_folder_are_not_counted(committed):
-    other = "results/smoke/toy/two_arms.parquet"
-    (committed / other).parent.mkdir(parents=True)
-    (committed / other).write_text("of a small run\n")
-    recorded(committed, "simulate_toy", "fairbandits simulate small", [], [other], 200, 210)
-    said = " ".join(certified(committed)[0].split())
-    assert "jobs 1 simulate, 1 collect, 1 site " in said
-
-
-def test_what_has_no_records_is_certified_as_such_and_what_is_unfinished_is_not(committed):
-    shutil.rmtree(committed / RECORDS)
-    assert "the results were copied or fetched" in certified(committed)[0]
-    (committed / DATA).unlink()
-    with pytest.raises(StoreError, match=f"{DATA} does not exist; `fairbandits replicate`"):
-        certified(committed)

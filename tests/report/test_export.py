@@ -1,58 +1,31 @@
 """Verdicts in the forms that other programs read."""
 
-import json
-from types import SimpleNamespace
+import csv
 
 import pytest
 
 from fairbandits.report import export
 
-HEAD = {"grade": "measured", "tags": [], "statistic": 0.5, "low": 0.4, "high": 0.6, "n": 30}
-HEAD |= {"p": 0.001, "data": ["a.parquet"]}
+HEAD = {"grade": "measured", "tags": ["IN-PART", "RARE"], "statistic": 0.5, "low": 0.4, "n": 30}
+HEAD |= {"high": 0.6, "p": 0.001, "data": ["a.parquet"]}
 CLAIM = {"id": "one", "paper": "toy", "place": "p. 1", "statement": "a < b", "kind": "rate"}
 CLAIM |= {"basis": "printed", "left_out": None, "verdict": "reproduced", "headline": HEAD}
-SAID = {"scale": "paper", "claims": [CLAIM, CLAIM | {"id": "two", "left_out": "alias"}]}
-AUDITED = SimpleNamespace(estimand="a - b")
-LEDGERS = {"toy": SimpleNamespace(title="Toy", claims={"one": AUDITED})}
+SAID = {"scale": "smoke", "claims": [CLAIM, CLAIM | {"id": "two", "left_out": "alias"}]}
 
 
-def written(form, tmp_path):
-    return export.write(form, SAID, LEDGERS, tmp_path)
+def test_the_table_has_a_line_for_each_claim_that_counts(tmp_path):
+    with export.write("csv", SAID, tmp_path).open(newline="") as file:
+        (line,) = csv.DictReader(file)
+    for name in ("id", "paper", "place", "statement", "basis", "verdict"):
+        assert line[name] == CLAIM[name]
+    for name in ("statistic", "low", "high", "n", "p", "grade"):
+        assert line[name] == str(HEAD[name])
+    assert (line["tags"], line["data"]) == ("IN-PART RARE", "a.parquet")
 
 
-def test_a_review_names_claim_and_rating(tmp_path):
-    (file,) = written("jsonld", tmp_path)
-    content = json.loads(file.read_text())
-    assert content["@context"] == "https://schema.org"
-    (review,) = content["@graph"]
-    assert review["@type"] == "ClaimReview"
-    assert review["itemReviewed"]["@type"] == "Claim"
-    assert review["reviewRating"]["alternateName"] == "reproduced"
-    assert 1 <= review["reviewRating"]["ratingValue"] <= 5
-
-
-def test_a_chain_has_all_its_forms(tmp_path, monkeypatch):
-    records = {"claims": {"one": {"changes": [{"reason": "a slip"}]}}}
-    monkeypatch.setattr(export, "read_yaml", lambda file: records)
-    (file,) = written("forrt", tmp_path)
-    chain = json.loads(file.read_text())
-    assert list(chain) == ["Quote", "Claim", "Replication Study", "Outcome", "CiTO"]
-    assert chain["Outcome"]["status"] == "Validated"
-    assert chain["Replication Study"]["deviations"] == ["a slip"]
-    assert "a < b" not in json.dumps(chain["Quote"])
-
-
-@pytest.mark.parametrize(
-    ("verdict", "tags", "grade", "basis", "word", "confidence"),
-    [
-        ("reproduced", "", "exact", "printed", "Validated", "VeryHighConfidence"),
-        ("reproduced", "IN-PART", "consistent", "printed", "PartiallySupported", "Moderate"),
-        ("not reproduced", "", "measured", "recalled", "Contradicted", "Moderate"),
-        ("depends on the reading", "", "", "printed", "PartiallySupported", "Moderate"),
-        ("inconclusive", "", "", "recalled", "Inconclusive", "LowConfidence"),
-        ("not testable", "", "", "lost", "NotTested", "VeryLowConfidence"),
-    ],
-)
-def test_each_verdict_has_a_word_and_a_confidence(verdict, tags, grade, basis, word, confidence):
-    assert export.outcome(verdict, tags) == word
-    assert export.confidence(word, grade, basis) == confidence
+@pytest.mark.parametrize(("scale", "marked"), [("smoke", True), ("paper", False)])
+def test_the_page_escapes_statements_and_marks_small_runs(scale, marked, tmp_path):
+    text = export.write("html", SAID | {"scale": scale}, tmp_path).read_text(encoding="utf-8")
+    assert "Verdicts on 1 claims" in text
+    assert "<td>one</td><td>a &lt; b</td><td>reproduced</td><td>measured</td><td>30</td>" in text
+    assert ("these are not results" in text) == marked

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
@@ -113,7 +114,8 @@ def shown_by(source, out, **parameters):
     return output_of(nbformat.read(out, as_version=4)).split()
 
 
-def test_a_notebook_has_no_style_and_no_names_of_what_ran_before(written, tmp_path):
+def test_a_notebook_has_no_style_and_no_names_of_what_ran_before(written, tmp_path, monkeypatch):
+    monkeypatch.setitem(mpl.rcParamsOrig, "font.size", 29.0)  # as in a matplotlibrc of the user
     source = written(
         "import matplotlib.pyplot as plt", "plt.rcParams['font.size'], 'left' in dir()"
     )

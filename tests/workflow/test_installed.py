@@ -23,7 +23,7 @@ from small import SEED, small_config
 
 pytestmark = pytest.mark.slow
 
-NEED_CHECKOUT = {"audit": ["banditq"], "certify": [], "claims": [], "replicate": ["figures"]}
+NEED_CHECKOUT = {"audit": ["banditq"], "claims": [], "replicate": ["figures"]}
 #: Prints a hash of the numbers of a run.
 HASH = """
 import fairbandits as fb

@@ -1,8 +1,10 @@
 """The launcher sees runs that others started, and takes away what a killed one left."""
 
 import os
+import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -33,16 +35,17 @@ def test_runs_of_snakemake_in_the_folder(monkeypatch, tmp_path, words, seen):
 
 def test_jobs_of_a_killed_run_are_ended_and_nothing_else(tmp_path):
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "fairbandits").write_text("#!/bin/sh\nsleep 60\n")
+    (tmp_path / "fairbandits").write_text("#!/bin/sh\nsleep infinity\n")
     (tmp_path / "fairbandits").chmod(0o755)
 
     def start(text, folder=tmp_path):
         environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        return subprocess.Popen(["bash", "-c", text], cwd=folder, env=environment)
+        how = {"cwd": folder, "env": environment, "start_new_session": True}
+        return subprocess.Popen(["bash", "-c", text], **how)
 
     job = "set -euo pipefail;  fairbandits simulate plan > log 2>&1"
     ended = start(job)
-    others = [start(job, tmp_path / "elsewhere"), start("set -euo pipefail; sleep 60 > log")]
+    others = [start("set -euo pipefail; sleep infinity > log"), start(job, tmp_path / "elsewhere")]
     others.append(start("fairbandits simulate plan > log"))
     try:
         launch._end_jobs(tmp_path)
@@ -50,7 +53,8 @@ def test_jobs_of_a_killed_run_are_ended_and_nothing_else(tmp_path):
         assert [other.poll() for other in others] == [None] * 3
     finally:
         for one in others:
-            one.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(one.pid, signal.SIGKILL)
             one.wait()
 
 

@@ -1,12 +1,15 @@
 """Steps that are forks of a run's server do what processes of their own do."""
 
+import contextlib
 import os
-import signal
+import shutil
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from fairbandits.cli import serving
@@ -26,20 +29,34 @@ def wait_for(what):
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """A server in the current folder, which steps ask; the last test ends it."""
+@contextlib.contextmanager
+def serving_in(folder, sources=PACKAGE.parent):
+    """Start a server in a folder, which steps ask."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("served"))
-        patch.setenv("PYTHONPATH", str(PACKAGE.parent))
+        patch.chdir(folder)
+        patch.setenv("PYTHONPATH", str(sources))
         patch.setattr(serving, "_started", [])
         serving.start(("replay",))
         patch.setenv(serving.PLACE, serving.SOCKET)
         (server,) = serving._started
-        wait_for(Path(serving.SOCKET).exists)
+        try:
+            wait_for(listens)
+            yield server
+        finally:
+            server.stdin.close()
+            server.wait(timeout=10)
+
+
+def listens():
+    """Return whether a server takes calls; this one, which asks for nothing, does not count."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        return caller.connect_ex(serving.SOCKET) == 0
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with serving_in(tmp_path_factory.mktemp("served")) as server:
         yield server
-        server.stdin.close()
-        server.wait(timeout=10)
 
 
 def command(*words):
@@ -54,8 +71,7 @@ def run(*words, **more):
 
 def forks_of(server):
     """Return the forks that are at work."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True)
-    return [int(one) for one in found.stdout.split()]
+    return psutil.Process(server.pid).children()
 
 
 @pytest.mark.parametrize(
@@ -76,15 +92,6 @@ def test_a_step_that_the_server_is_not_for_is_done_without_it(served, monkeypatc
         assert serving._asked(serving.SOCKET) == code
 
 
-def test_it_is_the_server_that_does_it(served):
-    os.kill(served.pid, signal.SIGSTOP)
-    process = subprocess.Popen(command(*STEP), stdout=subprocess.PIPE)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=1)
-    os.kill(served.pid, signal.SIGCONT)
-    assert b"Build the report site" in process.communicate(timeout=60)[0]
-
-
 def waiting(server, pipe):
     """Start a step that waits for what it is to read, after all others have ended."""
     wait_for(lambda: not forks_of(server))
@@ -101,22 +108,22 @@ def test_a_fork_ends_with_its_step(served, tmp_path):
     assert run(*STEP).returncode == 0
 
 
-def test_a_server_of_other_code_does_nothing(served, monkeypatch):
-    monkeypatch.setattr(sys, "argv", command(*STEP))
-    assert serving._asked(serving.SOCKET) == 0
-    file = PACKAGE / "data" / "whole.py"
-    stat = file.stat()
-    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
-    try:
+def test_a_server_of_other_code_does_nothing(monkeypatch, tmp_path):
+    copy = tmp_path / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sys, "argv", command("collect", "--help"))
+    with serving_in(tmp_path, tmp_path):
+        assert serving._asked(serving.SOCKET) == 0
+        with (copy / "data" / "whole.py").open("a") as file:
+            file.write("# edited\n")
         assert serving._asked(serving.SOCKET) is None
-    finally:
-        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
-def test_forks_end_with_the_run(served, tmp_path):
-    process = waiting(served, tmp_path / "plan.json")
-    wait_for(lambda: forks_of(served))
-    (fork,) = forks_of(served)
-    served.stdin.close()
-    assert process.wait(timeout=60) == 1
-    wait_for(lambda: not Path(f"/proc/{fork}").exists())
+def test_forks_end_with_the_run(tmp_path):
+    with serving_in(tmp_path) as server:
+        process = waiting(server, tmp_path / "plan.json")
+        wait_for(lambda: forks_of(server))
+        (fork,) = forks_of(server)
+        server.stdin.close()
+        assert process.wait(timeout=60) == 1
+        wait_for(lambda: not fork.is_running())

@@ -85,7 +85,6 @@ rule audit:
 rule claims:
     input:
         verdicts="<results>/audit/verdicts.parquet",
-        citation="CITATION.cff",
     output:
         report(
             "<results>/audit/verdicts.html",

@@ -15,6 +15,7 @@ import numpy as np
 from fairbandits.audit.cells import Cell
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.settings.models import expect_known
+from fairbandits.theory import bounds
 
 #: Recorded columns that are no measures: those that identify a row, and what `mu` and `quota` tell.
 NOT_MEASURES = ("run", "policy", "law", "replicate", "round", "arm", "horizon", "mean", "quota")
@@ -196,3 +197,25 @@ def violation(cell, rounds, target):
     if not target.any():
         raise ValueError("violation needs an instance with quotas or targets")
     return (target * rounds[:, None] - cell.column("reward"))[:, :, target > 0].max(axis=2)
+
+
+@measure("rt")
+def regret(plays, gap):
+    """Conventional regret sum_i Delta_i N_i(t)."""
+    return (plays * gap).sum(axis=-1)
+
+
+@measure("rta")
+def owed(rounds, exact_quotas):
+    """Quota of an arm in pulls, floor(r_i t), exact."""
+    numerators, denominator = exact_quotas
+    return rounds[:, None] * numerators // denominator
+
+
+@measure(None)
+def own_means(cell):
+    """True means of an instance that all replicates share, shape (n_arms,)."""
+    return cell.means
+
+
+measure("rt")(bounds.ucb1_bound)

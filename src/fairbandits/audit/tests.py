@@ -154,8 +154,8 @@ def slope(
     if len(columns) != len(x):
         raise ValueError(f"values at {len(x)} points are needed, got {len(columns)}")
     data = {"values": columns, "horizons": np.asarray(x, float)}
-    settings = {"claim": claim, "exponent": exponent} | settings
-    return Case(phrase, "slope", data, settings, again, **said)
+    full = {"claim": claim, "exponent": exponent} | settings
+    return Case(phrase, "slope", data, full, again, **said)
 
 
 def share(
@@ -204,9 +204,7 @@ class Deferred:
         ] + [*arguments[len(names) :]]
 
 
-def exact(
-    phrase: str, *values: Any, tolerance: float = 0, scale: Any = None, **said: Any
-) -> Case:
+def exact(phrase: str, *values: Any, tolerance: float = 0, scale: Any = None, **said: Any) -> Case:
     """Ask by how much a statement is broken, anywhere in `values`: 0 or less where it holds.
 
     The tolerance is relative to the `scale`, if there is one: a list, one for each of the values.

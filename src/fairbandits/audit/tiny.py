@@ -36,7 +36,7 @@ REPLICATES, ROUNDS = 4, 3000
 DEFICITS = [prefix + name for prefix in ("", "floor_") for name in ("deficit", "deficit_sup")]
 #: What a paper's claims can import, besides files beside them.
 ALLOWED = ("fairbandits", "numpy", "scipy", "math", "fractions", "itertools", "functools", "typing")
-ALLOWED += ("collections", "dataclasses", "sympy", "statistics")
+ALLOWED += ("collections", "dataclasses", "numba", "sympy")
 
 
 class Tiny(Evidence):
@@ -102,7 +102,8 @@ class _Made(dict):
             steps = np.diff(self.rounds, prepend=0)[:, None] / self.spec.n_arms
             part = 0.1 if column == "reward" else 2
             values = np.cumsum(np.rint(part * values * steps), axis=1)
-        elif "deficit" in column:
+            values = values.astype(np.int64) if column == "plays" else values
+        elif RECORDED[column].unit in ("pulls", "rounds"):  # whole numbers
             values = np.rint(9 * values)
         self[column] = values
         return values

@@ -1,4 +1,4 @@
-"""Totals of the claims that the audited text makes, by verdict and by criteria of success."""
+"""Totals of the claims that the audited text makes, by verdict."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -13,7 +13,7 @@ from fairbandits.settings.schemas import ConfigError
 
 #: What a command is for -> the commands, in this order.
 SECTIONS = {
-    "Commands": "demo replicate claims arena judge describe rejudge verify certify"
+    "Commands": "demo replicate claims arena judge describe rejudge verify"
     " article archive fetch export replay",
     "To change the project": "check-claims vocabulary numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
@@ -26,11 +26,11 @@ FILES = {
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",
     "steps": "simulate collect figure replay",
-    "verify": "verify certify lock archive fetch",
+    "verify": "verify lock archive fetch",
 }
 #: What only commands import that re-run the papers, by the name of the module.
 REPLICATE = (
-    *("IPython", "docutils", "ipykernel", "jupyter_client", "mlcroissant", "nbformat"),
+    *("IPython", "docutils", "ipykernel", "jupyter_client", "nbformat"),
     *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
     *("sphinx", "sympy"),
 )

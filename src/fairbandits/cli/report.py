@@ -52,44 +52,31 @@ def site(notebooks, figures, out, results):
 @CONFIGS
 @RESULTS
 def numbers(configs, results):
-    """Write docs/third-edition.md, and the numbers in README and docs/figures.md."""
+    """Write the numbers in README and docs/figures.md."""
     from fairbandits.audit.run import load
     from fairbandits.report.numbers import renew
 
     echo(renew(*load(configs), results, checkout()))
 
 
-@command("export --format csv", "export --format codemeta --out .")
+@command("export --format csv")
 @CONFIGS
 @RESULTS
 @option(
     "--format",
     "form",
-    type=Choice(["csv", "html", "jsonld", "forrt", "croissant", "codemeta"]),
+    type=Choice(["csv", "html"]),
     required=True,
-    help="A table, a page, schema.org's ClaimReview, or a draft of FORRT's chain for each claim. "
-    "Croissant describes figures, findings and verdicts, CodeMeta the software.",
+    help="A table, or a page.",
 )
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
     """Write the verdicts for other programs."""
     from fairbandits.audit import run
-    from fairbandits.report.export import put, write
+    from fairbandits.report.export import write
 
-    config, ledgers = run.load(configs)
-    if form in ("codemeta", "croissant"):
-        from fairbandits.report import catalogues
-
-        if form == "codemeta":
-            text = catalogues.codemeta(checkout())
-        else:
-            tables = [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
-            tables += ["audit/findings.parquet", "audit/verdicts.parquet"]
-            text = catalogues.croissant(results or config.results, tables, out)
-        return echo(*put({f"{form}.json": text}, out))
     said = json.loads(run.claims_words(configs, None, None, None, True, results))
-    files = write(form, said, ledgers, out)
-    echo(f"{files[0] if len(files) == 1 else files[0].parent}: {len(files)} files")
+    echo(write(form, said, out))
 
 
 @command("article --out build/report.pdf")

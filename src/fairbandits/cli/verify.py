@@ -11,19 +11,16 @@ from fairbandits.cli.options import CONFIGS, FILE, command, echo_all
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
-SAMPLE = option("--sample", type=IntRange(min=0), default=2, help="Replicates to simulate again.")
-SAMPLE_SEED = option(
-    "--sample-seed",
-    type=IntRange(min=0),
-    help="Seed that chooses those replicates; by default random.",
-)
-
 
 @command("verify", "verify --sample 10", "verify --all")
 @CONFIGS
 @options.LOCK
-@SAMPLE
-@SAMPLE_SEED
+@option("--sample", type=IntRange(min=0), default=2, help="Replicates to simulate again.")
+@option(
+    "--sample-seed",
+    type=IntRange(min=0),
+    help="Seed that chooses those replicates; by default random.",
+)
 @option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
 def verify(configs, lock, sample, sample_seed, every):
     """Check all results against results.lock.
@@ -33,19 +30,6 @@ def verify(configs, lock, sample, sample_seed, every):
     must belong to these results and to the rules of the ledgers. The arena's results, if any, are
     compared with arena.lock.
     """
-    from fairbandits.replication import verify as check
-
-    problems, agree, chosen = _compared(configs, lock, sample, sample_seed)
-    echo_all(problems if every else check.summarised(problems), err=True)
-    if problems:
-        raise ClickException(f"{len(problems)} problems{chosen}")
-    echo_all(agree)
-
-
-def _compared(
-    configs: tuple[Path, ...], lock: Path, sample: int, sample_seed: int | None
-) -> tuple[list[str], list[str], str]:
-    """Return the problems of a run, what agrees if there are none, and how to sample the same."""
     from fairbandits.audit.staleness import problems_of
     from fairbandits.replication import verify as check
 
@@ -59,34 +43,10 @@ def _compared(
         again = f"{sample} replicates simulated again agree{chosen}"
         if not wrong:
             agree.append(f"{len(config.runs)} runs agree with {file.name}; {again}")
-    return problems, agree, chosen
-
-
-@command("certify", "certify --out certificate.html --sample 10")
-@CONFIGS
-@options.LOCK
-@SAMPLE
-@SAMPLE_SEED
-@option("--out", type=FILE, default=Path("build/certificate.html"), help="Page to write.")
-def certify(configs, lock, sample, sample_seed, out):
-    """Write a certificate of a finished run.
-
-    It says what was run, where, what agreed and what did not: everything that `fairbandits verify`
-    compares, and each output against git.
-    """
-    from fairbandits.audit.run import load
-    from fairbandits.audit.staleness import latest_verdicts
-    from fairbandits.report.certificate import certificate
-
-    config, ledgers = load(configs)
-    problems, agree, _ = _compared(configs, lock, sample, sample_seed)
-    verdicts = latest_verdicts(config, ledgers)
-    page, wrong = certificate(config, ledgers, verdicts, agree, problems, checkout())
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
-    echo(out)
-    if wrong:
-        raise ClickException(f"{wrong} problems; the page has them")
+    echo_all(problems if every else check.summarised(problems), err=True)
+    if problems:
+        raise ClickException(f"{len(problems)} problems{chosen}")
+    echo_all(agree)
 
 
 @command("lock")

@@ -73,7 +73,7 @@ class Plan:
         shared = ("across", "findings", "arena/experiments", "arena/arena")
         #: What pages say of words, symbols, settings and published numbers.
         self.site_settings = self._there(
-            *("config/config.yaml", "CITATION.cff", "audit/agreement.csv"),
+            *("config/config.yaml", "audit/agreement.csv"),
             *(f"papers/{name}.yaml" for name in shared),
             *(f"papers/{paper}/{part}.yaml" for paper in papers for part in SHOWN_OF_A_PAPER),
         )

@@ -45,7 +45,6 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         audit=audit,
         findings=load_findings(ledgers, root),
         filled=lambda text: _filled(text, texts),
-        changes=sum(len(read_yaml(paper_file(one, "deviations"))["changes"]) for one in ledgers),
         lists=LISTED,
         shows=PAPERS,
         provenance=", ".join(f"{sources[one]} are {one}" for one in PROVENANCES if sources[one]),

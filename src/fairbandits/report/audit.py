@@ -1,4 +1,4 @@
-"""Verdicts on pages: badges, numbers in words, tables, the tally, and changes of the rules."""
+"""Verdicts on pages: badges, numbers in words, tables, and the tally."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fairbandits.audit import finding, quantities, show, totals, words
-from fairbandits.audit.ledger import ALL_CLAIMS, FORMERLY, Claim, Ledger
+from fairbandits.audit.ledger import Claim, Ledger
 from fairbandits.audit.records import read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.staleness import chosen_seed
@@ -214,7 +214,6 @@ def summary(audit: Audit, paper: str) -> Html | None:
         left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
         audit=audit,
         primary=[row for row in rows if row["primary"]],
-        criteria=totals.criteria(audit.claims, rows, audit.findings),
     )
 
 
@@ -246,12 +245,6 @@ def objections(audit: Audit, key: str) -> list[str]:
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
     return Html().join(function(audit, paper) for paper in audit.ledgers)
-
-
-def deviations(audit: Audit, paper: str) -> Html:
-    """Return the changes of a paper's rules since they were first written down, oldest first."""
-    ledger = audit.ledgers[paper]
-    return render("deviations.html", ledger=ledger, all_claims=ALL_CLAIMS, formerly=FORMERLY)
 
 
 #: The order of the bar's parts: from what holds to what cannot be said.

@@ -105,7 +105,7 @@ def _run(notebook: NotebookNode, source: Path) -> None:
         contextlib.chdir(source.resolve().parent),
         mpl.rc_context(),
     ):
-        mpl.rc_file_defaults()
+        mpl.rcdefaults()  # not as the user's own file says
         InteractiveShell.clear_instance()
         shell = InteractiveShell.instance(config=quiet, ipython_dir=ipython, colors="nocolor")
         try:

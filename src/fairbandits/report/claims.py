@@ -16,7 +16,6 @@ from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
 from fairbandits.report.audit import MARKS, Audit, Row, badge, called, limits, role
-from fairbandits.report.export import as_review
 from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, offer, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
@@ -109,7 +108,6 @@ def page_of(
         folder=data,
         setting=glossary.setting,
         terms=terms_of(glossary, " ".join(said)),
-        review=Html(as_review(claim, head)),
     )
 
 

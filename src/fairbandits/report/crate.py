@@ -131,10 +131,6 @@ class Job(NamedTuple):
         words = self.command.split()
         return words[1] if words[:1] == ["fairbandits"] else self.rule
 
-    @property
-    def seconds(self) -> float:
-        return (self.end - self.begin).total_seconds()
-
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
         reads, makes = ([names.get(one, one) for one in some] for some in (self.reads, self.makes))

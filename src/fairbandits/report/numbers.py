@@ -18,7 +18,7 @@ from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, c
 from fairbandits.audit.totals import Totals
 from fairbandits.data.store import read_table
 from fairbandits.library import style
-from fairbandits.report import edition, findings
+from fairbandits.report import findings
 from fairbandits.report.audit import Audit, committed, verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
@@ -176,7 +176,6 @@ def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) ->
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     pages["README.md"] = findings.written(pages["README.md"], notable)
     pages = {page: written(text, texts, page) for page, text in pages.items()}
-    pages[edition.PAGE] = edition.page(ledgers, table.parent)
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)

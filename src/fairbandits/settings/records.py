@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field
 
 from fairbandits.policies.parameters import number, whole
 from fairbandits.rationals import LONGEST
 from fairbandits.settings import models as m
 from fairbandits.settings.models import Model
 from fairbandits.settings.papers import LAWS, Ends, Numbers, Rates
-from fairbandits.settings.schemas import ROOT, meant, paper_file, read_yaml
+from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
 Texts = Annotated[list[m.Words], m.Some, m.Unique]
 OrNone = m.Words | None
@@ -239,35 +239,6 @@ class DeviationsFile(Model):
     """papers/SLUG/deviations.yaml: history in true order, which decides nothing."""
 
     changes: list[Deviation]
-
-
-class Uncovered(Model):
-    """A sentence of a paper for which there was no record."""
-
-    said: m.Words
-    done: m.Words  # the claim that has it now, or why there is none
-
-
-class Refereed(Uncovered):
-    """What a referee found of a claim's verdict, and what was done about it."""
-
-    class_: m.Words = Field(alias="class")  # one of the file's classes
-
-
-class RefereesFile(Model):
-    """papers/referees.yaml."""
-
-    classes: blocks(m.Words)  # each with its meaning
-    claims: blocks(Refereed)
-    uncovered: dict[m.Slug, list[Uncovered]]
-
-    @model_validator(mode="after")
-    def _knows_its_classes(self):
-        known = sorted(self.classes)
-        for key, name in ((key, one.class_) for key, one in self.claims.items()):
-            if name not in known:
-                raise ValueError(f".claims.{key}.class: {name!r} is unknown{meant(name, known)}")
-        return self
 
 
 class SharedStatement(Model):
