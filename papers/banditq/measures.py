@@ -1,4 +1,4 @@
-"""Measures of BanditQ's runs: rewards against targets, queues, bounds; and what its claims share."""
+"""Measures of BanditQ: rewards against targets, queues, bounds; and what its claims share."""
 
 from functools import cache
 

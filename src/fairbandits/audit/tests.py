@@ -236,6 +236,23 @@ def enumerated(
     return Case(phrase, "exact", made, {"tolerance": tolerance}, **said)
 
 
+@dataclass(frozen=True)
+class Later(Deferred):
+    """The data of a test of numbers that are slow to make."""
+
+    test: Callable
+
+    def __call__(self, most: Mapping[str, int] | None = None) -> Mapping[str, Any]:
+        """Return the data of the test, as `Deferred` does."""
+        (arguments,) = self.several
+        return self.test(self.of(*self._cut(arguments, most or {}))).data
+
+
+def later(test: Callable, of: Callable, *arguments: Any) -> Case:
+    """Ask about numbers made when judged: `later(partial(mean, "...", at_least=10), of, 5)`."""
+    return replace(test(np.zeros(2)), data=Later(of, [arguments], test))
+
+
 def proof(
     of: Callable, *names: Any, phrase: str = "steps of the derivation that fail", **said: Any
 ) -> Case:
