@@ -23,6 +23,8 @@ FLOORS = (
     ("cli",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+#: Public names of modules in rooms, one thin module each; they are part of the face.
+PUBLIC = ("contracts", "instances", "metrics", "store")
 #: What the library and all below it do without: the workflow, the notebooks, the report.
 NOT_IN_LIBRARY = ("snakemake", "jupyter", "nbformat", "nbclient", "papermill", "sphinx", "myst_nb")
 
@@ -60,7 +62,8 @@ def arrows(package):
 
 def room(module):
     """Return the room of a module."""
-    return [*module.split("."), "face"][1]
+    found = [*module.split("."), "face"][1]
+    return "face" if found in PUBLIC else found
 
 
 def arrows_up(found):
@@ -135,7 +138,7 @@ def test_arrows_up_and_circles_are_found(files, up, closed, tmp_path):
 
 def test_every_module_has_a_room():
     assert {room(name) for name in FOUND} == FLOOR.keys()
-    assert len(list(PACKAGE.glob("*.py"))) <= 5
+    assert len(list(PACKAGE.glob("*.py"))) <= 5 + len(PUBLIC)
 
 
 def test_imports_run_down():
