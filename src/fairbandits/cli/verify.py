@@ -47,6 +47,7 @@ def _compared(
 ) -> tuple[list[str], list[str], str]:
     """Return the problems of a run, what agrees if there are none, and how to sample the same."""
     from fairbandits.audit.staleness import problems_of
+    from fairbandits.figures import figure_code
     from fairbandits.replication import verify as check
 
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
@@ -54,7 +55,7 @@ def _compared(
     problems, agree = [], []
     for config, file in [(load_config(configs), lock), *_locked_arena(configs, lock, None)]:
         known = check.read_lock(file)
-        wrong = check.verify(config, known, sample, seed) + problems_of(config, known)
+        wrong = check.verify(config, known, sample, seed, figure_code) + problems_of(config, known)
         problems += wrong
         again = f"{sample} replicates simulated again agree{chosen}"
         if not wrong:
