@@ -1,12 +1,14 @@
 """The rooms of the package: imports run one way between them, and nowhere in a circle."""
 
 import ast
+import re
 import subprocess
 import sys
 
 import pytest
 
 from fairbandits.data.provenance import PACKAGE
+from fairbandits.settings.schemas import ROOT, read_yaml
 
 #: Rooms from the ground up. A room imports only from those before it; rooms of one line know
 #: nothing of each other. The package's face, which is what `import fairbandits` runs, is "face".
@@ -226,3 +228,39 @@ def test_no_module_of_pythons_is_hidden():
     assert not {name.rpartition(".")[2] for name in FOUND if name.count(".") == 1} & set(
         sys.stdlib_module_names
     )
+
+
+def papers_named(package, papers):
+    """Return the imports, and texts in code, that name a paper outside its own modules."""
+    found = []
+    for name, path in sources(package).items():
+        if any(part.startswith(papers) for part in name.split(".")):
+            continue
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+        docstrings = [node.value for node in nodes if isinstance(node, ast.Expr)]
+        texts = [
+            node for node in nodes if isinstance(node, ast.Constant) and node not in docstrings
+        ]
+        words = [*(str(node.value) for node in texts), *(place for place, _ in imported(path))]
+        found += [(name, word) for word in words if re.search("|".join(papers), word)]
+    return found
+
+
+def test_no_shared_code_names_a_paper(tmp_path):
+    package = tmp_path / "fairbandits"
+    (package / "report").mkdir(parents=True)
+    text = '"""Of toy."""\nimport fairbandits.figures.toy\n\nX = "a toy", f"{1}", "to"\n'
+    for name in ("pages", "toy_pages"):
+        (package / "report" / f"{name}.py").write_text(text)
+    wanted = [("fairbandits.report.pages", one) for one in ("a toy", "fairbandits.figures.toy")]
+    assert papers_named(package, ("toy",)) == wanted
+    papers = tuple(read_yaml(ROOT / "config" / "config.yaml")["papers"])
+    # some policies are named as their papers are, and the help of commands has examples
+    own = {"policies", "observers", "cli", "fairbandits.library.instances"}
+    found = [one for one in papers_named(PACKAGE, papers) if not {room(one[0]), one[0]} & own]
+    replay = "replication/banditq_uai2024.py"
+    assert [one for one in found if one[0] != "fairbandits.audit.quantities"] == [
+        ("fairbandits.audit.code", replay),
+        ("fairbandits.data.provenance", replay),
+        ("fairbandits.settings.variants", "oracle_lfg.banditq.V_exponent=0.6"),  # a policy's name
+    ]
