@@ -169,7 +169,7 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
         (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
         (
             ["--paper", "exp3"],
-            "no claims of paper 'exp3'; known: banditq, fair_ucb, ht_ucb, bf_ucb",
+            f"no claims of paper 'exp3'; known: {', '.join(LEDGERS)}",
         ),
         (
             ["--verdict", "irreproducible"],

@@ -13,12 +13,13 @@ import pyarrow as pa
 
 from fairbandits.audit import tables
 from fairbandits.audit.claims import Ledger, Ledgers, Test
+from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Answer, Verdict
 from fairbandits.audit.tables import ANEW, FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, Row, claims_of
 from fairbandits.audit.totals import standing
 from fairbandits.data import store
-from fairbandits.data.provenance import audit_code, joint
+from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.canonical import digest_of

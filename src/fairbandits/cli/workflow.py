@@ -13,8 +13,8 @@ from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.rejudge import data_of
 from fairbandits.audit.tables import csv_rows
 from fairbandits.audit.totals import standing, totals
-from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
-from fairbandits.figures import PAPERS
+from fairbandits.data.provenance import PACKAGE, fingerprint_of_text
+from fairbandits.figures import PAPERS, figure_code
 from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config

@@ -26,21 +26,9 @@ CHECKOUT = PACKAGE.parents[1]
 COMPILED = ("engine", "policies", "observers")
 #: Entry points of every run; the rest follows from imports.
 RUNNING = ("replication/simulate.py",)
-#: The code that reads recorded runs.
-READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
-#: Entry points of judging; the rest follows from imports.
-AUDIT = ("audit/run.py", "audit/measures", "replication/banditq_uai2024.py")
 
-#: Packages with a table ``HOMES`` of registered classes by file. A table never counts: a run's own
-#: line does (`fairbandits.replication.code`). A class is imported from its file.
-REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 #: Files that no number depends on: public names, this file, the writing and describing of files.
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
-#: Files that decide which runs exist: a run's settings are compared wherever it is read.
-CONFIGURING = (
-    *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
-    *("settings/scales.py", "settings/schemas.py"),
-)
 
 
 def cache_root() -> Path:
@@ -121,20 +109,6 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def collect_code(*parts: str) -> str:
-    """Return the fingerprint of the code that joins chunks into datasets, and of more parts."""
-    without = tuple(file for file in (*WITHOUT, *CONFIGURING) if file not in READING)
-    return fingerprint(*used_by(*dict.fromkeys((*parts, *READING)), without=without))
-
-
-def figure_code(paper: str) -> str:
-    return collect_code("figures/draw.py", f"figures/{paper}.py")
-
-
-def audit_code() -> str:
-    return collect_code(*AUDIT)
-
-
 def replay_code() -> str:
     return fingerprint(*used_by("replication/banditq_uai2024.py"))
 
@@ -155,8 +129,9 @@ def _contents(name: str) -> dict[str, Any]:
     known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
+        # tables of registered classes never count: a run's own lines do (`replication.code`)
         tables = (one for one in tree.body if ast.unparse(one).startswith("HOMES = "))
-        left_out = [*docstrings(tree), *(tables if name in REGISTRIES else ())]
+        left_out = [*docstrings(tree), *tables]
         kept = "".join(tokens(content.decode(), left_out))
         digest = hashlib.sha256(kept.encode()).hexdigest()
         imported = [one for _, one in imports_of(tree, PACKAGE / name)]

@@ -189,7 +189,7 @@ def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) ->
 
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
-    """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
+    """Yield the totals of each paper, PAPER_not_reproduced, and of all, all_claims."""
     for name, one in counted.items():
         counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
         for outcome in (REPRODUCED, NOT_REPRODUCED):
