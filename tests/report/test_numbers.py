@@ -31,7 +31,7 @@ KNOWN = {
         *(read_yaml(ROOT / "papers" / paper / "numbers.yaml") if paper != ALL else ()),
         *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
         *(f"{paper}_{of}reproduced_{grade}" for of in ("", "not_") for grade in GRADES),
-        *(f"{paper}_claims", f"{paper}_printed"),
+        *(f"{paper}_{what}" for what in ("claims", "printed", "older", "reproduced_in_part")),
     )
 }
 COMMITTED = {

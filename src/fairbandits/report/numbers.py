@@ -196,6 +196,7 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
         for outcome in (REPRODUCED, NOT_REPRODUCED):
             grades = one.grades.get(outcome, {})
             counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
+        counts |= {"reproduced in part": one.in_part.get(REPRODUCED, 0), "older": one.older}
         for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
             key = f"{name}_{what.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")
