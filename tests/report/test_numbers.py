@@ -87,6 +87,28 @@ def test_numbers_come_from_tables_and_findings(place):
     assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
 
 
+def test_a_setting_is_read_from_its_experiment(place, tmp_path):
+    file = tmp_path / "papers" / "toy" / "audit.yaml"
+    chosen = {"experiment": "long", "key": "horizon"}
+    for rounds in (5000, 70000):  # the text follows the experiment
+        file.write_text(yaml.safe_dump({"experiments": {"long": {"horizon": {"value": rounds}}}}))
+        (found,) = place({"rounds": {"setting": chosen}})
+        assert found.text == f"{rounds:,}".replace(",", " ")
+        assert found.source == "papers/toy/audit.yaml: long, horizon, value"
+    with pytest.raises(ConfigError, match="no experiment 'lang'; did you mean 'long'"):
+        place({"rounds": {"setting": chosen | {"experiment": "lang"}}})
+
+
+def test_runs_are_averaged_over_replicates(place, tmp_path):
+    frame = pd.DataFrame({"replicate": [0, 1, 0], "round": [9, 9, 1], "reward": [1.0, 2.0, 7.0]})
+    file = tmp_path / "results" / "toy" / "runs.parquet"
+    write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "dataset"})
+    (found,) = place({"x": {"runs": {"file": "toy/runs", "round": "last"}, "format": ".1f"}})
+    assert found.text == "1.5"
+    with pytest.raises(ConfigError, match="must have one row with , got 3"):
+        place({"x": {"runs": {"file": "toy/runs"}}})
+
+
 def test_a_number_without_a_unit_is_refused(place):
     with pytest.raises(
         ConfigError, match=r"papers/toy/numbers\.yaml: x must have a unit, got 'none'"

@@ -1,4 +1,4 @@
-"""The ledger: every claim of a paper with the rule that judges it, fixed before the data."""
+"""The ledger: every claim of a paper with the rule that judges it."""
 
 import inspect
 from collections.abc import Container, Iterable, Mapping, Sequence
