@@ -1,6 +1,7 @@
 """What of a ledger decides: its digest, and the seed that follows from it."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -149,6 +150,8 @@ def test_what_figures_show_keeps_its_seed():
     for one in config.experiments:  # and what meets the same rewards
         if one.paper in OF_FIGURES and (one.figures or one.companion_to):
             assert config.seed_of(one) == OF_FIGURES[one.paper]
+            assert one.dataset in config.pinned
+    assert not replace(config, salt="any words").pinned
 
 
 def test_evidence_has_seeds_of_the_records_that_read_it():

@@ -173,6 +173,7 @@ class Ledger:
     changes: Sequence[Deviation] = ()  # of its rules, data or code; they decide nothing
     #: experiment or suite -> policy -> its name in figures
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    pinned: frozenset[str] = frozenset()  # datasets that no change of a rule draws anew
 
     @property
     def short_title(self) -> str:

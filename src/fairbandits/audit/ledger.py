@@ -1,4 +1,4 @@
-"""The ledger: every claim of a paper with the rule that judges it, fixed before the data."""
+"""The ledger: every claim of a paper with the rule that judges it."""
 
 import inspect
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -73,6 +73,7 @@ def load_ledger(file: Path, config: Config, root: Path = ROOT) -> Ledger:
         },
         config.rules.get(paper, ""),
         labels=_labels(paper, config),
+        pinned=config.pinned,
     )
     _check_names(ledger, config, where)
     history = file.with_name("deviations.yaml")

@@ -235,6 +235,7 @@ def read(
         if kind == "verdicts":  # prose can change without the rules
             claim = claims[row["claim"]]
             row |= {"place": claim.place, "statement": claim.statement} | standing(claim)
+            row["older"] = tables.older(row, ledgers)
     return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
 
 

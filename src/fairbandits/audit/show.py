@@ -47,14 +47,15 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
     heads = [row for row in rows if row["headline"]]
     table = partial(_table, width=width, ledgers=ledgers)
     template = TEMPLATES.get_template("listing.txt")
-    return template.render(rows=heads, tally=tally, table=table).rstrip()
+    return template.render(rows=heads, tally=tally, table=table, older=words.OLDER).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
     cells = [["claim", "verdict", "grade", "number", "unit", "limits", "n"]]
     for row in rows:
         found = measured(row["statistic"]), _unit(row, ledgers), interval(row), short(row["n"])
-        cells.append([row["claim"], row["verdict"], row["grade"], *found])
+        verdict = words.qualified(row) + " *" * row.get("older", False)
+        cells.append([row["claim"], verdict, row["grade"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim, verdict and grade always stand
     fitting = (k for k in range(4, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
@@ -129,6 +130,7 @@ def as_json(
         qualified = None if findings is None else said
         content = filled((name, getattr(claim, name)) for name in of_claim)
         content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
+        content["data_older_than_rule"] = headline["older"]
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)

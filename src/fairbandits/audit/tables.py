@@ -52,6 +52,11 @@ def stands_for(claim: Claim, ledgers: Ledgers) -> Claim:
     return claims_of(ledgers)[claim.alias_of] if claim.alias_of else claim
 
 
+def older(row: Row, ledgers: Ledgers) -> bool:
+    """Return whether the data of a verdict are older than its rule: no change draws them anew."""
+    return not ledgers[row["paper"]].pinned.isdisjoint(written_out(row["data"]))
+
+
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
@@ -171,6 +176,7 @@ def completed(lines: Iterable[Mapping[str, str]], kind: str, ledgers: Ledgers) -
         row["reference"] = next(iter(row["against"].values()), None)
         if kind == "verdicts":
             row |= {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
+            row["older"] = older(row, ledgers)
             row["headline"] = claim.id != before
             before = claim.id
         elif test := ledgers[claim.paper].test(claim.id, row["test"]):

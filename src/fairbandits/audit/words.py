@@ -26,8 +26,15 @@ ENDLESS = NAMES["endless"]
 NO_LIMIT = "the replicates are too few for both bounds at this level"
 #: Why a question without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
+#: What is said of a verdict on data that no change of its rule draws anew.
+OLDER = "its data are older than its rule"
 #: A name, which begins with a capital within a sentence too.
 NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
+
+
+def qualified(row: Row) -> str:
+    """Return the verdict on a claim, and whether less is tested than the claim says."""
+    return row["verdict"] + ", in part" * ("IN-PART" in row["tags"])
 
 
 def limits(row: Row, between: str = " to ") -> str:
