@@ -62,6 +62,7 @@ class ClaimVerdict(Model):
         | None
     )
     verdict: Outcome  # of the headline
+    data_older_than_rule: bool  # it reads runs of figures, which no change of its rule draws anew
     headline: ReadingVerdict  # stands for the claim; no finding if its readings disagree
     readings: list[ReadingVerdict]  # of several readings
     qualified_by: list[m.Words] | None  # what qualifies the verdict without deciding it

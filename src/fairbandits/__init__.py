@@ -29,12 +29,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-_MODULES = {
-    "contracts": "fairbandits.library.contracts",
-    "instances": "fairbandits.library.instances",
-    "metrics": "fairbandits.measures",
-    "store": "fairbandits.data.store",
-}
+_MODULES = {one: f"{__name__}.{one}" for one in ("contracts", "instances", "metrics", "store")}
 
 __all__ = sorted((*_HOME_OF, *_MODULES))
 
@@ -45,4 +40,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return [*globals(), *__all__]
+    return __all__

@@ -5,10 +5,12 @@ import re
 import pytest
 
 import real
+from fairbandits.audit.code import AUDIT
 from fairbandits.audit.expressions import called, names_in, parse
 from fairbandits.audit.measures import OF_THE_LIBRARY, function, functions, measures
 from fairbandits.audit.procedures import judged_against
-from fairbandits.data.provenance import AUDIT, CONFIGURING, PACKAGE, READING, WITHOUT, used_by
+from fairbandits.data.provenance import PACKAGE, WITHOUT, used_by
+from fairbandits.replication.reading import CONFIGURING, READING
 from fairbandits.settings.schemas import ROOT
 
 LEDGERS = real.ledgers()

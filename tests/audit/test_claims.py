@@ -14,7 +14,7 @@ from fairbandits.audit import run, show
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.records import read, write
 from fairbandits.audit.tables import committed as committed_claims
-from fairbandits.audit.tables import csv_of, stands_for
+from fairbandits.audit.tables import csv_of, stands_for, written_out
 from fairbandits.audit.totals import left_out
 from fairbandits.cli.main import main
 from fairbandits.settings.schemas import ROOT
@@ -101,6 +101,23 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     ) in text
 
 
+def test_a_verdict_says_its_part_and_the_age_of_its_data():
+    rows = read(ROOT / "audit" / "verdicts.csv", LEDGERS, anyway=True).rows
+    heads = {row["claim"]: row for row in rows if row["headline"]}
+    lines = show.listing(rows, 120, LEDGERS).splitlines()
+    said = {line.split()[0]: line for line in lines if line.startswith("  ") and "-" in line}
+    assert said.keys() == heads.keys()
+    pinned = {one.dataset for one in real.config().experiments if isinstance(one.origin, int)}
+    for key, head in heads.items():
+        assert (" *" in said[key]) == any(file in pinned for file in written_out(head["data"]))
+        assert (", in part" in said[key]) == ("IN-PART" in head["tags"])
+    assert "* its data are older than its rule" in lines
+    for key in ("htucb-abs-superiority", "htucb-thm2-eq13-corrected"):  # a figure's runs, evidence
+        own = [row for row in rows if row["claim"] == key]
+        text = show.explanation(CLAIMS[key], LEDGERS, own, None, 120)
+        assert ("its data are older than its rule" in text) == (key == "htucb-abs-superiority")
+
+
 def test_json_follows_its_schema(results, rows):
     content = json.loads(said("claims", "--results", results, "--json"))
     claims_output.check(content)
@@ -169,7 +186,7 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
         (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
         (
             ["--paper", "exp3"],
-            "no claims of paper 'exp3'; known: banditq, fair_ucb, ht_ucb, bf_ucb",
+            f"no claims of paper 'exp3'; known: {', '.join(LEDGERS)}",
         ),
         (
             ["--verdict", "irreproducible"],

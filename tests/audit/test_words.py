@@ -206,6 +206,11 @@ def test_totals_in_words():
     assert said(REPRODUCED, basis="lost") == (
         "1 claim that the audited text makes, of which 0 rest on printed words: 1 reproduced"
     )
+    assert said(REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], older=True, **printed) == (
+        "3 claims that the audited text makes, of which 3 rest on printed words and 3 were judged "
+        "on data older than their rule: 2 reproduced, 2 of them in part, "
+        "1 depends on the reading, 1 of them in part"
+    )
     left = printed | {"left_out": totals.INCONSISTENCY}
     assert said(REPRODUCED, DEPENDS, **left) == "0 claims; left out: 2 inconsistencies"
     # claims of one's own are of no text

@@ -9,12 +9,15 @@ import pytest
 
 import real
 import shrunk
+from fairbandits.audit.code import audit_code
 from fairbandits.data import provenance
 from fairbandits.data.provenance import RUNNING, used_by
+from fairbandits.figures import figure_code
 from fairbandits.policies import POLICIES
 from fairbandits.policies.learner import HasLearner
 from fairbandits.replication import code
 from fairbandits.replication.code import code_of
+from fairbandits.replication.reading import collect_code
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
@@ -112,8 +115,8 @@ def test_what_all_runs_go_through_reaches_all(copied, file):
 
 def test_words_about_the_code_make_nothing_stale(copied):
     def all_codes():
-        given = [provenance.audit_code(), provenance.collect_code(), provenance.replay_code()]
-        return [codes(), *given, provenance.figure_code("banditq")]
+        given = [audit_code(), collect_code(), provenance.replay_code()]
+        return [codes(), *given, figure_code("banditq")]
 
     before = all_codes()
     for path in copied.rglob("*.py"):
@@ -220,8 +223,10 @@ def test_fingerprints_need_no_numba():
     script = (
         "import sys; from fairbandits.settings.config import load_config;"
         "from fairbandits.replication.code import code_of_all;"
-        "from fairbandits.data.provenance import audit_code, collect_code;"
-        "from fairbandits.data.provenance import figure_code, replay_code;"
+        "from fairbandits.audit.code import audit_code;"
+        "from fairbandits.data.provenance import replay_code;"
+        "from fairbandits.figures import figure_code;"
+        "from fairbandits.replication.reading import collect_code;"
         f"config = load_config([{str(ROOT / 'config' / 'config.yaml')!r}]);"
         "print(code_of_all(run.spec for run in config.runs), audit_code(), collect_code(),"
         " figure_code('banditq'), replay_code());"

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 import shrunk
 from fairbandits.arena.settings import arena_config
 from fairbandits.cli.main import main
-from fairbandits.data.provenance import figure_code, replay_code
+from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import (
     DIGITS,
     StoreError,
@@ -25,6 +26,7 @@ from fairbandits.data.store import (
     table_hash,
     write_table,
 )
+from fairbandits.figures import figure_code
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.verify import (
@@ -37,6 +39,7 @@ from fairbandits.replication.verify import (
 from fairbandits.settings.config import build_config
 
 pytestmark = pytest.mark.slow
+verify = partial(verify, figure_code=figure_code)
 
 SEED = 20240717
 REPLICATES = 3

@@ -74,12 +74,13 @@ def test_tally_counts_every_claim_that_counts_once(found):
     counting = [one for one in found.claims.values() if not totals.left_out(one)]
     assert sum(int(row[0]) for row in cells) == len(counting)
     assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
+    assert sum(int(row[2]) for row in cells) == audit.show.tally(found.heads).older
     for row in cells:
-        assert sum(int(cell) for cell in row[2:] if cell) == int(row[0])
+        assert sum(int(cell) for cell in row[3:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', counted)
     order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
-    assert heads == ["", "claims", "on printed words", *order]
-    total = sum(int(row[3]) for row in cells if row[3])
+    assert heads == ["", "claims", "on printed words", "data older than rule", *order]
+    total = sum(int(row[4]) for row in cells if row[4])
     wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
     assert total == wanted.count(NOT_REPRODUCED)
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", others)

@@ -46,9 +46,14 @@ def test_a_page_says_what_a_verdict_rests_on(found, pages):
         row, *others = found.under_readings(name)
         assert claim.place in said
         assert typeset(claim.statement) in page
-        assert badges(page)[0] == audit.called(row["verdict"], claim.kind)
+        verdicts = [
+            words.qualified(one | {"verdict": audit.called(one["verdict"], claim.kind)})
+            for one in (row, *others)
+        ]
+        assert badges(page)[0] == verdicts[0]
+        assert any(one["older"] for one in (row, *others)) == (words.OLDER in page)
         assert row["message"] in said
-        assert {audit.called(one["verdict"], claim.kind) for one in others} <= set(badges(page))
+        assert set(verdicts) <= set(badges(page))
         if row["statistic"] is not None:
             assert f"{row['rule'].replace('_', ' ')}, version {row['rule_version']}" in said
             what = audit.quantity_of(found, row)

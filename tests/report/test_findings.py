@@ -147,6 +147,7 @@ def test_the_picture_of_the_totals_fits_the_committed_numbers(found):
     drawn = (ROOT / "figures" / "verdicts.svg").read_text(encoding="utf-8")
     numbers = texts_of(ROOT / "audit" / "numbers.csv")
     wanted = [numbers[f"{paper}_reproduced_{one}"] for one in GRADES for paper in found.ledgers]
+    wanted = [one for one in wanted if int(one) > 1]  # others have no room
     assert f" {' '.join(wanted)} " in " ".join(re.findall(r">(\d+)</text>", drawn))
 
 

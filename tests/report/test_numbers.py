@@ -23,15 +23,23 @@ from fairbandits.report.numbers import (
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 
 LEDGERS = real.ledgers()
+
+
+def own_numbers(paper):
+    """Return what a paper has in its numbers.yaml, if it has one."""
+    file = ROOT / "papers" / paper / "numbers.yaml"
+    return read_yaml(file) if file.is_file() else {}
+
+
 #: Each number that pages can cite -> its paper.
 KNOWN = {
     name: paper
     for paper in (*LEDGERS, ALL, ARENA)
     for name in (
-        *(read_yaml(ROOT / "papers" / paper / "numbers.yaml") if paper != ALL else ()),
+        *own_numbers(paper),
         *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
         *(f"{paper}_{of}reproduced_{grade}" for of in ("", "not_") for grade in GRADES),
-        *(f"{paper}_claims", f"{paper}_printed"),
+        *(f"{paper}_{what}" for what in ("claims", "printed", "older", "reproduced_in_part")),
     )
 }
 COMMITTED = {
@@ -85,6 +93,28 @@ def test_numbers_come_from_tables_and_findings(place):
     assert three.text == "1 234.5"
     assert four.text == "+1.0"
     assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
+
+
+def test_a_setting_is_read_from_its_experiment(place, tmp_path):
+    file = tmp_path / "papers" / "toy" / "audit.yaml"
+    chosen = {"experiment": "long", "key": "horizon"}
+    for rounds in (5000, 70000):  # the text follows the experiment
+        file.write_text(yaml.safe_dump({"experiments": {"long": {"horizon": {"value": rounds}}}}))
+        (found,) = place({"rounds": {"setting": chosen}})
+        assert found.text == f"{rounds:,}".replace(",", " ")
+        assert found.source == "papers/toy/audit.yaml: long, horizon, value"
+    with pytest.raises(ConfigError, match="no experiment 'lang'; did you mean 'long'"):
+        place({"rounds": {"setting": chosen | {"experiment": "lang"}}})
+
+
+def test_runs_are_averaged_over_replicates(place, tmp_path):
+    frame = pd.DataFrame({"replicate": [0, 1, 0], "round": [9, 9, 1], "reward": [1.0, 2.0, 7.0]})
+    file = tmp_path / "results" / "toy" / "runs.parquet"
+    write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "dataset"})
+    (found,) = place({"x": {"runs": {"file": "toy/runs", "round": "last"}, "format": ".1f"}})
+    assert found.text == "1.5"
+    with pytest.raises(ConfigError, match="must have one row with , got 3"):
+        place({"x": {"runs": {"file": "toy/runs"}}})
 
 
 def test_a_number_without_a_unit_is_refused(place):
@@ -177,4 +207,4 @@ def test_each_defined_number_is_cited():
     text = pages()
     cited = {name for name, _ in MARK.findall(text)}
     for paper in (*LEDGERS, ARENA):
-        assert read_yaml(ROOT / "papers" / paper / "numbers.yaml").keys() <= cited
+        assert own_numbers(paper).keys() <= cited

@@ -151,6 +151,13 @@ def test_the_first_comparison_of_the_readme_runs(installed):
     assert "Fair" in installed.python(f"import matplotlib; matplotlib.use('Agg')\n{shorter}")
 
 
+def test_a_type_checker_finds_what_it_reads(installed):
+    there = installed.packages / "fairbandits"
+    assert [*there.rglob("py.typed")] == [there / "py.typed"]
+    stubs = {path.relative_to(there).as_posix() for path in there.rglob("*.pyi")}
+    assert stubs == {"__init__.pyi", "metrics.pyi", "policies/parameters.pyi"}
+
+
 def test_the_demo_needs_no_file(installed):
     said = installed.run("fairbandits", "demo", "--rounds", "200", "--replicates", "2").stdout
     assert said.splitlines()[-1] == "fairbandits-demo.png"

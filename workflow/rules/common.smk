@@ -6,9 +6,11 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from fairbandits.arena.settings import TABLES, arena_code
+from fairbandits.audit.code import audit_code
 from fairbandits.cli.workflow import Plan
-from fairbandits.data.provenance import audit_code, collect_code, replay_code
+from fairbandits.data.provenance import replay_code
 from fairbandits.replication.bundles import SHOWN, write_plans
+from fairbandits.replication.reading import collect_code
 from fairbandits.settings.schemas import ConfigError
 
 try:

@@ -185,7 +185,7 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _svg(axes: Axes, title: str, n_policies: int) -> str:
-    """Return the SVG of a picture; it scales, and says what it is to who cannot see it."""
+    """Return the SVG of a picture; it scales, and has a text alternative."""
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     axes.figure.savefig(file, format="svg", metadata=nothing)

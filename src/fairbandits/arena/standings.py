@@ -144,8 +144,8 @@ def standings(scores: Sequence[Score]) -> pd.DataFrame:
 def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame) -> list[str]:
     """Return for each column the dominating one of least regret; empty where there is none.
 
-    It has surely less of one measure, and on average not more of the other. Who knows the means
-    dominates nobody who does not, and the optimum dominates none.
+    It has surely less of one measure, and on average not more of the other. Policies that know the
+    means do not dominate those that learn, and the optimum dominates none.
     """
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)

@@ -5,14 +5,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from fairbandits.audit.code import asking_code
 from fairbandits.audit.measures import measures_of
-from fairbandits.data.provenance import code_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
@@ -29,8 +29,6 @@ KINDS = (
 ABOUT = ("text", "later version", "project", "assumption")
 BASES = ("printed", "lost", "recalled")
 COMBINE = ("all", "any", "universal")
-#: What files of claims are written with: the code of the audit, which has a fingerprint of its own.
-WRITTEN_WITH = ("claims.py",)
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: What a claim has, just one of these.
@@ -112,7 +110,8 @@ class Paper:
     level: float = LEVEL
     claims: dict[str, Claim] = field(default_factory=dict)
     file: Path = Path()
-    digest: str = ""  # hash of the files that ask: claims.py and what lies beside it
+    digest: str = ""  # hash of the files that ask: claims.py and what it imports
+    pinned: frozenset[str] = frozenset()  # datasets that are older than the rules on them
 
     def claim(self, kind: str, place: str, **said: Any) -> Callable:
         """Register a function that yields tests. Its name is the id, its docstring the statement.
@@ -242,7 +241,7 @@ def load(file: Path, *of: type) -> Any:
         kind = (of or (Paper,))[0].__name__
         raise ConfigError(f"{file} must define one {kind}, and defines {len(found)}")
     (paper,) = found.values()
-    paper.file, paper.digest = file, code_of(file, WRITTEN_WITH)
+    paper.file, paper.digest = file, asking_code(file)
     return paper
 
 
@@ -264,6 +263,7 @@ def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
     files = {slug: root / "papers" / slug / "claims.py" for slug in slugs}
     papers = {slug: load(file) for slug, file in files.items() if file.is_file()}
     for slug, paper in papers.items():
+        paper.pinned = config.pinned
         if paper.slug != slug:
             raise ConfigError(f"{paper.file}: the paper must be {slug!r}, got {paper.slug!r}")
     check_references(papers, config)
@@ -316,6 +316,4 @@ def without(paper: Paper, keys: Iterable[str]) -> Paper:
     """Return a paper with only some of its claims."""
     kept = set(keys)
     claims = {key: one for key, one in paper.claims.items() if key in kept}
-    return Paper(
-        paper.slug, paper.title, paper.readings, paper.level, claims, paper.file, paper.digest
-    )
+    return replace(paper, claims=claims)

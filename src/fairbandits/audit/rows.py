@@ -14,12 +14,13 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 
 from fairbandits.audit.answers import Answer
-from fairbandits.audit.claims import Claim, Papers, claims_of, committed, stands_for
+from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, committed, stands_for
+from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Verdict
 from fairbandits.audit.totals import Row, standing
 from fairbandits.data import store
-from fairbandits.data.provenance import audit_code, joint
+from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.config import LEDGER
@@ -238,7 +239,7 @@ def read(
         raise StoreError(f"{problem}; {ANEW}")
     claims = claims_of(papers)
     if path.suffix == ".csv":
-        rows = list(_from_lines(lines_of(path, kind), kind, claims))
+        rows = list(_from_lines(lines_of(path, kind), kind, papers))
         rows = [row for row in rows if paper in ("", row["paper"])]
         return Table(rows, "paper", Made())
     footer = read_footer(path)
@@ -249,12 +250,15 @@ def read(
         row |= {name: row[name].split(", ") if row[name] else [] for name in LISTS}
         row |= {name: json.loads(row[name]) for name in OBJECTS}
         if kind == "verdicts":  # prose can change without the rest
-            row |= _of_claim(claims[row["claim"]])
+            row |= _of_claim(claims[row["claim"]], row, papers)
     return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
 
 
-def _of_claim(claim: Claim) -> dict[str, Any]:
-    return {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
+def _of_claim(claim: Claim, row: Row, papers: Papers) -> dict[str, Any]:
+    """Return what a verdict's row has of its claim, and whether its data are older than its rule."""
+    older = not papers[claim.paper].pinned.isdisjoint(written_out(row["data"]))
+    found = {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
+    return found | {"older": older}
 
 
 def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
@@ -413,10 +417,10 @@ def lines_of(path: Path, kind: str) -> list[dict[str, str]]:
 
 
 def _from_lines(
-    lines: Iterable[Mapping[str, str]], kind: str, claims: Mapping[str, Claim]
+    lines: Iterable[Mapping[str, str]], kind: str, papers: Papers
 ) -> Iterator[dict[str, Any]]:
     """Yield lines of a committed table as rows, without claims that no longer exist."""
-    before = ""
+    claims, before = claims_of(papers), ""
     for line in lines:
         claim = claims.get(line["claim"])
         if claim is None:
@@ -427,7 +431,7 @@ def _from_lines(
         tightness = row.pop("tightness", None)
         row["also"] = {} if tightness is None else {"tightness": tightness}
         if kind == "verdicts":
-            row |= _of_claim(claim) | {"headline": claim.id != before}
+            row |= _of_claim(claim, row, papers) | {"headline": claim.id != before}
             before = claim.id
         else:
             row |= {"data": [], "uncontrolled": ""}

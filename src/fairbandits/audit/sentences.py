@@ -44,6 +44,8 @@ UNDECIDED = {
     "TIE": "it is equal in most replicates",
     "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
 }
+#: What is said of a verdict on data that no change of its rule draws anew.
+OLDER = "its data are older than its rule"
 #: Why a case without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
 #: A name, which begins with a capital within a sentence too.

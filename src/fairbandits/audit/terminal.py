@@ -37,6 +37,7 @@ def listing(rows: Sequence[Row], width: int) -> str:
         lines.append(f"{paper}: {below}{tally(own)}")
         lines += [*_table(counting, width), ""] if counting else []
         lines += ["in no total:", *_table(others, width), ""] if others else []
+    lines += [f"* {sentences.OLDER}"] if any(row["older"] for row in heads) else []
     return "\n".join(lines).rstrip()
 
 
@@ -44,7 +45,7 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
     cells = [["claim", "verdict", "number", "unit", "bounds", "n"]]
     for row in rows:
         found = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
-        cells.append([row["claim"], sentences.verdict(row), *found])
+        cells.append([row["claim"], sentences.verdict(row) + " *" * row["older"], *found])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim and verdict always stand
     fitting = (k for k in range(3, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
@@ -82,6 +83,7 @@ def explanation(
         "same as": claim.alias_of,
         "by": ", ".join(claim.judged_by),
         "because": claim.untestable,
+        "age": sentences.OLDER if rows[0]["older"] else "",
         "readings": sentences.readings_in_words(rows) if len(rows) > 1 else "",
         "that is": claim.kind == "inconsistency" and OF_INCONSISTENCY.get(rows[0]["verdict"]),
     }
@@ -171,6 +173,7 @@ def as_json(
         qualified = None if findings is None else sentences.qualifying(own)
         content = filled((name, getattr(claim, name)) for name in of_claim)
         content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
+        content["data_older_than_rule"] = headline["older"]
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)

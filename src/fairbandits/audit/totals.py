@@ -33,11 +33,16 @@ class Totals:
     printed: int | None  # how many of these rest on printed words; None for claims of no text
     others: dict[str, int]  # those left out, by reason
     grades: dict[str, dict[str, int]]  # `counted` by grade too
+    in_part: dict[str, int]  # those of `counted` of which less is tested than the sentence says
+    older: int = 0  # how many were judged on data older than their rule
 
     def __str__(self) -> str:
         words = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
+            rest += f" and {self.older} were judged on data older than their rule" * bool(
+                self.older
+            )
             words += f" that the audited text makes, of which {rest}"
         words += f": {', '.join(self.outcomes)}" if self.counted else ""
         return f"{words}; {self.left_out}" if self.others else words
@@ -50,11 +55,12 @@ class Totals:
 
     @property
     def outcomes(self) -> list[str]:
-        """Number of claims with each outcome, and of each grade of evidence, in words."""
+        """Number of claims with each outcome, in part, and of each grade, in words."""
         found = []
         for outcome, count in self.counted.items():
             grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
-            found.append(f"{count} {outcome}" + (f" ({grades})" if grades else ""))
+            part = f", {self.in_part[outcome]} of them in part" if outcome in self.in_part else ""
+            found.append(f"{count} {outcome}{part}" + (f" ({grades})" if grades else ""))
         return found
 
     @property
@@ -99,4 +105,7 @@ def totals(headlines: Iterable[Row]) -> Totals:
         for outcome in counted
     }
     others = {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]}
-    return Totals(counted, bases.count("printed") if bases else None, others, grades)
+    in_part = finding.tally(row["verdict"] for row in counting if "IN-PART" in row.get("tags", ()))
+    older = sum(row.get("older", False) for row in counting)
+    printed = bases.count("printed") if bases else None
+    return Totals(counted, printed, others, grades, in_part, older)

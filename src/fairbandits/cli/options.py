@@ -33,7 +33,7 @@ def completing(names):
         try:
             return [name for name in names() if name.startswith(begin)]
         except (ConfigError, OSError):
-            return []  # whoever types on is told what is wrong
+            return []  # the command reports the error
 
     return complete
 

@@ -31,6 +31,7 @@ def verify(configs, lock, sample, sample_seed, every):
     compared with arena.lock.
     """
     from fairbandits.audit.staleness import problems_of
+    from fairbandits.figures import figure_code
     from fairbandits.replication import verify as check
 
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
@@ -38,7 +39,7 @@ def verify(configs, lock, sample, sample_seed, every):
     problems, agree = [], []
     for config, file in [(load_config(configs), lock), *_locked_arena(configs, lock, None)]:
         known = check.read_lock(file)
-        wrong = check.verify(config, known, sample, seed) + problems_of(config, known)
+        wrong = check.verify(config, known, sample, seed, figure_code) + problems_of(config, known)
         problems += wrong
         again = f"{sample} replicates simulated again agree{chosen}"
         if not wrong:

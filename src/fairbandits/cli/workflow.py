@@ -11,10 +11,10 @@ from typing import Any
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.audit.ledger import load_ledgers
 from fairbandits.audit.rejudge import data_of
-from fairbandits.audit.tables import csv_rows
+from fairbandits.audit.tables import completed, lines_of
 from fairbandits.audit.totals import standing, totals
-from fairbandits.data.provenance import PACKAGE, figure_code, fingerprint_of_text
-from fairbandits.figures import PAPERS
+from fairbandits.data.provenance import PACKAGE, fingerprint_of_text
+from fairbandits.figures import PAPERS, figure_code
 from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
@@ -176,9 +176,10 @@ class Plan:
         claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
         if self.config.scale_name in SCALES:
             return [f"Audit: {len(claims)} claims were judged; no verdict counts here; {table}"]
-        heads = {row["id"]: row for row in reversed(csv_rows(table))}  # a claim's first row counts
+        rows = completed(lines_of(table, "verdicts", self.ledgers), "verdicts", self.ledgers)
+        heads = {row["claim"]: row for row in rows if row["headline"]}
         none = {"verdict": "", "grade": ""}
-        said = totals(heads.get(one.id, none) | standing(one) for one in claims)
+        said = totals(heads.get(one.id, none | standing(one)) for one in claims)
         return [f"Audit: {said}; {table}"]
 
 

@@ -26,21 +26,9 @@ CHECKOUT = PACKAGE.parents[1]
 COMPILED = ("engine", "policies", "observers")
 #: Entry points of every run; the rest follows from imports.
 RUNNING = ("replication/simulate.py",)
-#: The code that reads recorded runs.
-READING = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
-#: Entry points of judging; the rest follows from imports.
-AUDIT = ("audit/run.py", "replication/banditq_uai2024.py")
 
-#: Packages with a table ``HOMES`` of registered classes by file. A table never counts: a run's own
-#: line does (`fairbandits.replication.code`). A class is imported from its file.
-REGISTRIES = ("policies/__init__.py", "observers/__init__.py")
 #: Files that no number depends on: public names, this file, the writing and describing of files.
 WITHOUT = ("__init__.py", "data/provenance.py", "data/store.py", "data/dictionary.py")
-#: Files that decide which runs exist: a run's settings are compared wherever it is read.
-CONFIGURING = (
-    *("settings/config.py", "settings/experiments.py", "settings/models.py", "settings/papers.py"),
-    *("settings/scales.py", "settings/schemas.py"),
-)
 
 
 def cache_root() -> Path:
@@ -90,29 +78,6 @@ def fingerprint_of_text(*parts: str) -> str:
     return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
 
 
-def code_of(file: Path, without: tuple[str, ...] = ()) -> str:
-    """Return a hash of the tokens of a file, and of all that it imports beside it and of ours.
-
-    What files in `without` import does not count, nor do they.
-    """
-    left, known, ours = [file], {}, set()
-    while left:
-        one = left.pop()
-        tree = ast.parse(one.read_bytes(), one)
-        known[one.name] = "".join(tokens(one.read_text(encoding="utf-8"), [*docstrings(tree)]))
-        imported = [origin for _, origin in imports_of(tree, one)]
-        ours |= {located(origin, PACKAGE)[0] for origin in imported if _is_ours(origin)}
-        beside = (file.with_name(f"{origin.partition('.')[0]}.py") for origin in imported)
-        left += [other for other in beside if other.is_file() and other.name not in known]
-    used = used_by(*sorted(ours - {"", *without}), without=(*WITHOUT, *CONFIGURING, *without))
-    words = [f"{name} {known[name]}" for name in sorted(known)]
-    return fingerprint(*used, words=tuple(words))
-
-
-def _is_ours(origin: str) -> bool:
-    return origin.partition(".")[0] == PACKAGE.name
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -144,20 +109,6 @@ def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def collect_code(*parts: str) -> str:
-    """Return the fingerprint of the code that joins chunks into datasets, and of more parts."""
-    without = tuple(file for file in (*WITHOUT, *CONFIGURING) if file not in READING)
-    return fingerprint(*used_by(*dict.fromkeys((*parts, *READING)), without=without))
-
-
-def figure_code(paper: str) -> str:
-    return collect_code("figures/draw.py", f"figures/{paper}.py")
-
-
-def audit_code() -> str:
-    return collect_code(*AUDIT)
-
-
 def replay_code() -> str:
     return fingerprint(*used_by("replication/banditq_uai2024.py"))
 
@@ -178,8 +129,9 @@ def _contents(name: str) -> dict[str, Any]:
     known = remembered("sources", "data/provenance.py")
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
+        # tables of registered classes never count: a run's own lines do (`replication.code`)
         tables = (one for one in tree.body if ast.unparse(one).startswith("HOMES = "))
-        left_out = [*docstrings(tree), *(tables if name in REGISTRIES else ())]
+        left_out = [*docstrings(tree), *tables]
         kept = "".join(tokens(content.decode(), left_out))
         digest = hashlib.sha256(kept.encode()).hexdigest()
         imported = [one for _, one in imports_of(tree, PACKAGE / name)]

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairbandits.replication.reading import collect_code
+
 _REPLAYED = "with the program's own random numbers; circles: read off the published figure"
 _VERSIONS = (
     "Left: as the paper prints {}, where nothing cuts optimistic means off at 1; "
@@ -62,6 +64,11 @@ def figure(*, reads: Sequence[str] = (), rows: Callable | None = None, **_: Any)
         return function
 
     return drawing
+
+
+def figure_code(paper: str) -> str:
+    """Return the fingerprint of the code that draws a paper's figures."""
+    return collect_code("figures/draw.py", f"figures/{paper}.py")
 
 
 @cache

@@ -10,9 +10,8 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from fairbandits.data.provenance import figure_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
-from fairbandits.figures import PAPERS
+from fairbandits.figures import PAPERS, figure_code
 from fairbandits.library import style
 from fairbandits.replication.datasets import expect, expect_all_rows, fresh, load_dataset
 from fairbandits.replication.recorded import Dataset

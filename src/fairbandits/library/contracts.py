@@ -42,7 +42,7 @@ class Contract(Checked):
 
     def optimum(self, means: Sequence[float]) -> Optimum:
         """Return the best fixed distribution that keeps the contract; ValueError if none does."""
-        from scipy.optimize import linprog  # which those who only measure do without
+        from scipy.optimize import linprog  # imported here: only the optimum needs it
 
         means = np.asarray(means, float)
         self.check(means.size)

@@ -24,8 +24,18 @@ from fairbandits.lookup import nearest
 from fairbandits.rationals import exact, rational
 
 __all__ = [
-    *("PublishedInstance", "PublishedRandomInstance", "banditq", "bf_ucb_high", "bf_ucb_low"),
-    *("bf_ucb_notebook", "fair_ucb", "ht_ucb_a", "ht_ucb_b", "ht_ucb_c", "ht_ucb_d", "ht_ucb_e"),
+    "PublishedInstance",
+    "PublishedRandomInstance",
+    "banditq",
+    "bf_ucb_high",
+    "bf_ucb_low",
+    "bf_ucb_notebook",
+    "fair_ucb",
+    "ht_ucb_a",
+    "ht_ucb_b",
+    "ht_ucb_c",
+    "ht_ucb_d",
+    "ht_ucb_e",
 ]
 
 

@@ -10,8 +10,8 @@ from fairbandits.lookup import found, nearest
 from fairbandits.policies import own
 
 #: Name in configuration files -> file and class. This line alone registers a policy. The code
-#: fingerprint of a run has the lines of its own policies
-#: (`fairbandits.data.provenance.REGISTRIES`), so that a new one leaves all other runs as they are.
+#: fingerprint of a run has the lines of its own policies (`fairbandits.replication.code`), so that
+#: a new one leaves all other runs as they are.
 HOMES = {
     "banditq": "banditq:BanditQ",
     "bf_ucb": "bf_ucb:BFUCB",

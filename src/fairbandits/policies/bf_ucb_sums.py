@@ -4,7 +4,8 @@ A pull changes the mean and r = 1 / sqrt(pulls) of one arm, and with them the su
 mean**2, mean * r and r**2 over one block of eight arms, its ``moments``, from which those of the
 optimistic means mean + width * r and their squares follow for any width. Probabilities are added up
 when an arm is pulled: ``given_shares`` and ``given_widths`` hold each group's sums of 1 / total and
-width / total over the rounds, ``taken_shares`` and ``taken_widths`` what is in ``probability``.
+width / total over the rounds, ``taken_shares`` and ``taken_widths`` each arm's sums that are added
+to ``probability`` already.
 """
 
 from typing import Any, NamedTuple

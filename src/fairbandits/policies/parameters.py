@@ -88,7 +88,7 @@ def that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Chec
 
 
 def _each(*checks: Check) -> Check:
-    """Return the check that asks each of these, of what the one before has returned."""
+    """Return the check that applies checks from left to right, each to the value of the last."""
     return lambda name, value, of: reduce(lambda kept, one: one(name, kept, of), checks, value)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.data import store
-from fairbandits.data.provenance import figure_code, replay_code
+from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, content_of_run, replicate_hashes
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import expect, expect_all_rows, expect_drawn, load_dataset
@@ -61,8 +61,13 @@ def read_lock(file: Path) -> dict[str, Any]:
     return lock | {"name": file.name}
 
 
-def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list[str]:
-    """Return the problems of the results on disk; a `sample` of replicates is simulated again."""
+def verify(
+    config: Config, lock: dict[str, Any], sample: int, seed: int, figure_code: Callable
+) -> list[str]:
+    """Return the problems of the results on disk; a `sample` of replicates is simulated again.
+
+    `figure_code` returns the fingerprint of the code that draws a paper's figures.
+    """
     if problems := _other_seed(config, lock):
         return problems
     for one in config.experiments:
@@ -75,7 +80,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
         elif (locked := len(line.split())) > known[key]:
             words = f"{locked} replicates, the configuration {known[key]}"
             problems.append(f"{key}: {lock['name']} has {words}")
-    problems += verify_tables(config, lock)
+    problems += verify_tables(config, lock, figure_code)
     generator = np.random.default_rng(seed)
     for _ in range(sample):
         run = config.runs[generator.integers(len(config.runs))]
@@ -87,7 +92,7 @@ def verify(config: Config, lock: dict[str, Any], sample: int, seed: int) -> list
     return problems
 
 
-def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
+def verify_tables(config: Config, lock: dict[str, Any], figure_code: Callable) -> list[str]:
     """Return the problems of those datasets, drawn curves and replays that are on disk."""
     if problems := _other_seed(config, lock):
         return problems
@@ -101,7 +106,7 @@ def verify_tables(config: Config, lock: dict[str, Any]) -> list[str]:
                 problems += other or wrong
         except StoreError as error:
             problems.append(str(error))
-    return problems + _check_tables(config)
+    return problems + _check_tables(config, figure_code)
 
 
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
@@ -153,7 +158,7 @@ def _runs(
         yield run, hashes, [] if found == said else [words]
 
 
-def _check_tables(config: Config) -> list[str]:
+def _check_tables(config: Config, figure_code: Callable) -> list[str]:
     """Return the problems of the tables of drawn curves and of the replays on disk."""
     wanted = {}
     for paper, figure in config.figures:

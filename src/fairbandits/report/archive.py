@@ -15,6 +15,7 @@ from typing import Any
 from fairbandits.arena.settings import SLUG
 from fairbandits.audit.staleness import problems_of
 from fairbandits.data.store import StoreError, replacing
+from fairbandits.figures import figure_code
 from fairbandits.replication.verify import summarised, verify_tables
 from fairbandits.report.crate import CRATE, Entry, jobs_of, listed, written
 from fairbandits.settings.config import Config
@@ -103,7 +104,7 @@ def fetch(archive: Path, runs: Sequence[tuple[Config, dict[str, Any]]]) -> int:
             problems = []
             for one, locked in runs:
                 staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
-                problems += verify_tables(staged, locked) + problems_of(staged, locked)
+                problems += verify_tables(staged, locked, figure_code) + problems_of(staged, locked)
             if problems:
                 # errors say what to delete on disk, which does not apply to an archive
                 reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]

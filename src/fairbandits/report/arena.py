@@ -124,7 +124,7 @@ def banditq(page: Shown) -> Html:
             orders = ((BANDITQ, other), (other, BANDITQ))
             instances = both[others == other]["instance"].nunique()
             rows[other] = [instances, *(counts[pair] for counts in less for pair in orders)]
-    return render("arena_banditq.html", rows=rows, best=best)
+    return render("arena_beside.html", rows=rows, best=best)
 
 
 def contracts(page: Shown) -> Html:

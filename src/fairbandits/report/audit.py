@@ -142,11 +142,18 @@ def called(outcome: str, kind: str) -> str:
     return DIFFERENCE.get(outcome, outcome) if kind == "inconsistency" else outcome
 
 
-def badge(outcome: str, grade: str = "", kind: str = "") -> Html:
-    shown = Html('<span class="fb-badge fb-{}">{}</span>')
-    shown = shown.format(MARKS[outcome][1], called(outcome, kind))
+def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html:
+    shown = Html('<span class="fb-badge fb-{}">{}{}</span>')
+    shown = shown.format(MARKS[outcome][1], called(outcome, kind), more)
     said = Html(' <small class="fb-grade" title="{}">{}</small>')
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
+
+
+def judged(row: Row, grade: bool = True) -> Html:
+    """Return the badge of a claim's verdict with what qualifies it: part, grade, age of data."""
+    more = words.qualified(row).removeprefix(row["verdict"])
+    older = Html(" <small>· {}</small>").format(words.OLDER) if row["older"] else ""
+    return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + older
 
 
 def quantity_of(audit: Audit, row: Row) -> quantities.Quantity | str:
@@ -295,5 +302,5 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-offer(badge, called, number_of, numbers, objections, reason, role, show.tally, words=words)
+offer(badge, called, judged, number_of, numbers, objections, reason, role, show.tally, words=words)
 offer(MARKS=MARKS, GRADES=finding.GRADES, OUTCOMES=finding.OUTCOMES)

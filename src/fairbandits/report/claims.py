@@ -15,7 +15,7 @@ from fairbandits.numerals import measured, number
 from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried, resting
-from fairbandits.report.audit import MARKS, Audit, Row, badge, called, limits, role
+from fairbandits.report.audit import MARKS, Audit, Row, badge, called, judged, limits, role
 from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, offer, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
@@ -214,7 +214,7 @@ def all_of_them(audit: Audit) -> Html:
             claim.kind.replace("_", " "),
             role(row),
             BASES[claim.basis],
-            (badge(row["verdict"], kind=row["kind"]), row["verdict"]),
+            (judged(row, grade=False), row["verdict"]),
             row["grade"],
             str(of_audit.quantity_of(audit, row)),
             _number(row, "statistic"),

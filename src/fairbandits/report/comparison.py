@@ -1,6 +1,7 @@
 """Our curves over replicates beside the published single runs, as pictures and in numbers."""
 
 import base64
+import importlib
 import io
 import math
 from collections.abc import Iterable
@@ -12,7 +13,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fairbandits.figures import PAPERS, panels
-from fairbandits.figures.banditq import measured
 from fairbandits.library import style
 from fairbandits.measures.summary import summarise
 from fairbandits.numerals import number
@@ -95,8 +95,9 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     file = paper.file(paper.shown_in(figure)[0].name)
     data, footer = load_dataset(file, ["run", "round", "reward", *probes])
     found = []
+    drawing = importlib.import_module(f"fairbandits.figures.{paper.slug}")
     for run in runs_of(data, footer):
-        for series, values in measured(run, footer, shows).items():
+        for series, values in drawing.measured(run, footer, shows).items():
             peaks = run.values["queue_max"][:, -1, int(series[-1]) - 1] if probes else None
             found.append(Curve(run.law, series, run.rounds, values, peaks))
     return found

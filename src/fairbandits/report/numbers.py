@@ -33,7 +33,10 @@ ALL = "all"
 #: The picture of the totals, in the folder of the figures.
 OVERVIEW = "verdicts"
 #: Each source of a number, and the column that it takes by default.
-SOURCES = {"table": "mean", "finding": "statistic", "arena": "least", "count": "rows"}
+SOURCES = {
+    **{"table": "mean", "runs": "reward", "finding": "statistic", "arena": "least"},
+    **{"count": "rows", "setting": "value"},
+}
 #: What an entry may have beside its source.
 KEYS = ("unit", "column", "times", "format")
 FINDINGS = f"audit/{FINDINGS_TABLE}"
@@ -60,7 +63,10 @@ def numbers_of(
             continue
         place = f"papers/{paper}/numbers.yaml: {name}"
         kind = _kind(entry, place)
-        source, row = _row(kind, entry[kind], audit, place)
+        if kind == "setting":
+            source, row = _setting(paper, entry[kind], root, place)
+        else:
+            source, row = _row(kind, entry[kind], audit, place)
         column = entry.get("column", SOURCES[kind])
         expect_known(column, row, f"{place}: no column {column!r}")
         try:
@@ -89,12 +95,26 @@ def _kind(entry: Mapping[str, Any], place: str) -> str:
     return kind
 
 
+def _setting(
+    paper: str, chosen: Mapping[str, str], root: Path, place: str
+) -> tuple[str, dict[str, Any]]:
+    """Return the file of an experiment's setting, such as its horizon, and its value."""
+    files = [paper_file(paper, part, root) for part in ("experiments", "audit")]
+    name, key = chosen["experiment"], chosen["key"]
+    blocks = {file: read_yaml(file)["experiments"] for file in files if file.is_file()}
+    homes = {one: file for file, own in blocks.items() for one in own}
+    expect_known(name, homes, f"{place}: no experiment {name!r}")
+    block = blocks[homes[name]][name]
+    expect_known(key, block, f"{place}: {name} has no setting {key!r}")
+    return f"{homes[name].relative_to(root)}: {name}, {key}", {"value": block[key]["value"]}
+
+
 def _row(
     kind: str, chosen: Mapping[str, Any], audit: Audit, place: str
 ) -> tuple[str, dict[str, Any]]:
     """Return where a number comes from, in words, and the row of a table that has it."""
     rest, file = dict(chosen), FINDINGS
-    if kind == "table":
+    if kind in ("table", "runs"):
         file = f"{rest.pop('file')}.parquet"
         table = read_table(audit.results / file).to_pandas()
     elif kind == "arena":
@@ -109,6 +129,8 @@ def _row(
     if kind == "count":
         return f"{file}: {words}", {"rows": _count(rest, table, place)}
     rows = _rows(table, rest, place)
+    if kind == "runs" and len(rows) and rows["replicate"].is_unique:
+        return f"{file}: {words}, mean over replicates", rows.mean(numeric_only=True).to_dict()
     if len(rows) != 1:
         raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(rows)}")
     return f"{file}: {words}", rows.iloc[0].to_dict()
@@ -189,12 +211,13 @@ def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) ->
 
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
-    """Yield the totals of each paper, e.g. banditq_not_reproduced, and of all, e.g. all_claims."""
+    """Yield the totals of each paper, PAPER_not_reproduced, and of all, all_claims."""
     for name, one in counted.items():
         counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
         for outcome in (REPRODUCED, NOT_REPRODUCED):
             grades = one.grades.get(outcome, {})
             counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
+        counts |= {"reproduced in part": one.in_part.get(REPRODUCED, 0), "older": one.older}
         for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
             key = f"{name}_{what.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")

@@ -55,6 +55,11 @@ class Config:
             return self.seed
         return seed_of(self.judging.get(paper, ""), paper, self.salt)
 
+    @property
+    def pinned(self) -> frozenset[str]:
+        """The datasets, figures' among them, that no change of a rule draws anew."""
+        return frozenset(one.dataset for one in self.experiments if self.seed_of(one) == one.origin)
+
     def ledger_of(self, experiment: Experiment) -> str | None:
         """Return the text that a seed was derived from, None for a number."""
         follows = isinstance(experiment.origin, str) and not self.exploratory

@@ -33,7 +33,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Path-like identity, e.g. ``banditq/full_information/banditq-uniform02``."""
+        """Path-like identity, e.g. ``PAPER/EXPERIMENT/POLICY-LAW``."""
         return f"{self.paper}/{self.experiment}/{self.name}"
 
     def chunks(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the other YAML files can say: claims, their history, and what is shown of them."""
+"""Models of claims.yaml, own claims, deviations, referees, findings, glossary and arena.yaml."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -262,7 +262,7 @@ class Notable(Model):
     says: m.Words  # one sentence, the result first and by how much
     setting: m.Words  # which text, instance, rounds, weight or version, and how many replicates
     against: m.Words  # what speaks most against it, with its number
-    figure: OrNone = None  # that shows it, e.g. banditq/fig2
+    figure: OrNone = None  # that shows it, PAPER/FIGURE
     shows: OrNone = None  # the quantity that the figure shows, as sentence and figure call it
     arena: OrNone = None  # the contract of the arena that it is about
     claims: blocks(m.Words) = Field(default={})  # ids, each with the verdict that it stands on
