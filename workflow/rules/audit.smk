@@ -1,12 +1,35 @@
 """The audit: what each paper's tests find, the verdicts on all claims, and the short tables of both."""
 
 
+# A mistake in a claim stops a run at once, not after its data are there.
+rule check_claims:
+    input:
+        PLAN.audit_settings,
+    output:
+        touch("<results>/audit/{paper}.checked"),
+    log:
+        "<logs>/audit/{paper}_checked.log",
+    benchmark:
+        "<benchmarks>/audit/{paper}_checked.tsv"
+    wildcard_constraints:
+        paper="|".join(PLAN.judged) or "(?!)",
+    priority: 4 * SHOWN
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        code=AUDIT_CODE,
+    shell:
+        "fairbandits check-claims --paper {wildcards.paper} > {log:q} 2>&1"
+
+
 # It fails where a claim cannot be judged: Snakemake takes the tables of verdicts, which the next
 # rules write, away only after that.
 rule audit_paper:
     input:
         data=PLAN.audited_datasets,
         settings=PLAN.audit_settings,
+        checked=[] if SMALL else "<results>/audit/{paper}.checked",
     output:
         "<results>/audit/{paper}.parquet",
     log:
@@ -14,7 +37,7 @@ rule audit_paper:
     benchmark:
         "<benchmarks>/audit/{paper}.tsv"
     wildcard_constraints:
-        paper="|".join(PLAN.ledgers) or "(?!)",
+        paper="|".join(PLAN.judged) or "(?!)",
     priority: AUDIT_FIRST
     localrule: True
     conda:
@@ -32,7 +55,7 @@ rule audit_paper:
 
 rule verdicts:
     input:
-        expand("<results>/audit/{paper}.parquet", paper=PLAN.ledgers),
+        expand("<results>/audit/{paper}.parquet", paper=PLAN.judged),
     output:
         joint="<results>/audit/findings.parquet",
         verdicts="<results>/audit/verdicts.parquet",

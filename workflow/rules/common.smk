@@ -54,7 +54,7 @@ def salt_option(wildcards):
 
 
 def most_options(wildcards):
-    """The options that limit what words of the ledgers go through without runs."""
+    """The options that limit what enumerations of claims go through."""
     return " ".join(f"--most {name} {most}" for name, most in CONFIG.most.items())
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 
 from fairbandits.audit.answers import Answer
-from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, committed, stands_for
+from fairbandits.audit.claims import Claim, Papers, claims_of, committed, stands_for
 from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Verdict
@@ -255,7 +255,7 @@ def read(
 
 
 def _of_claim(claim: Claim, row: Row, papers: Papers) -> dict[str, Any]:
-    """Return what a verdict's row has of its claim, and whether its data are older than its rule."""
+    """Return what a verdict's row has of its claim, and whether its data are the older."""
     older = not papers[claim.paper].pinned.isdisjoint(written_out(row["data"]))
     found = {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
     return found | {"older": older}

@@ -135,7 +135,7 @@ def _of_verdict(
     return lines
 
 
-def found(papers: Papers, rows: Sequence[Row]) -> str:
+def found(rows: Sequence[Row]) -> str:
     """Return findings as a table for each test of each claim."""
     parts = []
     for place in dict.fromkeys((one["claim"], one["test"]) for one in rows):

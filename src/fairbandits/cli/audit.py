@@ -1,5 +1,6 @@
 """The commands of the audit: judging claims, their verdicts and history, and their ledgers."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +11,17 @@ from click import ClickException, IntRange, UsageError, argument, echo, option
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import checkout, paper_file, read_yaml
+from fairbandits.settings.schemas import ConfigError, checkout, paper_file
+
+#: The ids of claims in a file: functions below a decorator, and first arguments.
+ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
 
 
 @completing
 def claims_there() -> list[str]:
-    ledgers = (paper_file(paper, "claims") for paper in papers())
-    return [one for file in ledgers if file.is_file() for one in read_yaml(file)["claims"]]
+    files = (paper_file(paper, "claims").with_suffix(".py") for paper in papers())
+    found = (ID.findall(file.read_text(encoding="utf-8")) for file in files if file.is_file())
+    return [name.replace("_", "-") for names in found for pair in names for name in pair if name]
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")
@@ -29,30 +34,31 @@ def claims_there() -> list[str]:
     "--most",
     type=(str, IntRange(1)),
     multiple=True,
-    help="An argument of words that need no runs, and its largest value; can be repeated.",
+    help="An argument of enumerations, and its largest value; can be repeated.",
 )
 @option("--only", multiple=True, shell_complete=claims_there, help="Id of a claim; default all.")
 @option("--out", type=FILE, help="Parquet file to write; without it, print the findings.")
 def audit(configs, paper, results, seed, salt, most, only, out):
-    """Run the tests of PAPER's ledger on its datasets, and write the findings.
+    """Ask PAPER's claims on its datasets, and write the findings.
 
     If a claim cannot be judged, a message says why. At the published scale the command then writes
     nothing; in a smaller run it keeps the claim as failed.
     """
-    from fairbandits.audit import run, show
-    from fairbandits.audit.records import write_findings
+    from fairbandits.audit import rows, run, terminal
 
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
-    config, ledgers = run.load(configs)
+    config, papers = run.load(configs)
     own = {"seed": config.seed if seed is None else seed, "most": config.most | dict(most)}
     config = replace(config, salt=salt, **own)
-    expect_known(paper, ledgers, f"no claims of paper {paper!r}")
-    found, scale, made = run.find(config, ledgers[paper], results, only)
+    expect_known(paper, papers, f"no claims of paper {paper!r}")
+    found, scale, made = run.find(config, papers[paper], results, only)
+    alone = {paper: papers[paper]}
+    judged = [rows.finding_row(alone, one, made) for one in found]
     if out is None:
         if made.exploratory:
             echo(f"{run.exploratory_words(made.seed)}\n")
-        echo(show.found(ledgers[paper], found))
+        echo(terminal.found(judged))
         return
     echo_all(run.failures(found), err=True)
     failed = len({one.claim for one in found if one.finding is None})
@@ -60,7 +66,7 @@ def audit(configs, paper, results, seed, salt, most, only, out):
         raise ClickException(
             f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
         )
-    write_findings(out, ledgers[paper], found, scale, made)
+    rows.write(out, "findings", judged, alone, scale, made)
 
 
 @command(
@@ -78,8 +84,8 @@ def verdicts(configs, findings, joint, out):
     """
     from fairbandits.audit import run
 
-    _, ledgers = run.load(configs)
-    failed, written = run.write_verdicts(list(findings), ledgers, joint, out)
+    _, papers = run.load(configs)
+    failed, written = run.write_verdicts(list(findings), papers, joint, out)
     echo_all(failed, err=True)
     if not written:
         raise ClickException(f"{len(failed)} claims failed; no verdicts are written")
@@ -97,8 +103,8 @@ def record(configs, verdicts, findings, out):
     """
     from fairbandits.audit import run
 
-    _, ledgers = run.load(configs)
-    run.record(verdicts, findings, ledgers, out)
+    _, papers = run.load(configs)
+    run.record(verdicts, findings, papers, out)
 
 
 @command(
@@ -111,8 +117,7 @@ def record(configs, verdicts, findings, out):
 @CONFIGS
 @argument("claim", required=False, shell_complete=claims_there)
 @options.set_option(
-    "What if a setting of CLAIM's rule had this value? TEST.SETTING=VALUE changes one test; can"
-    " be repeated. Nothing is written."
+    "What if a setting of CLAIM's tests had this value? Can be repeated. Nothing is written."
 )
 @options.paper_option("Only claims of this paper.")
 @option("--verdict", help="Only claims with this verdict, e.g. inconclusive.")
@@ -136,29 +141,27 @@ def claims(configs, claim, changes, paper, verdict, as_json, results):
         echo(run.claims_words(configs, claim, paper, verdict, as_json, results))
 
 
-@command("check-claims")
+@command("check-claims", "check-claims --paper banditq")
 @CONFIGS
-def check_claims(configs):
-    """Check all ledgers, and the glossaries of their papers.
+@options.paper_option("Only claims of this paper.")
+def check_claims(configs, paper):
+    """Ask all claims on a tiny generated run, and check the glossaries of their papers.
 
-    A message names file, record, key and the allowed values.
+    No data are needed. A message names file, line, and what is known.
     """
-    from fairbandits.audit import run
+    from fairbandits.audit import run, tiny
     from fairbandits.settings.records import load_glossary
 
-    for paper, ledger in run.load(configs)[1].items():
-        load_glossary(paper, ledger.claims)
-        tests = sum(len(claim.tests) for claim in ledger.claims.values())
-        echo(f"papers/{paper}/claims.yaml: {len(ledger.claims)} claims, {tests} tests")
-
-
-@command("vocabulary > docs/words-of-the-ledgers.md")
-def vocabulary():
-    """Print the names that ledgers can use."""
-    from fairbandits.audit.show import vocabulary
-    from fairbandits.report.describing import words_of_the_ledgers
-
-    echo(words_of_the_ledgers(vocabulary()), nl=False)
+    config, papers = run.load(configs)
+    if paper is not None:
+        expect_known(paper, papers, f"no claims of paper {paper!r}")
+    wrong = []
+    for own in (one for slug, one in papers.items() if paper in (None, slug)):
+        load_glossary(own.slug, own.claims)
+        wrong += tiny.problems(own, config)
+        echo(f"papers/{own.slug}/claims.py: {len(own.claims)} claims")
+    if wrong:
+        raise ConfigError("\n".join(wrong))
 
 
 @command(
@@ -182,8 +185,8 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     results/rejudge/PAPER/... An interrupted run continues where it stopped.
     """
     from fairbandits.audit import rejudge as again
+    from fairbandits.audit.claims import claims_of
     from fairbandits.audit.run import load
-    from fairbandits.audit.tables import claims_of
     from fairbandits.cli import launch
 
     if bool(claims) == bool(paper):
@@ -193,15 +196,15 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     if not words and not salts:
         raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
     root = checkout()
-    config, ledgers = load(options.DEFAULT_CONFIG)
-    home, of_claim = config.folders["results"], claims_of(ledgers)
+    config, known = load(options.DEFAULT_CONFIG)
+    home, of_claim = config.folders["results"], claims_of(known)
     for one in claims:
         expect_known(one, of_claim, f"no claim {one!r}")
     paper = paper or of_claim[claims[0]].paper
-    expect_known(paper, ledgers, f"--paper: {paper!r} is unknown")
+    expect_known(paper, known, f"--paper: {paper!r} is unknown")
     if others := [one for one in claims if of_claim[one].paper != paper]:
         raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
-    every = ledgers[paper].claims
+    every = known[paper].claims
     if primary or missing:
         claims = [key for key, one in every.items() if one.primary]
     for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
@@ -209,14 +212,14 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-            config, ledgers = load([*options.DEFAULT_CONFIG, file])
-            but = again.recorded(paper, salt) if missing else ()
-            ledger = again.judged_again(ledgers[paper], claims or every, but)
+            config, known = load([*options.DEFAULT_CONFIG, file])
+            but = again.recorded(known[paper], salt) if missing else ()
+            chosen = again.judged_again(known[paper], claims or every, but)
             results = settings["pathvars"]["results"]
-            targets = [f"{results}/{place}" for place in again.data_of(ledger, config)]
+            targets = [f"{results}/{place}" for place in again.data_of(chosen, config)]
             if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
-        found = again.verdicts_on(ledger, config, root / results)
+        found = again.verdicts_on(chosen, config, root / results)
         echo("\n".join(again.summary(salt, found)))
         if record:
-            again.record(paper, salt, found)
+            again.record(salt, found)

@@ -9,10 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from fairbandits.arena.settings import TABLES, arena_config
-from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.rejudge import data_of
-from fairbandits.audit.tables import completed, lines_of
-from fairbandits.audit.totals import standing, totals
 from fairbandits.data.provenance import PACKAGE, fingerprint_of_text
 from fairbandits.figures import PAPERS, figure_code
 from fairbandits.replication.bundles import jobs_of
@@ -30,7 +26,9 @@ LIBRARY_PAGES = ("library", "your_own_policy")
 #: Tables of the audit.
 AUDITED = ("verdicts", "findings")
 #: Files of a paper that pages and claims show.
-SHOWN_OF_A_PAPER = ("experiments", "audit", "claims", "glossary", "published", "numbers")
+SHOWN_OF_A_PAPER = ("experiments", "audit", "glossary", "published", "numbers")
+#: Files of a paper that ask: its claims, its measures.
+ASKING = ("claims.py", "measures.py")
 
 
 class Plan:
@@ -41,13 +39,14 @@ class Plan:
         self.config = build_config(settings, "configuration", root=root)
         # claims are about the published settings, and so are the pages
         self.variant = self.config.scale_name == "variant"
-        self.ledgers = {} if self.variant else load_ledgers(self.config, root=root)
+        #: Papers with claims.
+        self.judged = [] if self.variant else self._judged()
         # run as a paper is, and no paper
         arena = None if self.variant else arena_config(settings, "configuration", root=root)
         papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         small = self.config.scale_name == "smoke"
         library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
-        audited = ["audit", "across"] if self.ledgers else []
+        audited = ["audit", "across"] if self.judged else []
         #: Pages of a notebook each, the first one first.
         self.pages = ["index", *audited, "arena", *library, *papers]
         made = [jobs_of(one) for one in (self.config, arena) if one]
@@ -63,7 +62,7 @@ class Plan:
         self.drawn = [f"<results>/{place}.parquet" for place in places]
         #: The committed tables of the audit, and a page of them; and the verdicts on pages.
         self.verdicts, self.site_verdicts, generated = [], [], []
-        if self.ledgers:
+        if self.judged:
             self.verdicts = [f"<audit>/{name}.csv" for name in AUDITED]
             self.verdicts.append("<results>/audit/verdicts.html")
             self.site_verdicts = [f"<results>/audit/{name}.parquet" for name in AUDITED]
@@ -76,6 +75,7 @@ class Plan:
             *("config/config.yaml", "audit/agreement.csv"),
             *(f"papers/{name}.yaml" for name in shared),
             *(f"papers/{paper}/{part}.yaml" for paper in papers for part in SHOWN_OF_A_PAPER),
+            *(f"papers/{paper}/{part}" for paper in papers for part in ASKING),
         )
         # pages show docstrings: an edit of any file makes them anew, in a minute or two
         files = (path for path in sorted(PACKAGE.rglob("*.*")) if ".py" not in path.suffix)
@@ -130,13 +130,15 @@ class Plan:
         )
 
     def audited_datasets(self, wildcards) -> list[str]:
-        """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
-        return [f"<results>/{file}" for file in data_of(self.ledgers[wildcards.paper], self.config)]
+        """Return a paper's datasets and replays, which its claims can read."""
+        own = [one for one in self.config.experiments if one.paper == wildcards.paper]
+        replays = [one for one in self.config.replays if one.paper == wildcards.paper]
+        return [*_datasets(own), *(f"<results>/{one.table}" for one in replays)]
 
     def audit_settings(self, wildcards) -> list[str]:
-        """Return a paper's ledger, and the published numbers that its claims are laid beside."""
-        parts = ("claims", "published")
-        return self._there(*(f"papers/{wildcards.paper}/{part}.yaml" for part in parts))
+        """Return a paper's claims, and the published numbers that they are laid beside."""
+        parts = (*ASKING, "published.yaml")
+        return self._there(*(f"papers/{wildcards.paper}/{part}" for part in parts))
 
     def page_files(self, wildcards) -> list[str]:
         """Return all that a page can show; pages of the library are made before any results."""
@@ -146,6 +148,11 @@ class Plan:
         shown += [f"<results>/{one.table}" for one in self.config.replays]
         tables = shown + self.drawn + self.arena_tables
         return [*self.images, *tables, *self.site_verdicts, *self.site_settings]
+
+    def _judged(self) -> list[str]:
+        """Return the papers that have claims; loading these takes a second."""
+        papers = dict.fromkeys(one.paper for one in self.config.experiments)
+        return [one for one in papers if (self.root / "papers" / one / ASKING[0]).is_file()]
 
     def _there(self, *files: str) -> list[str]:
         return [file for file in files if (self.root / file).is_file()]
@@ -173,14 +180,15 @@ class Plan:
         judged = self.config.results / "audit" / "verdicts.parquet"
         if not judged.is_file() or not table.is_file():  # the committed one can be of another run
             return []
-        claims = [one for ledger in self.ledgers.values() for one in ledger.claims.values()]
+        from fairbandits.audit.claims import claims_of, load_papers
+        from fairbandits.audit.rows import read
+        from fairbandits.audit.totals import tally
+
+        papers = load_papers(self.config, self.root)
         if self.config.scale_name in SCALES:
-            return [f"Audit: {len(claims)} claims were judged; no verdict counts here; {table}"]
-        rows = completed(lines_of(table, "verdicts", self.ledgers), "verdicts", self.ledgers)
-        heads = {row["claim"]: row for row in rows if row["headline"]}
-        none = {"verdict": "", "grade": ""}
-        said = totals(heads.get(one.id, none | standing(one)) for one in claims)
-        return [f"Audit: {said}; {table}"]
+            n = len(claims_of(papers))
+            return [f"Audit: {n} claims were judged; no verdict counts here; {table}"]
+        return [f"Audit: {tally(read(judged, papers, anyway=True).rows)}; {table}"]
 
 
 def _datasets(experiments) -> list[str]:

@@ -10,12 +10,12 @@ from fairbandits.observers import make_observer
 from fairbandits.policies import HOMES, make_policy
 from fairbandits.policies.own import check_arguments, is_own, source_hash
 from fairbandits.rationals import LONGEST
-from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
 from fairbandits.settings.scales import Factors, Settings
 from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.spec import RunSpec, cells_of_sweep, filled, listed, of_instance
 
 

@@ -13,8 +13,8 @@ from fairbandits.lookup import nearest
 from fairbandits.policies.parameters import Check, number, per_arm, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
 from fairbandits.settings import models as m
-from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.models import Model, require
+from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.spec import ranges_of, shares_of
 
 LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")

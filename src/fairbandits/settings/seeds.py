@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-#: The texts that seeds of audit.yaml's blocks, and of judging, follow from: they are pinned, so that
-#: code and words can be mended without other data.
+#: The texts that seeds of the audit's own experiments, and of judging, follow from. They are pinned,
+#: so that code and words can be mended without other data.
 TABLE, JUDGING = "config/seeds.csv", "judging"
 #: Seed of runs that no claim reads.
 UNJUDGED_SEED = 20240711
