@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from fairbandits.audit.tables import write_text
+from fairbandits.audit.rows import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page, write_pages
@@ -155,7 +155,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
         pages: dict[str, Page] = {}
-        if results and (audit := open_audit(results)).ledgers:
+        if results and (audit := open_audit(results)).papers:
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
         known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}
