@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.claims import OWN, Claim, Paper
 from fairbandits.audit.finding import INCONCLUSIVE, Finding
 from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
 from fairbandits.audit.loops import forget
 from fairbandits.audit.procedures import PROCEDURES, judged_against
-from fairbandits.audit.study import OWN
 from fairbandits.audit.tests import Case, Deferred
 
 #: Finding on a question without data: nothing meets the condition of the claim.

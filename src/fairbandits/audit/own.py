@@ -4,6 +4,7 @@ import ast
 import hashlib
 import inspect
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import yaml
 from click import progressbar
 
 from fairbandits.audit import tiny
-from fairbandits.audit.claims import load
+from fairbandits.audit.claims import OWN, load
 from fairbandits.audit.finding import INCONCLUSIVE
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
@@ -32,10 +33,10 @@ from fairbandits.audit.rows import (
 )
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.runs import Evidence
-from fairbandits.audit.study import OWN, SUITE, Study
+from fairbandits.audit.study import SUITE, Study
 from fairbandits.audit.terminal import explanation, listing
 from fairbandits.audit.totals import Row, left_out, tally
-from fairbandits.data.provenance import git_commit, package_versions
+from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
@@ -47,6 +48,7 @@ from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import LEDGER, Config, Run, build_config
+from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError
 
 REPORT, HISTORY = "report.md", "history.json"
@@ -54,6 +56,8 @@ REPORT, HISTORY = "report.md", "history.json"
 CHECKPOINTS = {"linear": 100, "log": 50}
 #: Facts of an instance besides its means, which policies can take from it.
 FACTS = ("quotas", "targets", "penalties", "groups")
+#: Names of instances, which are parts of files' names; the last can be no horizon.
+KEY = re.compile(r"(?!.*_[0-9]{3,}$)[a-z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,11 @@ def checked_words(rules: Rules) -> str:
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
-    study = load(file, Study)
+    study = load(file, Study, keep=True)
     sources = _imported(file)
     content = b"".join(b"%b\0%b\0" % (one.name.encode(), one.read_bytes()) for one in sources)
     study.digest = hashlib.sha256(content).hexdigest()[:16]
-    study.title = study.title or (inspect.getdoc(sys.modules.get(file.stem)) or file.stem)
+    study.title = study.title or file.stem
     if not study.claims:
         raise ConfigError(f"{file}: there are no claims; `@study.claim()` registers a function")
     config = _config(study, file)
@@ -141,15 +145,24 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
     horizons = list(study.horizon) if several else [study.horizon]
     replicates = study.replicates
     if small:
-        arms = max(getattr(one, "n_arms", 2) for one in study.instances.values())
+        made = (one[0] if isinstance(one, tuple) else one for one in study.instances.values())
+        arms = max(getattr(one, "n_arms", 2) for one in made)
         horizons = [min(2 * arms + 50 * k, one) for k, one in enumerate(horizons, start=1)]
         replicates = 2
     policies = {name: _policy(one, name, file) for name, one in study.policies.items()}
     blocks = {}
     for name, one in study.instances.items():
-        if not isinstance(one, Instance | RandomInstance):
-            raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {one!r}")
-        blocks[name.replace(" ", "_")] = _block(name, one, policies, horizons, replicates, study)
+        made, facts = one if isinstance(one, tuple) else (one, {})
+        if not isinstance(made, Instance | RandomInstance):
+            raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
+        for key in facts:
+            expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
+        if not KEY.fullmatch(name):
+            raise ConfigError(
+                f"{file}: instances: {name!r} must have small letters, digits and _ alone, such as "
+                "eight_arms"
+            )
+        blocks[name] = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     content = {"paper": OWN, "title": study.title, "experiments": {SUITE: {"instances": blocks}}}
@@ -166,22 +179,23 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
 
 
 def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
-    """Return a policy as an experiment has it: its name and parameters, the instance's filled in."""
+    """Return a policy as an experiment has it, with its name and parameters."""
     made, parameters = given if isinstance(given, tuple) else (given, {})
     if not isinstance(made, type):
         raise ConfigError(
             f"{file}: policies: {name!r} must be a class, or a class and its parameters, such as "
             f"(fb.LFG, {{'eta': 100}}); got {made!r}"
         )
-    registered = next((key for key in POLICIES if POLICIES[key] is made), "")
+    given = dict(parameters)
     if is_dataclass(made):
-        needed = [one.name for one in fields(made) if one.default is MISSING]
+        needed = [one.name for one in fields(made) if one.init and one.default is MISSING]
+        given |= {one.name: one.default for one in fields(made) if not one.init and one.default}
     else:
         signature = inspect.signature(made).parameters.values()
         needed = [one.name for one in signature if one.default is one.empty]
-    parameters = {key: "instance" for key in needed if key in FACTS} | dict(parameters)
-    found = {"label": name, "parameters": _all_sourced(parameters)}
-    if registered:
+    given = {key: "instance" for key in needed if key in FACTS} | given
+    found = {"label": name, "parameters": _all_sourced(given)}
+    if registered := _registered(made):
         return found | {"policy": registered}
     try:
         home = importable(f"{Path(inspect.getfile(made)).name}:{made.__name__}", file.parent)
@@ -191,19 +205,24 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
     return found | {"policy": home}
 
 
+def _registered(made: type) -> str:
+    """Return the name in configuration files of a policy of this library; empty for another."""
+    if made.__module__.partition(".")[0] != PACKAGE.name:
+        return ""
+    return next((key for key in POLICIES if issubclass(made, POLICIES[key])), "")
+
+
 def _block(
     name: str,
-    instance: Any,
+    facts: dict[str, Any],
     policies: Mapping[str, Mapping[str, Any]],
     horizons: Sequence[int],
     replicates: int,
     study: Study,
 ) -> dict[str, Any]:
     """Return an instance's experiment, with all that a paper says of one."""
-    facts = _facts(instance)
-    drawn = {
-        key: facts.pop(key) for key in ("arms", "low", "high", "decimals", "fixed") if key in facts
-    }
+    of_drawn = ("arms", "low", "high", "decimals", "fixed")
+    drawn = {key: facts.pop(key) for key in of_drawn if key in facts}
     law, spread = facts.pop("law"), facts.pop("spread", None)
     several = {"horizons": _sourced(list(horizons))} if len(horizons) > 1 else {}
     watched = {key: {"observe": list(names)} for key, names in study.observe.items()}
@@ -227,10 +246,12 @@ def _block(
 
 def _facts(made: Any) -> dict[str, Any]:
     """Return an instance's facts as an experiment has them; those that it lacks are left out."""
-    facts = {name: getattr(made, name) for name in FACTS} | {"quotas": [*map(str, made.quotas)]}
+    facts = {name: getattr(made, name, ()) for name in FACTS}
+    facts["quotas"] = [*map(str, facts["quotas"])]
     facts |= {"law": made.law, "spread": made.spread if made.law in ("gaussian", "beta") else None}
     if isinstance(made, RandomInstance):
-        firsts = [sum(made.groups[:k]) for k in range(len(made.groups))]
+        groups = facts["groups"]
+        firsts = [sum(groups[:k]) for k in range(len(groups))]
         for name in ("low", "high"):
             end = getattr(made, name)
             facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end

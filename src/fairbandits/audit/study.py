@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairbandits.audit.claims import Paper
+from fairbandits.audit.claims import OWN, Paper
 
-#: Slug and suite of a user's own claims, in the place of a paper's.
-OWN, SUITE = "own", "instances"
+#: Suite of all runs of a study.
+SUITE = "instances"
 
 
 @dataclass
@@ -21,8 +21,8 @@ class Study(Paper):
     ----------
     title : str
         What the study asks.
-    instances : mapping of str to Instance or RandomInstance
-        What policies are played on, by name.
+    instances : mapping of str to Instance or RandomInstance, or to (instance, facts)
+        What policies are played on, by name; facts are its quotas, targets, penalties or groups.
     policies : mapping of str to class, or to (class, parameters)
         Policies of this library or one's own, by name. Quotas, targets, penalties and groups that a
         policy needs and is not given are the instance's.
