@@ -5,7 +5,6 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 """
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     arms,
@@ -24,17 +23,16 @@ from fairbandits.claims import (
     share,
     slope,
 )
+
 from fairbandits.measures.penalised import penalised_regret
 from fairbandits.theory import fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
 from measures import (
-    alone,
     broken_steps,
     frontier,
     has_quotas,
     largest_shortfall,
-    outside,
     steps,
     straightness,
 )
@@ -85,8 +83,8 @@ paper = Paper(
 )
 
 
-#: Experiments A and B.
-PULLS = "non_critical_*", "critical_*"
+#: Experiments A and B, and the laws of their rewards that are readings.
+PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
 PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_open"
 
@@ -121,7 +119,7 @@ def straight(run, of):
 
 
 def proportional_pulls(runs, of, panels):
-    for law in ("gaussian", "bernoulli"):
+    for law in LAWS:
         for name in cases(of=panels):
             run, uniform = (
                 runs(name, law=law),
@@ -730,6 +728,18 @@ def htucb_thm2_A0_reduces(runs):
     yield within(runs("without_penalties"), "ucb1_bound")
 
 
+def alone(run, least, first):
+    """Rounds from `first` on in which one arm alone, with A_k >= Delta_k, is behind its quota.
+
+    All other arms have more than `least` pulls. Also how often that arm is not pulled.
+    """
+    n, before, pulled, short = steps(run)
+    one = short & ~run["non_critical"]
+    others = (short | (before <= least)) & ~one
+    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
+    return holds.sum(axis=1), (holds & ~(one & pulled).any(axis=2)).sum(axis=1)
+
+
 @paper.claim("invariant", "appendix B, Observation 3", rests_on=["htucb-proof-eq18"])
 def htucb_proof_obs3(runs):
     r"""With high probability HT-UCB next pulls a critical arm that alone is short of its quota, if
@@ -744,6 +754,16 @@ def htucb_proof_obs3(runs):
     phrase = "late rounds in which a critical arm alone is short and another is pulled"
     yield exact(phrase, unserved[rounds > 0])
     yield proof(broken_steps, "eq18")
+
+
+def outside(run, least, first):
+    """Rounds from `first` on in which a non-critical arm with more than `least` pulls is pulled.
+
+    Also in how many of them an arm with A_k >= Delta_k is short of its quota.
+    """
+    n, before, pulled, short = steps(run)
+    taken = (pulled & (before > least) & run["non_critical"]).any(axis=2) & (n >= first)
+    return taken.sum(axis=1), (taken & (short & ~run["non_critical"]).any(axis=2)).sum(axis=1)
 
 
 @paper.claim("invariant", "appendix B, Observation 4", rests_on=["htucb-proof-eq18"])
@@ -1594,10 +1614,6 @@ paper.untested(
     "Neither Flearn nor LFG balances rewards and fairness as well as HT-UCB.",
     alias_of="htucb-expE-frontier",
 )
-
-
-#: The laws of rewards that are readings of Experiments A and B.
-LAWS = ["gaussian", "bernoulli"]
 
 
 def below(run):
