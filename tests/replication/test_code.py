@@ -127,6 +127,21 @@ def test_words_about_the_code_make_nothing_stale(copied):
     assert all_codes() == before
 
 
+def test_what_reads_runs_counts_and_what_configures_them_does_not(copied):
+    def of_results():
+        forget()
+        return provenance.collect_code(), provenance.figure_code("banditq"), provenance.audit_code()
+
+    before = of_results()
+    reading = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
+    for file in (*reading, *provenance.CONFIGURING):
+        text = (copied / file).read_text(encoding="utf-8")
+        (copied / file).write_text(f"{text}A = 1\n", encoding="utf-8")
+        changes = [now != then for now, then in zip(of_results(), before, strict=True)]
+        assert changes == [file in reading] * 3, file
+        (copied / file).write_text(text, encoding="utf-8")
+
+
 def test_the_learner_that_is_not_named_counts(copied):
     wrapping = [made for made in POLICIES.values() if issubclass(made, HasLearner)]
     assert {made.learner for made in wrapping} == {code.USUAL_LEARNER}
