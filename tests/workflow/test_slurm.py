@@ -47,7 +47,7 @@ class Cluster:
 
     def another(self, before: set[str]) -> str:
         """Wait for a job that runs and did not before; return its id."""
-        return min(wait_for(lambda: self.running() - before, seconds=600), key=int)
+        return min(wait_for(lambda: self.running() - before), key=int)
 
     def hold(self, project: Project) -> Path:
         """Let the project's steps wait for a file; return the file."""
