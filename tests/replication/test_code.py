@@ -17,7 +17,7 @@ from fairbandits.policies import POLICIES
 from fairbandits.policies.learner import HasLearner
 from fairbandits.replication import code
 from fairbandits.replication.code import code_of
-from fairbandits.replication.reading import collect_code
+from fairbandits.replication.reading import CONFIGURING, collect_code
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
@@ -130,11 +130,11 @@ def test_words_about_the_code_make_nothing_stale(copied):
 def test_what_reads_runs_counts_and_what_configures_them_does_not(copied):
     def of_results():
         forget()
-        return provenance.collect_code(), provenance.figure_code("banditq"), provenance.audit_code()
+        return collect_code(), figure_code("banditq"), audit_code()
 
     before = of_results()
     reading = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
-    for file in (*reading, *provenance.CONFIGURING):
+    for file in (*reading, *CONFIGURING):
         text = (copied / file).read_text(encoding="utf-8")
         (copied / file).write_text(f"{text}A = 1\n", encoding="utf-8")
         changes = [now != then for now, then in zip(of_results(), before, strict=True)]
