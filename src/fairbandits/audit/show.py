@@ -47,7 +47,8 @@ def listing(rows: Sequence[Row], width: int, ledgers: Ledgers) -> str:
     heads = [row for row in rows if row["headline"]]
     table = partial(_table, width=width, ledgers=ledgers)
     template = TEMPLATES.get_template("listing.txt")
-    return template.render(rows=heads, tally=tally, table=table, older=words.OLDER).rstrip()
+    older = words.OLDER if any(row.get("older") for row in heads) else ""
+    return template.render(rows=heads, tally=tally, table=table, older=older).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int, ledgers: Ledgers) -> list[str]:
