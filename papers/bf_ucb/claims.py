@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     cases,
@@ -24,6 +23,7 @@ from fairbandits.claims import (
     slope,
     sublinear,
 )
+
 from fairbandits.measures.groups import group_values, jain_index, per_group
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (

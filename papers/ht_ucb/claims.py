@@ -5,7 +5,6 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 """
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     arms,
@@ -24,6 +23,7 @@ from fairbandits.claims import (
     share,
     slope,
 )
+
 from fairbandits.measures.penalised import penalised_regret
 from fairbandits.theory import fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
