@@ -8,7 +8,6 @@ import math
 from functools import partial
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     arms,
@@ -29,6 +28,7 @@ from fairbandits.claims import (
     slope,
     window_rate,
 )
+
 from fairbandits.theory import fair_learn_counts, feasibility, simplex_work
 from fairbandits.theory.static import static_benchmark
 from measures import (
@@ -343,7 +343,7 @@ def banditq_intro_adversarial_essential(runs):
     learners = {"in_reduction": "surrogate_ucb", "for_the_problem": "max_weight"}
     for policy in readings(learners):
         run = runs("stochastic_subroutines", policy=policy)
-        lacks = (run.end("shortfall") / run["target"])[:, protected(run)]
+        lacks = run.end("shortfall")[:, protected(run)] / run["target"][protected(run)]
         phrase = "share of its target that the worst protected arm lacks without BanditQ's learner"
         yield mean(phrase, held_out(lacks), at_least=0.1)
     run = runs("bandit_feedback", law="uniform02")

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     cases,
@@ -24,6 +23,7 @@ from fairbandits.claims import (
     slope,
     sublinear,
 )
+
 from fairbandits.measures.groups import group_values, jain_index, per_group
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (
@@ -655,10 +655,7 @@ def bf_thm3_first_line(runs):
     """
     phrase = "numerator of a policy's distance from the fair policy, minus the first line"
     two = ["1/2", "1"], ["1", "1"]
-    more = [
-        (["1/2", "1", "1/3"], ["1", "1", "1/2"]),
-        (["1/5", "2/5", "4/5"], ["1", "1/2", "9/10"]),
-    ]
+    more = [(["1/2", "1", "1/3"], ["1", "1", "1/2"]), (["1/5", "2/5", "4/5"], ["1", "1/2", "9/10"])]
     with reading("mean_true"):
         yield enumerated(phrase, first_line_excess, (*two, False))
     with reading("mean_of_round"):

@@ -5,7 +5,6 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 """
 
 import numpy as np
-
 from fairbandits.claims import (
     Paper,
     arms,
@@ -24,17 +23,16 @@ from fairbandits.claims import (
     share,
     slope,
 )
+
 from fairbandits.measures.penalised import penalised_regret
 from fairbandits.theory import fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
 from measures import (
-    alone,
     broken_steps,
     frontier,
     has_quotas,
     largest_shortfall,
-    outside,
     steps,
     straightness,
 )
@@ -85,8 +83,8 @@ paper = Paper(
 )
 
 
-#: Experiments A and B.
-PULLS = "non_critical_*", "critical_*"
+#: Experiments A and B, and the laws of their rewards that are readings.
+PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
 PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_open"
 
@@ -121,7 +119,7 @@ def straight(run, of):
 
 
 def proportional_pulls(runs, of, panels):
-    for law in ("gaussian", "bernoulli"):
+    for law in LAWS:
         for name in cases(of=panels):
             run, uniform = (
                 runs(name, law=law),
@@ -604,6 +602,13 @@ def htucb_thm2_noncr_count_proofversion(runs):
         yield proof(broken_steps, "minimum_free")
 
 
+def within(run, bound, more=0, **said):
+    """The penalised regret is at most a bound and `more`, in all recorded rounds."""
+    bound, most = run[bound][0] + more, run["penalised_regret_most"][0]
+    said |= {"at_most": bound, "most": most, "unit": "reward"}
+    return mean("penalised regret", run["penalised_regret"], **said)
+
+
 @paper.claim(
     "bound",
     "section 4.1, Eq. 13; section 4.2, second sentence after Theorem 6",
@@ -624,24 +629,16 @@ def htucb_thm2_eq13_printed(runs):
     $\Delta = 0.02$ and constant quotas of 0.0056 the printed bound after a million rounds is $0 +
     O(3)$, and the regret is above 1000.
     """
-
-    def within(run, places, more=0, **said):
-        regret, bound, most = (
-            run[f"penalised_{one}"][:, places] for one in ("regret", "bound", "regret_most")
-        )
-        said |= {"most": most[0], "unit": "reward"}
-        return mean("penalised regret", regret, at_most=bound[0] + more, **said)
-
     with reading("constant_quotas"):
         yield proof(broken_steps, "eq13_constant")
         own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
-        control = within(uniform, slice(None))
-        yield within(own, slice(None), name="fixed_gaps").control(control)
+        control = within(uniform, "penalised_bound")
+        yield within(own, "penalised_bound", name="fixed_gaps").control(control)
     with reading("falling_quotas"):
         yield proof(broken_steps, "eq13_free")
     with reading("universal_constant"):
         own = runs("stress", policy="ht_ucb")
-        yield within(own, -1, 100 * own.N, uncontrolled=AGAINST)
+        yield within(own, "penalised_bound", 100 * own.N, uncontrolled=AGAINST)
 
 
 @paper.claim(
@@ -655,12 +652,7 @@ def htucb_thm2_eq13_corrected(runs):
     for a critical arm.
     """
     for name in ("fixed_gaps", "stress"):
-        run = runs(name, policy="ht_ucb")
-        regret, bound, most = (
-            run[f"penalised_{one}"] for one in ("regret", "bound_corrected", "regret_most")
-        )
-        said = {"most": most[0], "unit": "reward", "name": name}
-        yield mean("penalised regret", regret, at_most=bound[0], **said)
+        yield within(runs(name, policy="ht_ucb"), "penalised_bound_corrected", name=name)
     run = runs("random_gaps", policy="ht_ucb")
     for t in cases(round=run.rounds):
         values = run.at("penalised_regret", t) - run.at("penalised_bound_corrected", t)
@@ -733,12 +725,19 @@ def htucb_thm2_A0_reduces(runs):
     own, ucb1 = (runs("plain", policy=name)["plays"] for name in ("no_rates", "ucb1"))
     phrase = "largest difference from UCB1's pulls in any round"
     yield exact(phrase, np.abs(own - ucb1).max(axis=2), unit="pulls")
-    run = runs("without_penalties")
-    regret, bound, most = (
-        run[name] for name in ("penalised_regret", "ucb1_bound", "penalised_regret_most")
-    )
-    said = {"most": most[0], "unit": "reward"}
-    yield mean("penalised regret", regret, at_most=bound[0], **said)
+    yield within(runs("without_penalties"), "ucb1_bound")
+
+
+def alone(run, least, first):
+    """Rounds from `first` on in which one arm alone, with A_k >= Delta_k, is behind its quota.
+
+    All other arms have more than `least` pulls. Also how often that arm is not pulled.
+    """
+    n, before, pulled, short = steps(run)
+    one = short & ~run["non_critical"]
+    others = (short | (before <= least)) & ~one
+    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
+    return holds.sum(axis=1), (holds & ~(one & pulled).any(axis=2)).sum(axis=1)
 
 
 @paper.claim("invariant", "appendix B, Observation 3", rests_on=["htucb-proof-eq18"])
@@ -755,6 +754,16 @@ def htucb_proof_obs3(runs):
     phrase = "late rounds in which a critical arm alone is short and another is pulled"
     yield exact(phrase, unserved[rounds > 0])
     yield proof(broken_steps, "eq18")
+
+
+def outside(run, least, first):
+    """Rounds from `first` on in which a non-critical arm with more than `least` pulls is pulled.
+
+    Also in how many of them an arm with A_k >= Delta_k is short of its quota.
+    """
+    n, before, pulled, short = steps(run)
+    taken = (pulled & (before > least) & run["non_critical"]).any(axis=2) & (n >= first)
+    return taken.sum(axis=1), (taken & (short & ~run["non_critical"]).any(axis=2)).sum(axis=1)
 
 
 @paper.claim("invariant", "appendix B, Observation 4", rests_on=["htucb-proof-eq18"])
@@ -1605,10 +1614,6 @@ paper.untested(
     "Neither Flearn nor LFG balances rewards and fairness as well as HT-UCB.",
     alias_of="htucb-expE-frontier",
 )
-
-
-#: The laws of rewards that are readings of Experiments A and B.
-LAWS = ["gaussian", "bernoulli"]
 
 
 def below(run):

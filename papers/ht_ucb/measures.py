@@ -166,28 +166,6 @@ def steps(run):
     return Steps(n, before, plays[:, next_to + 1] > before, short)
 
 
-def alone(run, least, first):
-    """Rounds from `first` on in which one arm alone, with A_k >= Delta_k, is behind its quota.
-
-    All other arms have more than `least` pulls. Also how often that arm is not pulled.
-    """
-    n, before, pulled, short = steps(run)
-    one = short & ~run["non_critical"]
-    others = (short | (before <= least)) & ~one
-    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
-    return holds.sum(axis=1), (holds & ~(one & pulled).any(axis=2)).sum(axis=1)
-
-
-def outside(run, least, first):
-    """Rounds from `first` on in which a non-critical arm with more than `least` pulls is pulled.
-
-    Also in how many of them an arm with A_k >= Delta_k is short of its quota.
-    """
-    n, before, pulled, short = steps(run)
-    taken = (pulled & (before > least) & run["non_critical"]).any(axis=2) & (n >= first)
-    return taken.sum(axis=1), (taken & (short & ~run["non_critical"]).any(axis=2)).sum(axis=1)
-
-
 def straightness(y, x):
     """Correlation of values (replicate, arm) and x over the arms, 0 where all values are equal."""
     if x.size < 3:

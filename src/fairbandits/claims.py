@@ -13,6 +13,7 @@ from fairbandits.audit.claims import Claim, Paper
 from fairbandits.audit.loops import arms, cases, reading, readings
 from fairbandits.audit.measures import measure
 from fairbandits.audit.runs import Runs, paired
+from fairbandits.audit.study import Study
 from fairbandits.audit.tests import (
     clearly_larger,
     curve,
@@ -36,6 +37,7 @@ __all__ = [
     "Claim",
     "Paper",
     "Runs",
+    "Study",
     "arms",
     "cases",
     "clearly_larger",

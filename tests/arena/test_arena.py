@@ -1,5 +1,6 @@
 """The arena at a small scale: its configuration, its tables and what they must agree with."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -233,3 +234,27 @@ def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(
 def test_page_says_how_to_make_what_is_missing(tmp_path):
     with pytest.raises(page.NotReady, match="fairbandits replicate arena"):
         page.open_arena(tmp_path)
+
+
+def test_banditq_is_counted_beside_each_policy_by_hand(small_standings):
+    rows = small_standings.replace({"label": "always"}, page.BANDITQ)
+    regret, shortfall = "contract_regret", "shortfall"
+    pairs = [
+        (page.BANDITQ, "later", regret, -3, -1, "one"),  # surely less
+        (page.BANDITQ, "later", shortfall, 1, 2, "one"),
+        ("tuned", page.BANDITQ, regret, -2, -1, "one"),  # BanditQ has surely more
+        ("tuned", page.BANDITQ, regret, -2, 1, "two"),  # open
+        ("tuned", page.BANDITQ, shortfall, 1, 2, "two"),
+        (page.BANDITQ, "knowing", regret, -2, -1, "one"),  # an oracle has no row
+        ("later", "tuned", regret, -2, -1, "two"),  # BanditQ is neither
+        ("later", "tuned", regret, -2, -1, "three"),
+    ]
+    columns = ["policy", "other", "measure", "low", "high", "instance"]
+    tables = {"standings": rows, "pairs": pd.DataFrame(pairs, columns=columns)}
+    tables = {name: table.assign(contract=page.REWARDS) for name, table in tables.items()}
+    shown = page.banditq(page.Shown(load_arena(FULL), tables, "", ROOT))
+    found = re.findall(r'<th scope="row">(\w+)</th>((?:<td>\d+</td>)+)', shown)
+    assert {name: re.findall(r"\d+", counts) for name, counts in found} == {
+        "later": ["1", "1", "0", "0", "1"],
+        "tuned": ["2", "0", "1", "1", "0"],
+    }

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 import naive
 import small
+from fairbandits.arena import entrant
 from fairbandits.cli.main import REPLICATE, main
+from fairbandits.settings.schemas import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +110,8 @@ def test_it_stands_in_table_and_picture(entered):
     assert found.exit_code == 0, found.output
     for contract in ("minimum_pulls", "minimum_reward", "group_exposure", "group_merit"):
         assert contract in found.output
+    progress = ["fair_ucb_2: ", "tiny_group: "]
+    assert all(line in found.stderr and line not in found.stdout for line in progress)
     assert page.count("Greedy (yours)") > 8
     assert page.count("<svg") == 4
     assert "http-equiv" not in page
@@ -258,3 +262,12 @@ def test_a_compiled_policy_that_fails_is_played_again_in_python_for_the_place(en
     words = "Greedy failed on starvation, replicate 0, round 17: Greedy.choose must return an arm"
     assert words in found.output
     assert "got 7" in found.output
+
+
+def test_a_policy_in_plain_python_plays_few_replicates(entered, monkeypatch):
+    words = f"without it 10 000 rounds and {entrant.PLAIN_REPLICATES} replicates"
+    assert words in (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(entrant, "PLAIN_REPLICATES", 2)
+    for options, replicates in ((), 2), (("--compiled",), 3):
+        found, _ = entered("Greedy", "--instances", "fair_ucb_2", *options)
+        assert f"{replicates} replicates" in found.output

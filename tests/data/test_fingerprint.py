@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 import time
+import token
+import tokenize
 
 import numba
 import pytest
@@ -120,6 +122,31 @@ def test_comments_docstrings_and_blank_lines_do_not_count(copied):
 
 def test_fingerprint_is_the_same_on_every_python(copied):
     assert of_text(TEXT) == "43211b211015558f"
+
+
+def test_a_formatted_string_counts_whole_however_python_cuts_it(monkeypatch):
+    """By a list of the tokens of Python 3.12, on every Python."""
+    text = "a = f'''{b:{f'{c}'}}\n {d}''' 1\n"
+    whole = [*provenance.tokens(text, [])]
+    assert "STRING f'''{b:{f'{c}'}}\n {d}'''\0" in whole
+    begin, end = 901, 902
+    monkeypatch.setitem(tokenize.tok_name, begin, "FSTRING_START")
+    monkeypatch.setitem(tokenize.tok_name, end, "FSTRING_END")
+    cut = [
+        *((token.NAME, "a", 1, 0), (token.OP, "=", 1, 2), (begin, "f'''", 1, 4)),
+        *((token.OP, "{", 1, 8), (token.NAME, "b", 1, 9), (token.OP, ":", 1, 10)),
+        *((token.OP, "{", 1, 11), (begin, "f'", 1, 12), (token.OP, "{", 1, 14)),
+        *((token.NAME, "c", 1, 15), (token.OP, "}", 1, 16), (end, "'", 1, 17)),
+        *((token.OP, "}", 1, 18), (token.OP, "}", 1, 19), (token.OP, "{", 2, 1)),
+        *((token.NAME, "d", 2, 2), (token.OP, "}", 2, 3), (end, "'''", 2, 4)),
+        *((token.NUMBER, "1", 2, 8), (token.NEWLINE, "\n", 2, 9), (token.ENDMARKER, "", 3, 0)),
+    ]
+    tokens = [
+        tokenize.TokenInfo(kind, word, (row, at), (row, at + len(word)), "")
+        for kind, word, row, at in cut
+    ]
+    monkeypatch.setattr(tokenize, "generate_tokens", lambda lines: tokens)
+    assert [*provenance.tokens(text, [])] == whole
 
 
 @pytest.mark.parametrize(

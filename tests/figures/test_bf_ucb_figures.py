@@ -1,11 +1,13 @@
 """BF-UCB's experiments, figures and page: drawn groups, shared instances, and their numbers."""
 
+import matplotlib.pyplot as plt
 import pytest
 
 import real
 import shrunk
 import small
 from fairbandits.figures import bf_ucb as figures
+from fairbandits.figures import draw
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import Dataset
 from fairbandits.report import pages
@@ -100,3 +102,26 @@ def test_rewards_are_those_after_the_initial_rounds(paper):
     assert found[1, -1] == pytest.approx(earned[0] / earned[1])
     first = by_name["paper_gef"].values["initial_plays"][:, -1].sum(axis=1)
     assert first.tolist() == [100] * small.REPLICATES
+
+
+@pytest.fixture
+def panels_of(paper):
+    """Return a function that draws a figure and gives its panels."""
+
+    def drawn_panels(figure):
+        files = [paper.file(one.name) for one in paper.shown_in(figure)]
+        return draw.drawn(draw.function_of("bf_ucb", figure), files, None)[0].axes
+
+    yield drawn_panels
+    plt.close("all")
+
+
+@pytest.mark.slow
+def test_distances_have_one_line_for_each_group(panels_of):
+    assert [len(axis.get_lines()) for axis in panels_of("fig2a")] == [2, 2, 2, 2]
+
+
+@pytest.mark.slow
+def test_ratios_of_rewards_share_their_scale(panels_of):
+    first, *others = panels_of("fig3a")
+    assert all(first.get_shared_y_axes().joined(first, other) for other in others)

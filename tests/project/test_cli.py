@@ -105,6 +105,25 @@ def test_examples_of_help_can_be_typed(name):
 
 
 @pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ("figure banditq fig1", ("--svg", "--png", "--table")),
+        ("replay banditq-uai2024", ("--arms", "--feedback", "--out")),
+        ("site index.ipynb", ("--figures", "--out")),
+        ("verdicts banditq.parquet", ("--joint", "--out")),
+        ("export", ("--format",)),
+    ],
+)
+def test_what_a_step_needs_is_named(words, needed):
+    values = {"--arms": "5", "--feedback": "full"}
+    for missing in needed:
+        given = [word for one in needed if one != missing for word in (one, values.get(one, "x"))]
+        result = invoke(*words.split(), *given)
+        assert result.exit_code == 2
+        assert f"Missing option '{missing}'" in result.output
+
+
+@pytest.mark.parametrize(
     ("words", "meant"),
     [
         (["simulat"], "'simulate'"),

@@ -17,7 +17,7 @@ from fairbandits.policies import POLICIES
 from fairbandits.policies.learner import HasLearner
 from fairbandits.replication import code
 from fairbandits.replication.code import code_of
-from fairbandits.replication.reading import collect_code
+from fairbandits.replication.reading import CONFIGURING, collect_code
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
@@ -125,6 +125,21 @@ def test_words_about_the_code_make_nothing_stale(copied):
         text = f'# a comment\n\n{text[:quotes]}"""More words: {text[quotes + 3 :]}# another\n'
         path.write_text(text, encoding="utf-8")
     assert all_codes() == before
+
+
+def test_what_reads_runs_counts_and_what_configures_them_does_not(copied):
+    def of_results():
+        forget()
+        return collect_code(), figure_code("banditq"), audit_code()
+
+    before = of_results()
+    reading = ("data/store.py", "replication/datasets.py", "replication/recorded.py")
+    for file in (*reading, *CONFIGURING):
+        text = (copied / file).read_text(encoding="utf-8")
+        (copied / file).write_text(f"{text}A = 1\n", encoding="utf-8")
+        changes = [now != then for now, then in zip(of_results(), before, strict=True)]
+        assert changes == [file in reading] * 3, file
+        (copied / file).write_text(text, encoding="utf-8")
 
 
 def test_the_learner_that_is_not_named_counts(copied):

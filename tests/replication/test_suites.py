@@ -176,6 +176,16 @@ def test_drawn_quotas_come_from_the_documented_stream():
         assert drawn == [word % 251 for word in words]  # 250/1001 is the last below 1/4
 
 
+def test_a_largest_quota_that_leaves_almost_nothing_is_not_drawn_again():
+    largest = 0
+    for replicate in range(20):
+        address = (SEED, "mine", replicate)
+        if naive.draw(*address, "quotas", 0, 1) % 2:  # 4, the larger of 3/5 and 4/5
+            assert sorted(draw_quotas(3, "beyond", 5, *address)) == [0, 0, 4]
+            largest += 1
+    assert 0 < largest < 20
+
+
 def drawn_spec(configured, **changes):
     means = {"arms": sourced(4), "low": sourced(0.1), "high": sourced(0.9)}
     drawn = {

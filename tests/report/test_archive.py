@@ -177,6 +177,14 @@ def test_results_come_back_as_they_were(finished, made, elsewhere):
         assert set(found.namelist()) == code | {CRATE, DATA}
 
 
+def test_a_file_that_was_deleted_since_the_commit_is_left_out(finished, tmp_path):
+    root = shutil.copytree(finished, tmp_path / "copy")
+    (root / "src" / "some code.py").unlink()
+    write_archive(config_in(root), tmp_path / "run.zip", root)
+    with zipfile.ZipFile(tmp_path / "run.zip") as found:
+        assert {"src/some code.py", WORKFLOW} & set(found.namelist()) == {WORKFLOW}
+
+
 # ------------------------------------------------------------------------------- the record
 
 

@@ -104,7 +104,7 @@ def test_a_cited_number_has_a_unit(found, project):
     (name, *_) = (one for one in cited if "unit" in entries.get(one, ()))
     del entries[name]["unit"]
     file.write_text(yaml.safe_dump(entries))
-    with pytest.raises(ConfigError, match=rf"{name} stands without a unit \(it has none\)"):
+    with pytest.raises(ConfigError, match=rf"finding 1: .* {name} .* unit \(it has none\)"):
         findings.load_findings(found.ledgers, root)
 
 

@@ -150,9 +150,9 @@ def test_findings_are_counted_by_their_outcome(place):
         ),
         (
             {"finding": {"claim": "t-a"}, "table": {}},
-            "must have one of table, finding, arena, count; got",
+            "must have one of table, runs, finding, arena, count, setting; got",
         ),
-        ({}, "must have one of table, finding, arena, count; got unit"),
+        ({}, "must have one of table, runs, finding, arena, count, setting; got unit"),
         (
             {"count": {"claim": "t-a", "test": "cells"}, "times": 2},
             "may have unit, format beside count; got times",

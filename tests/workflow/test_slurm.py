@@ -4,6 +4,7 @@ import importlib.util
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,18 @@ class Cluster:
 
     def another(self, before: set[str]) -> str:
         """Wait for a job that runs and did not before; return its id."""
-        wait_for(lambda: self.running() - before, seconds=600)
-        return min(self.running() - before, key=int)
+        return min(wait_for(lambda: self.running() - before), key=int)
+
+    def hold(self, project: Project) -> Path:
+        """Let the project's steps wait for a file; return the file."""
+        command, go = Path(sys.executable).with_name("fairbandits"), self.folder / "go"
+        held = self.folder / "bin" / command.name
+        held.write_text(
+            f"#!/bin/sh\nwhile [ ! -e '{go}' ]; do sleep 0.1; done\nexec '{command}' \"$@\"\n"
+        )
+        held.chmod(0o755)
+        project.environment["PATH"] = f"{held.parent}:{project.environment['PATH']}"
+        return go
 
 
 @pytest.fixture
@@ -82,8 +93,7 @@ def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, clust
     local, project = part(tmp_path / "local", cache), part(tmp_path / "there", cache)
     settings = ("--configfile", *SMOKE, "jobs.yaml")
     meanwhile = local.start("snakemake", "datasets", "--cores", "2", *settings)
-    path = project.environment["PATH"]
-    project.environment["PATH"] = f"{cluster.folder / 'bin'}:{path}"
+    go = cluster.hold(project)  # a job of a tenth of a second would be over before it is seen
 
     coordinator = project.start(*RUN, *SOON)
     seen = {cluster.another(set())}
@@ -97,6 +107,7 @@ def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, clust
     wait_for(lambda: "Trying to restart job" in said_by(project), seconds=300)
     os.killpg(coordinator.pid, signal.SIGKILL)
     coordinator.communicate()
+    go.touch()
 
     project.run(*RUN, "--unlock")
     project.run(*RUN, *SOON)

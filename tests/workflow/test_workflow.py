@@ -131,7 +131,7 @@ def texts(value):
         yield value
 
 
-def wait_for(condition, seconds: float = 180):
+def wait_for(condition, seconds: float = 600):
     """Wait until a condition holds; return what it gave."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

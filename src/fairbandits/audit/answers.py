@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.claims import OWN, Claim, Paper
 from fairbandits.audit.finding import INCONCLUSIVE, Finding
 from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
 from fairbandits.audit.loops import forget
@@ -115,7 +115,8 @@ def _of_case(
         settings = {"level": paper.level} | settings
     if not case.beside:
         settings |= {name: one for name, one in changes.items() if name in settings}
-    needs = claim.primary and not (case.beside or case.procedure == "exact")
+    needs = claim.primary and paper.slug != OWN
+    needs = needs and not (case.beside or case.procedure == "exact")
     if needs and case.of_control is None and not case.uncontrolled:
         raise ValueError(f"{case.test!r} needs a control, or `uncontrolled=` the reason for none")
     answer = Answer(

@@ -21,6 +21,8 @@ from fairbandits.settings.schemas import ROOT, ConfigError
 #: Confidence of each family; primary claims are one family, corrected by Holm's method.
 LEVEL = 0.99
 PRIMARY, SINGLE = "primary", "single"
+#: Slug of a user's own claims, in the place of a paper's.
+OWN = "own"
 #: What a claim can be, who makes it, whether its text is there, and how its tests are joined.
 KINDS = (
     *("invariant", "bound", "rate", "comparison", "shape", "number", "explanation"),
@@ -211,21 +213,23 @@ def _problem(claim: Claim, paper: Paper) -> str:
 # --------------------------------------------------------------------------- files of claims
 
 
-def load(file: Path, *of: type) -> Any:
-    """Return the one `Paper` (or instance of `of`) that a file of claims defines.
+def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
+    """Return the one `Paper`, or instance of `of`, that a file of claims defines.
 
-    Files beside it are imported by their names, and forgotten after it.
+    Files beside it are imported by their names, and forgotten after it unless they are to `keep`.
     """
     if not file.is_file():
         raise ConfigError(f"{file} does not exist")
     beside = [one.stem for one in file.parent.glob("*.py")]
-    hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
+    hidden = {}
+    if not keep:
+        hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
     sys.path.insert(0, str(file.parent))
     try:
         spec = importlib.util.spec_from_file_location(f"claims of {file}", file)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
-        with measures_of(file.parent.name):
+        with measures_of(OWN if keep else file.resolve().parent.name):
             spec.loader.exec_module(module)
     except ConfigError:
         raise
@@ -233,13 +237,12 @@ def load(file: Path, *of: type) -> Any:
         raise ConfigError(_in_words(error, file)) from error
     finally:
         sys.path.remove(str(file.parent))
-        for name in beside:
+        for name in () if keep else beside:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
-    found = {id(one): one for one in vars(module).values() if isinstance(one, of or Paper)}
+    found = {id(one): one for one in vars(module).values() if isinstance(one, of)}
     if len(found) != 1:
-        kind = (of or (Paper,))[0].__name__
-        raise ConfigError(f"{file} must define one {kind}, and defines {len(found)}")
+        raise ConfigError(f"{file} must define one {of.__name__}, and defines {len(found)}")
     (paper,) = found.values()
     paper.file, paper.digest = file, asking_code(file)
     return paper

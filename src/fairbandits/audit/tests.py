@@ -114,6 +114,11 @@ def mean(
     again = partial(mean, phrase, **limits, **kept)
     claim, against = _limit(**limits)
     values = np.full(np.shape(against), values) if np.ndim(values) == 0 else np.asarray(values)
+    if values.ndim == 2 and values.shape[1] == 1:  # a single point
+        values = values[:, 0]
+        against, least, most = (
+            one[..., 0] if np.ndim(one) else one for one in (against, least, most)
+        )
     if paired and np.ndim(against) == values.ndim:  # other replicates; else a bound
         size = min(len(values), len(against))
         values, against = values[:size], against[:size]

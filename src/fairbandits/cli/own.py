@@ -91,36 +91,36 @@ def standings(configs, results):
 
 
 @command(
-    "judge my_claims.yaml --check",
-    "judge my_claims.yaml",
-    "judge my_claims.yaml --cores 2 --out build/my_claims",
+    "judge my_claims.py --check",
+    "judge my_claims.py",
+    "judge my_claims.py --cores 2 --out build/my_claims",
 )
 @option("--check", is_flag=True, help="Only check FILE; nothing is frozen or written.")
-@option("--out", type=FOLDER, help="Folder to write into; default FILE without .yaml.")
+@option("--out", type=FOLDER, help="Folder to write into; default FILE without .py.")
 @options.CORES
 @option(
     "--seed",
     type=IntRange(min=0),
-    help="Seed to use in place of the hash of the rules; everything is then exploratory.",
+    help="Seed to use in place of the files' hash; everything is then exploratory.",
 )
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, file):
     """Judge claims about your own policies.
 
-    They are judged like the papers' claims. FILE holds instances, policies, horizon, replicates,
-    and a ledger of claims (docs/your-own-claims.md). The command first freezes the rules: the seed
-    is a hash of them and of the policies' files, so changed rules draw new data. The report lists
-    every look at the data.
+    They are judged like the papers' claims. FILE is Python: a `Study` of instances and policies,
+    and a function for each claim (docs/your-own-claims.md). The command first freezes it: the seed
+    is a hash of the file and of those beside it that it imports, so another file draws new data.
+    The report lists every look at the data.
     """
-    from fairbandits.audit.judging import run
+    from fairbandits.audit import own
 
     seed = LEDGER if seed is None else seed
     if check:
-        echo(run.checked_words(run.check(file, seed)))
+        echo(own.checked_words(own.check(file, seed)))
         return
     folder = out or file.with_suffix("")
     if folder == file:
         raise UsageError(f"{file} has no ending, so that --out must name another folder")
     say = partial(echo, err=True)
     cores, progress = cores or os.cpu_count() or 1, sys.stderr.isatty()
-    echo(run.judged(file, folder, seed=seed, cores=cores, say=say, progress=progress))
+    echo(own.judged(file, folder, seed=seed, cores=cores, say=say, progress=progress))

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-#: The texts that seeds of the audit's own experiments, and of judging, follow from. They are pinned,
+#: The texts that seeds of the audit's own experiments, and of judging, follow from: pinned,
 #: so that code and words can be mended without other data.
 TABLE, JUDGING = "config/seeds.csv", "judging"
 #: Seed of runs that no claim reads.

@@ -1,1 +1,0 @@
-"""Claims about a user's own policies, judged like those of the papers: `fairbandits judge`."""

@@ -1,0 +1,487 @@
+"""From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
+
+import ast
+import hashlib
+import inspect
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from click import progressbar
+
+from fairbandits.audit import tiny
+from fairbandits.audit.claims import OWN, load
+from fairbandits.audit.finding import INCONCLUSIVE
+from fairbandits.audit.judge import judge
+from fairbandits.audit.rows import (
+    FINDINGS_TABLE,
+    VERDICTS_TABLE,
+    finding_row,
+    verdict_row,
+    write_committed,
+    write_text,
+)
+from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
+from fairbandits.audit.runs import Evidence
+from fairbandits.audit.study import SUITE, Study
+from fairbandits.audit.terminal import explanation, listing
+from fairbandits.audit.totals import Row, left_out, tally
+from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.engine.kinds import COMPILING, work
+from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.own_code import importable, line_of
+from fairbandits.library.running import _shared
+from fairbandits.policies import POLICIES
+from fairbandits.policies import own as own_policies
+from fairbandits.replication.bundles import range_of
+from fairbandits.replication.datasets import collect, read_chunk
+from fairbandits.replication.simulate import write_chunk
+from fairbandits.settings.config import LEDGER, Config, Run, build_config
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import ConfigError
+
+REPORT, HISTORY = "report.md", "history.json"
+#: Recorded rounds of a run with one horizon.
+CHECKPOINTS = {"linear": 100, "log": 50}
+#: Facts of an instance besides its means, which policies can take from it.
+FACTS = ("quotas", "targets", "penalties", "groups")
+#: Names of instances, which are parts of files' names; the last can be no horizon.
+KEY = re.compile(r"(?!.*_[0-9]{3,}$)[a-z0-9_]+")
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A file of claims that was frozen before its data."""
+
+    digest: str
+    seed: int | str  # "ledger" where it follows from the file
+    file: str
+    frozen: str  # times, UTC
+    judged: str = ""  # empty until results were shown
+    verdicts: Mapping[str, int] = field(default_factory=dict)  # number of claims of each
+
+    @property
+    def key(self) -> str:
+        return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything that decides the verdicts, fixed before the data."""
+
+    file: Path
+    study: Study
+    config: Config
+    sources: tuple[Path, ...]  # the file, and those beside it that it imports
+
+    @property
+    def seed(self) -> int:
+        return self.config.seed_of(self.config.experiments[0])
+
+
+# ------------------------------------------------------------------------------------ the file
+
+
+def check(file: Path, seed: int | str = LEDGER) -> Rules:
+    """Return a file's rules after all checks that need no data, or raise ConfigError."""
+    rules = _rules(file, seed)
+    if wrong := list(tiny.problems(rules.study, rules.config)):
+        raise ConfigError("\n".join(wrong))
+    with tempfile.TemporaryDirectory() as folder:  # a few rounds show what policies raise
+        simulate(replace(_config(rules.study, file, small=True), seed=0), Path(folder), 1)
+    return rules
+
+
+def checked_words(rules: Rules) -> str:
+    claims = len(rules.study.claims)
+    return f"{rules.file}: {claims} claims; digest {rules.study.digest}, seed {rules.seed}"
+
+
+def _rules(file: Path, seed: int | str) -> Rules:
+    study = load(file, Study, keep=True)
+    sources = _imported(file)
+    content = b"".join(b"%b\0%b\0" % (one.name.encode(), one.read_bytes()) for one in sources)
+    study.digest = hashlib.sha256(content).hexdigest()[:16]
+    study.title = study.title or file.stem
+    if not study.claims:
+        raise ConfigError(f"{file}: there are no claims; `@study.claim()` registers a function")
+    config = _config(study, file)
+    own = tuple(replace(one, origin=study.digest) for one in config.experiments)
+    config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=own)
+    return Rules(file, study, config, tuple(sources))
+
+
+def _imported(file: Path) -> list[Path]:
+    """Return a file, and the files beside it that it imports, by name."""
+    left, known = [file], {}
+    while left:
+        one = left.pop()
+        known[one.name] = one
+        for node in ast.walk(ast.parse(one.read_bytes(), one)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            beside = (file.with_name(f"{name.partition('.')[0]}.py") for name in names)
+            left += [other for other in beside if other.is_file() and other.name not in known]
+    return [known[name] for name in sorted(known)]
+
+
+def _config(study: Study, file: Path, small: bool = False) -> Config:
+    """Return the runs of a study, as those of a paper; a `small` one has few of them."""
+    for name in ("instances", "policies", "horizon", "replicates"):
+        if not getattr(study, name):
+            raise ConfigError(f"{file}: the study needs {name}=...")
+    several = isinstance(study.horizon, Sequence)
+    horizons = list(study.horizon) if several else [study.horizon]
+    replicates = study.replicates
+    if small:
+        made = (one[0] if isinstance(one, tuple) else one for one in study.instances.values())
+        arms = max(getattr(one, "n_arms", 2) for one in made)
+        horizons = [min(2 * arms + 50 * k, one) for k, one in enumerate(horizons, start=1)]
+        replicates = 2
+    policies = {name: _policy(one, name, file) for name, one in study.policies.items()}
+    blocks = {}
+    for name, one in study.instances.items():
+        made, facts = one if isinstance(one, tuple) else (one, {})
+        if not isinstance(made, Instance | RandomInstance):
+            raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
+        for key in facts:
+            expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
+        if not KEY.fullmatch(name):
+            raise ConfigError(
+                f"{file}: instances: {name!r} must have small letters, digits and _ alone, such as "
+                "eight_arms"
+            )
+        blocks[name] = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
+    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
+    settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
+    content = {"paper": OWN, "title": study.title, "experiments": {SUITE: {"instances": blocks}}}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "papers" / OWN
+        home.mkdir(parents=True)
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        (home / "experiments.yaml").write_text(text, encoding="utf-8")
+        try:
+            return build_config(settings, str(file), Path(folder))
+        except ConfigError as error:
+            place = f"papers/{OWN}/experiments.yaml: experiments.{SUITE}"
+            raise ConfigError(str(error).replace(place, str(file))) from None
+
+
+def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
+    """Return a policy as an experiment has it, with its name and parameters."""
+    made, parameters = given if isinstance(given, tuple) else (given, {})
+    if not isinstance(made, type):
+        raise ConfigError(
+            f"{file}: policies: {name!r} must be a class, or a class and its parameters, such as "
+            f"(fb.LFG, {{'eta': 100}}); got {made!r}"
+        )
+    given = dict(parameters)
+    if is_dataclass(made):
+        needed = [one.name for one in fields(made) if one.init and one.default is MISSING]
+        given |= {one.name: one.default for one in fields(made) if not one.init and one.default}
+    else:
+        signature = inspect.signature(made).parameters.values()
+        needed = [one.name for one in signature if one.default is one.empty]
+    given = {key: "instance" for key in needed if key in FACTS} | given
+    found = {"label": name, "parameters": _all_sourced(given)}
+    if registered := _registered(made):
+        return found | {"policy": registered}
+    try:
+        home = importable(f"{Path(inspect.getfile(made)).name}:{made.__name__}", file.parent)
+        own_policies.source_hash(home)
+    except (ValueError, OSError, TypeError) as error:
+        raise ConfigError(f"{file}: policies: {name!r}: {error}") from None
+    return found | {"policy": home}
+
+
+def _registered(made: type) -> str:
+    """Return the name in configuration files of a policy of this library; empty for another."""
+    if made.__module__.partition(".")[0] != PACKAGE.name:
+        return ""
+    return next((key for key in POLICIES if issubclass(made, POLICIES[key])), "")
+
+
+def _block(
+    name: str,
+    facts: dict[str, Any],
+    policies: Mapping[str, Mapping[str, Any]],
+    horizons: Sequence[int],
+    replicates: int,
+    study: Study,
+) -> dict[str, Any]:
+    """Return an instance's experiment, with all that a paper says of one."""
+    of_drawn = ("arms", "low", "high", "decimals", "fixed")
+    drawn = {key: facts.pop(key) for key in of_drawn if key in facts}
+    law, spread = facts.pop("law"), facts.pop("spread", None)
+    several = {"horizons": _sourced(list(horizons))} if len(horizons) > 1 else {}
+    watched = {key: {"observe": list(names)} for key, names in study.observe.items()}
+    block = {
+        "title": name,
+        "figures": [],
+        "horizon": _sourced(horizons[-1]),
+        "replicates": _sourced(replicates),
+        "laws": _sourced([law]),
+        "checkpoints": CHECKPOINTS,
+        # files small enough for processes to share, and large enough for blocks of replicates
+        "chunk": max(8, -(-replicates // 16)),
+        "policies": {
+            key: {**one, **several, **watched.get(key, {})} for key, one in policies.items()
+        },
+        **_all_sourced(facts),
+    }
+    block |= {"drawn_means": _all_sourced(drawn)} if drawn else {}
+    return block | ({"spread": {law: _sourced(spread)}} if spread is not None else {})
+
+
+def _facts(made: Any) -> dict[str, Any]:
+    """Return an instance's facts as an experiment has them; those that it lacks are left out."""
+    facts = {name: getattr(made, name, ()) for name in FACTS}
+    facts["quotas"] = [*map(str, facts["quotas"])]
+    facts |= {"law": made.law, "spread": made.spread if made.law in ("gaussian", "beta") else None}
+    if isinstance(made, RandomInstance):
+        groups = facts["groups"]
+        firsts = [sum(groups[:k]) for k in range(len(groups))]
+        for name in ("low", "high"):
+            end = getattr(made, name)
+            facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
+        facts |= {"arms": made.n_arms, "decimals": made.decimals}
+        facts["fixed"] = list(map(list, made.fixed))
+    else:
+        facts["means"] = made.means
+    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in facts.items()}
+    return {name: one for name, one in plain.items() if one is not None and one != []}
+
+
+def _sourced(value: Any) -> dict[str, Any]:
+    return {"value": value, "provenance": "chosen", "source": "the study"}
+
+
+def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {key: list(one) if isinstance(one, tuple) else one for key, one in values.items()}
+    return {key: _sourced(one) for key, one in plain.items()}
+
+
+# ------------------------------------------------------------------------------------- the runs
+
+
+def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
+    """Simulate the missing runs, and return whether there were any; finished parts are kept."""
+    seed = config.seed_of(config.experiments[0])  # all of one file have the same
+    evidence = Evidence(config, OWN, results)
+    lacking = [one for one in config.experiments if evidence.problem(one)]
+    parts = [(run, chunk) for one in lacking for run in one.runs for chunk in run.chunks()]
+    left = [one for one in parts if not _is_there(results, seed, *one)]
+    play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
+    played = map(play, left) if alone else _shared(play, left, cores)
+    shown = nullcontext(played)
+    if progress and left:
+        shown = progressbar(played, len(left), "simulating", file=sys.stderr)
+    with shown as files:
+        for _ in files:
+            pass
+    for one in lacking:
+        chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
+        collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
+    shutil.rmtree(results / "cache", ignore_errors=True)
+    return bool(lacking)
+
+
+def _is_there(results: Path, seed: int, run: Run, chunk: str) -> bool:
+    try:
+        read_chunk(results / run.chunk_file(chunk), run.spec, seed=seed)
+    except StoreError:
+        return False
+    return True
+
+
+def _play(seed: int, results: Path, task: tuple[Run, str]) -> None:
+    """Simulate and write some replicates; a policy's error has its place."""
+    run, chunk = task
+    spec, replicates = run.spec, range_of(chunk)
+    rounds = spec.total_rounds * run.replicates
+    compiled = True if work(rounds, spec.n_arms) > COMPILING else None
+    try:
+        write_chunk(spec, seed, replicates, results / run.chunk_file(chunk), compiled)
+    except Exception as error:  # a policy can raise anything
+        if not (where := getattr(error, "place", "")):
+            raise
+        policy = run.name.removesuffix(f"-{run.spec.law}")
+        instance = run.experiment.partition("_")[2]
+        raise ConfigError(
+            f"policy {policy} on instance {instance}, {where}: "
+            f"{type(error).__name__}: {error}{line_of(error)}"
+        ) from None
+
+
+# ----------------------------------------------------------------------------------- the folder
+
+
+def read_history(out: Path) -> list[Frozen]:
+    """Return all files that were frozen in a folder, oldest first."""
+    file = out / HISTORY
+    try:
+        return [Frozen(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        if out.is_dir() and any(out.iterdir()):
+            raise StoreError(
+                f"{out} is not empty, and has no {HISTORY} of claims that were frozen there; name "
+                "another folder with --out"
+            ) from None
+        return []
+    except (OSError, ValueError, TypeError) as error:
+        raise StoreError(
+            f"{file} cannot be read ({error}), so that it is not known which claims were judged "
+            "here; bring it back, or name another folder with --out"
+        ) from None
+
+
+def _write(out: Path, history: list[Frozen]) -> None:
+    text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
+    write_text(out / HISTORY, text)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
+    """Record rules as frozen, unless they are; return the folder's history and their place."""
+    history = read_history(out)
+    own = Frozen(rules.study.digest, rules.config.seed, rules.file.name, _now())
+    known = [one.key for one in history]
+    if own.key in known:
+        return history, known.index(own.key)
+    for file in rules.sources:
+        with replacing(out / own.key / "frozen" / file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    history.append(own)
+    _write(out, history)
+    return history, len(known)
+
+
+def judged(
+    file: Path,
+    out: Path,
+    *,
+    seed: int | str = LEDGER,
+    cores: int = 1,
+    say: Callable[[str], None] = lambda words: None,
+    progress: bool = False,
+) -> str:
+    """Freeze a file of claims, simulate, judge, write all of it; return the verdicts."""
+    rules = check(file, seed)
+    history, place = freeze(out, rules)
+    own = history[place]
+    say(f"Claims {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
+    if not own.judged:
+        for line in _earlier(history[:place]):
+            say(line)
+    results = out / own.key
+    if not simulate(rules.config, results, cores, progress=progress):
+        say(f"The data of these claims are in {results}, and are used again.")
+    rows, findings = _rows(rules, results)
+    # recorded before anything is shown, so that every look at results leaves a trace
+    own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
+    history = [own if one.key == own.key else one for one in read_history(out)]
+    _write(out, history)
+    write_committed(results, rows, findings, "paper")
+    write_text(results / REPORT, _report(rules, history, history.index(own), rows, findings))
+    for line in _exact_instead(findings):
+        say(line)
+    files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
+    say(f"Written: {', '.join(map(str, files))}.")
+    return listing(rows, width())
+
+
+def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
+    """Return the rows of verdicts and findings; StoreError if a claim fails."""
+    papers = {OWN: rules.study}
+    found, _, made = find(rules.config, rules.study, results)
+    if lines := "\n".join(failures(found)):
+        failed = len({one.claim for one in found if one.finding is None})
+        raise StoreError(
+            f"{failed} claim{'s' * (failed > 1)} failed, so that no verdict is written or shown; "
+            f"the data stay\n{lines}"
+        )
+    rows = [
+        verdict_row(papers, one, made) | {"left_out": left_out(one.claim), "older": False}
+        for one in judge(papers, found)
+    ]
+    return rows, [finding_row(papers, one, made) for one in found]
+
+
+# ------------------------------------------------------------------------------------ the words
+
+
+def _seed_words(rules: Rules) -> str:
+    if rules.config.exploratory:
+        return exploratory_words(str(rules.seed))
+    return f"The seed {rules.seed} follows from the files."
+
+
+def _of(one: Frozen) -> str:
+    seed = f", exploratory seed {one.seed}" if one.key != one.digest else ""
+    verdicts = ", ".join(f"{number} {outcome}" for outcome, number in one.verdicts.items())
+    said = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
+    return f"- `{one.digest}`{seed}, frozen {one.frozen}, {said}."
+
+
+def _earlier(history: Sequence[Frozen]) -> list[str]:
+    """Return what was frozen before, and whether its verdicts were seen; nothing without any."""
+    if not history:
+        return []
+    seen = any(one.judged for one in history)
+    more = (
+        "Verdicts by them were seen before these claims were frozen. The data of these are new: "
+        "other files have another seed."
+        if seen
+        else "None of them was judged."
+    )
+    return [f"{len(history)} before these in this folder. {more}", *map(_of, history)]
+
+
+def _report(
+    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: list[Row]
+) -> str:
+    """Return the report on a user's own claims, in Markdown."""
+    own, after, papers = history[place], history[place + 1 :], {OWN: rules.study}
+    head = f"Claims `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}."
+    lines = [f"# {rules.study.title}", "", f"{head} {_seed_words(rules)}", ""]
+    lines += ["```text", listing(rows, WIDTH), "```", "", "## Others frozen in this folder", ""]
+    lines += _earlier(history[:place]) or ([] if after else ["None."])
+    lines += ["", f"{len(after)} after these:", *map(_of, after)] if after else []
+    for key, claim in rules.study.claims.items():
+        own_rows = [row for row in rows if row["claim"] == key]
+        said = explanation(claim, papers, own_rows, findings, WIDTH)
+        lines += ["", f"## {key}", "", "```text", said, "```"]
+        lines += [f"\n{hint}" for hint in _exact_instead(findings, key)]
+    versions = ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    lines += ["", "## What was run", "", f"With {versions}, commit {git_commit()}:"]
+    for file in rules.sources:
+        lines += ["", f"`{file.name}`", "", "```python", file.read_text(encoding="utf-8"), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _exact_instead(findings: Sequence[Row], claim: str = "") -> Iterator[str]:
+    """Yield a hint for each test with a constant number, since that is not random."""
+    open_ = [
+        one for one in findings if one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
+    ]
+    own = [one for one in open_ if claim in ("", one["claim"])]
+    for key, phrase in dict.fromkeys((one["claim"], one["phrase"]) for one in own):
+        yield (
+            f"{key}, {phrase}: the number is the same in all replicates, so it has no interval. If "
+            "no chance is in it, use `rounded` (`exact` where it is a whole number), which checks "
+            "in every replicate by how much the statement is broken: 0 or less where it holds."
+        )
