@@ -159,10 +159,10 @@ def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
 
-def judged(row: Row, grade: bool = True) -> Html:
+def judged(row: Row, grade: bool = True, age: bool = True) -> Html:
     """Return the badge of a claim's verdict with what qualifies it: part, grade, age of data."""
     more = ", in part" * ("IN-PART" in row["tags"])
-    older = Html(" <small>· {}</small>").format(sentences.OLDER) if row["older"] else ""
+    older = Html(" <small>· {}</small>").format(sentences.OLDER) if row["older"] and age else ""
     return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + older
 
 

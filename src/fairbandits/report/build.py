@@ -22,7 +22,8 @@ from nbformat import NotebookNode
 from fairbandits.audit.rows import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
-from fairbandits.report.claims import BODY, TITLE, Page, write_pages
+from fairbandits.report.claims import BODY, TITLE, Page
+from fairbandits.report.listing import write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
 

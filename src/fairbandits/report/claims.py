@@ -1,10 +1,10 @@
-"""A page for each claim, the table of all claims, and the table of robustness."""
+"""The page of a claim."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Paper
@@ -20,14 +20,12 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
 from fairbandits.audit.rows import in_short, written_out
-from fairbandits.audit.sentences import limits, p_value, sentence
-from fairbandits.audit.totals import Row, tally
+from fairbandits.audit.sentences import p_value, sentence
+from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, number
-from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
-from fairbandits.report.across import carried, resting
+from fairbandits.report.across import carried
 from fairbandits.report.audit import (
-    MARKS,
     Audit,
     badge,
     called,
@@ -46,14 +44,12 @@ from fairbandits.report.markup import (
     render,
     typeset,
 )
-from fairbandits.report.pages import reconstructed
 from fairbandits.settings.formulas import FORMULA, plain
-from fairbandits.settings.records import GlossaryFile, load_glossary
+from fairbandits.settings.records import GlossaryFile
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
-#: Words for each basis of a claim, and for its role.
-BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
+#: Words for each role of a claim.
 ROLES = {
     "primary": "a main claim of the paper",
     "other": "a secondary claim",
@@ -144,7 +140,6 @@ class View:
     formula: str
     place: Html
     verdict: Html
-    grade: str
     reasons: list[Reason]
     conditions: list[Condition]
     picture: Html
@@ -161,6 +156,13 @@ class View:
     line: int
 
 
+def page_of(claim: Claim, *about: Any) -> Page:
+    """Return a claim's page, about which `view_of` is told."""
+    view = view_of(claim, *about)
+    shown = {one.name: getattr(view, one.name) for one in fields(view)}
+    return Page(plain(claim.statement), render("claim.html", **shown))
+
+
 def view_of(
     claim: Claim,
     audit: Audit,
@@ -172,7 +174,7 @@ def view_of(
     rows, found = audit.under_readings(claim.id), audit.found(claim.id)
     head, paper, tested = rows[0], audit.judging(claim.id), audit.tested(claim.id)
     cases = audit.with_readings(claim.id, evidence.in_order(found))
-    cases = evidence.under_readings(cases)
+    cases = evidence.under_readings([row | {"each": case_of(row, paper)} for row in cases])
     formula = glossary.formulas.get(claim.id, "")
     # of tests that do not decide, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
@@ -184,7 +186,6 @@ def view_of(
         formula=formula,
         place=_place(claim, audit.papers[claim.paper], head),
         verdict=judged(head),
-        grade=head["grade"] and f"{head['grade']}: {GRADES[head['grade']]}",
         reasons=list(_reasons(claim, audit, rows, found)),
         conditions=list(_conditions(claim, audit, rows, cases)),
         picture=evidence.picture(cases, claim.kind),
@@ -251,8 +252,9 @@ def _of_tests(
     for (_, *lines), some in same.items():
         readings = [paper.readings.get(row["reading"], row["reading"]) for row in some]
         shown = Html(" {} ").format("or").join(map(typeset, readings))
-        mark = judged(some[0]) if len(rows) > 1 else Html()
-        under = Html("{} {}").format(mark, shown) if len(rows) > 1 else Html()
+        under = Html()
+        if len(rows) > 1:
+            under = Html("{} {}").format(judged(some[0], age=False), shown)
         yield Reason(under, list(map(typeset, lines)))
     empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
     uncounted = any(one["verdict"] == INCONCLUSIVE for one in empty)
@@ -270,8 +272,8 @@ def what_would_change(row: Row, paper: Paper, several: bool) -> str:
     said = f"it {_is(REPRODUCED, row['kind'])} {said}"
     case = ", ".join(filter(None, [row["phrase"], case_of(row, paper)]))
     start = f"The case that decides is {case}: " if several else ""
-    adjusted = ", adjusted for all primary claims of the paper" if row["primary"] else ""
-    facts = [sentences.sample(row)] * (row["procedure"] != "exact" or row["n"] > 1)
+    adjusted = ", adjusted by Holm's method" if row["primary"] else ""
+    facts = [sentences.sample(row)] * (row["procedure"] != "exact")
     facts += [f"p {p_value(row['p'])}{adjusted}"] * (row["p"] is not None)
     more = f" ({'; '.join(facts)})" if facts else ""
     return sentence(f"{start}{said}{more}.")
@@ -283,17 +285,20 @@ def _is(verdict: str, kind: str) -> str:
 
 
 def case_of(row: Row, paper: Paper) -> str:
-    """Return the name of a headline's case, which can end with a reading."""
+    """Return a case's name in symbols, with the words for what is a reading of the paper."""
     readings = {
         key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
     }
-    return ", ".join(readings.get(one, one) for one in row["each"].split(", "))
+    said = (in_symbols(readings.get(one, one)) for one in row["each"].split(", "))
+    return ", ".join(one.replace(", ", ",\u00a0") for one in said)
 
 
 def _conditions(
     claim: Claim, audit: Audit, rows: Sequence[Row], cases: Sequence[Row]
 ) -> Iterator[Condition]:
-    """Yield what qualifies a verdict beside the grade and the age of its data."""
+    """Yield what qualifies a verdict beside the age of its data."""
+    if grade := rows[0]["grade"]:
+        yield Condition(sentence(grade), typeset(f"{GRADES[grade]}."))
     tags: dict[str, list[str]] = {}
     for row in audit.in_words(claim.id):
         for tag in row["tags"]:
@@ -386,7 +391,7 @@ def _cases(rows: Sequence[Row], kind: str) -> Html:
             "lower bound": _bound(row, "low"),
             "upper bound": _bound(row, "high"),
             "limit": (sentences.limit(row), row["reference"]),
-            "n": (_count(row), row["n"]),
+            "n": (count_of(row), row["n"]),
             "p of the case alone": (p_value(row["p"]).removeprefix("= "), row["p"]),
         }
         for row in rows
@@ -406,15 +411,15 @@ def _verdict(row: Row, kind: str) -> tuple[Html, str]:
     return badge(row["verdict"], row["grade"], kind) + more, called(row["verdict"], kind)
 
 
-def _number(row: Row, name: str) -> tuple[str, float | None]:
+def number_cell(row: Row, name: str) -> tuple[str, float | None]:
     return measured(row[name]), row[name]
 
 
 def _bound(row: Row, name: str) -> tuple[str, float | None]:
-    return ("", None) if row["low"] == row["high"] else _number(row, name)
+    return ("", None) if row["low"] == row["high"] else number_cell(row, name)
 
 
-def _count(row: Row) -> str:
+def count_of(row: Row) -> str:
     alone = row["procedure"] == "exact" and row["n"] == 1  # one number, of any number of draws
     return "" if row["n"] is None or alone else number(row["n"])
 
@@ -428,82 +433,3 @@ def linked(text: str, audit: Audit) -> Html:
     """Return typeset prose in which names of claims lead to their pages."""
     names = rf"(?<![\w-])({'|'.join(audit.headlines)})(?![\w-])"
     return Html(re.sub(names, lambda found: link_to_claim(found[0]), typeset(text)))
-
-
-# ------------------------------------------------------------------------- tables of all claims
-
-
-def all_of_them(audit: Audit) -> Html:
-    filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
-    filters["verdict"] = "|".join(OUTCOMES)
-    header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
-    header += ("quantity", "number", "bounds", "replicates or values")
-    said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
-    rows = [
-        [
-            (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
-            audit.papers[claim.paper].short_title,
-            claim.kind,
-            role(row),
-            BASES[claim.basis],
-            (judged(row, grade=False), row["verdict"]),
-            row["grade"],
-            raised(sentences.quantity(row)),
-            _number(row, "statistic"),
-            limits(row),
-            (_count(row), row["n"]),
-        ]
-        for row in audit.heads
-        for key, claim in [(row["claim"], audit.claims[row["claim"]])]
-    ]
-    return data_table(header, rows, "claims", filters, audit.headlines)
-
-
-def robustness(audit: Audit, slug: str) -> Html:
-    """Return a paper's verdicts under each reading, and what they depend on."""
-    paper, unknown = audit.papers[slug], reconstructed(slug)
-    lines = []
-    for key, claim in paper.claims.items():
-        if claim.of and key in audit.headlines:
-            head, *rows = audit.under_readings(key)
-            read = {PurePosixPath(one).parts[1].partition(".")[0] for one in head["data"]}
-            line = {"claim": key, "head": head["verdict"]}
-            line["under"] = {row["reading"]: row["verdict"] for row in rows}
-            line["rests"] = set().union(*(unknown.get(name, ()) for name in read))
-            lines.append(line)
-    shown = [line for line in lines if line["under"] or line["rests"]]
-    return render(
-        "robustness.html",
-        audit=audit,
-        paper=paper,
-        lines=shown,
-        several=sum(len(line["under"]) > 1 for line in shown),
-        apart=[line["claim"] for line in shown if line["head"] == DEPENDS],
-        alone=len(lines) - len(shown),
-        readings=[key for key in paper.readings if any(key in line["under"] for line in shown)],
-        settings=sorted(set().union(*(line["rests"] for line in shown))),
-    )
-
-
-def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return those of the claims, too many for it."""
-    glossaries = {key: load_glossary(key, one.claims) for key, one in audit.papers.items()}
-    above, pages = resting(audit), {}
-    for key, claim in audit.claims.items():
-        if key in audit.headlines:
-            view = view_of(claim, audit, glossaries[claim.paper], above, data)
-            shown = {one.name: getattr(view, one.name) for one in fields(view)}
-            pages[key] = Page(plain(claim.statement), render("claim.html", **shown))
-    robust = {paper.title: robustness(audit, key) for key, paper in audit.papers.items()}
-    given = {row["verdict"] for row in audit.rows}
-    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict in given}
-    sources = {
-        "claims": {"totals": tally(audit.rows), "table": all_of_them(audit)},
-        "robustness": {"tables": robust, "marks": marks},
-        "claims/claim": {"title": TITLE, "body": BODY},
-    }
-    for name, given in sources.items():
-        (source / name).parent.mkdir(exist_ok=True)
-        text = render(f"{Path(name).name}.md", banner=of_audit.banner(audit) or "", **given)
-        (source / f"{name}.md").write_text(text, encoding="utf-8")
-    return pages
