@@ -8,6 +8,7 @@ import math
 from functools import partial
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -28,7 +29,6 @@ from fairbandits.claims import (
     slope,
     window_rate,
 )
-
 from fairbandits.theory import fair_learn_counts, feasibility, simplex_work
 from fairbandits.theory.static import static_benchmark
 from measures import (

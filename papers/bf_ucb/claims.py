@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     cases,
@@ -23,7 +24,6 @@ from fairbandits.claims import (
     slope,
     sublinear,
 )
-
 from fairbandits.measures.groups import group_values, jain_index, per_group
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (

@@ -1,9 +1,9 @@
 """Measures of arms in groups, in place of arms values of groups; and what the claims share."""
 
 import numpy as np
-from fairbandits.claims import numerators
 
 from fairbandits.audit.measures import measure
+from fairbandits.claims import numerators
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.groups import per_group
 from fairbandits.measures.pulls import pseudo_reward

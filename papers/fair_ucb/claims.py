@@ -6,6 +6,7 @@ Our copy of the paper lacks most formulas; `reconstructed` says what was restore
 import math
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -19,7 +20,6 @@ from fairbandits.claims import (
     readings,
     share,
 )
-
 from fairbandits.theory.bounds import CONSTANT
 from fairbandits.theory.fair_learn_adversary import lack_asleep, worst_learner
 from fairbandits.theory.fair_learn_counts import (

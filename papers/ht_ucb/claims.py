@@ -5,6 +5,7 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 """
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -23,19 +24,11 @@ from fairbandits.claims import (
     share,
     slope,
 )
-
 from fairbandits.measures.penalised import penalised_regret
 from fairbandits.theory import fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
-from measures import (
-    broken_steps,
-    frontier,
-    has_quotas,
-    largest_shortfall,
-    steps,
-    straightness,
-)
+from measures import broken_steps, frontier, has_quotas, largest_shortfall, steps, straightness
 
 paper = Paper(
     "ht_ucb",
