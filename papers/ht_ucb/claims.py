@@ -1544,17 +1544,17 @@ def htucb_flearn_alpha0(runs):
     said = {"unit": "pulls", "beside": True}
     yield enumerated(with_larger, lacks, (300, 400, 0, 0), seed=seed, **said)
 
-    def never_above(most, tolerance, *, seed):  # 1 if no arm ever lacks more
-        return int(max(lacks(100, 1000, tolerance, 1, seed=seed)) <= most)
+    def never_above(number, rounds, tolerance, most, *, seed):  # 1 if no arm ever lacks more
+        return int(max(lacks(number, rounds, tolerance, 1, seed=seed)) <= most)
 
     with reading("floors"):
         for alpha in cases(alpha=["1/4", "1/2", "9/10", "1", "2", "10"]):
             phrase = "whether no pull is missing under Flearn with a tolerance, random quotas"
-            yield enumerated(phrase, never_above, (0, alpha), seed=seed)
+            yield enumerated(phrase, never_above, (100, 1000, alpha, 0), seed=seed)
     with reading("in_proportion"):
         for alpha in cases(alpha=[1, 2, 10]):
             phrase = r"whether at most $\alpha + 1$ pulls are missing under Flearn, random quotas"
-            yield enumerated(phrase, never_above, (alpha + 1, alpha), seed=seed)
+            yield enumerated(phrase, never_above, (100, 1000, alpha, alpha + 1), seed=seed)
 
 
 @paper.claim(
