@@ -212,7 +212,7 @@ def largest_shortfall(run):
     return numerators(run.end("group_deficit_sup").max(axis=1))
 
 
-def group_steps(proof):
+def failed_steps(proof):
     """Return 1 for each step of a derivation on BF-UCB that does not hold, else 0."""
     from fairbandits.theory.derivations.group_regret import PROOFS  # imports SymPy
 

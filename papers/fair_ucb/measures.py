@@ -58,7 +58,7 @@ def ucb1_constant():
     return bounds.CONSTANT
 
 
-def steps_broken(proof):
+def failed_steps(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
     from fairbandits.theory.derivations import ucb1_proofs  # SymPy is slow to load
 
