@@ -18,7 +18,6 @@ from pathlib import Path
 import psutil
 
 from fairbandits.audit.code import asking_code, audit_code
-from fairbandits.data.store import read_footer
 from fairbandits.settings.config import Config, Experiment, load_config
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError
@@ -173,6 +172,8 @@ def _end_jobs(root: Path) -> None:
 
 def remove_stale_tables(config: Config, root: Path) -> None:
     """Remove findings that other code made: without its own records Snakemake goes by dates."""
+    from fairbandits.data.store import read_footer  # imports Arrow, which no other step here needs
+
     for slug in dict.fromkeys(one.paper for one in config.experiments):
         file = config.results / "audit" / f"{slug}.parquet"
         claims = root / "papers" / slug / "claims.py"
