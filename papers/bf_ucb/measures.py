@@ -86,12 +86,6 @@ def reward_regret(rounds, probability, means, in_groups):
 
 
 @measure("rt")
-def reward_regret_pulls(rounds, plays, means, in_groups):
-    """Reward regret R*_beta(t) - sum_i mu_i N_i(t), from the pulls."""
-    return metrics.group_regret(rounds, plays, means, *in_groups)
-
-
-@measure("rt")
 def between_regret(rounds, plays, means, in_groups):
     """First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."""
     return metrics.decomposition(rounds, plays, plays, means, *in_groups)[0]
@@ -212,7 +206,7 @@ def largest_shortfall(run):
     return numerators(run.end("group_deficit_sup").max(axis=1))
 
 
-def group_steps(proof):
+def failed_steps(proof):
     """Return 1 for each step of a derivation on BF-UCB that does not hold, else 0."""
     from fairbandits.theory.derivations.group_regret import PROOFS  # imports SymPy
 

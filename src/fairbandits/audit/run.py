@@ -149,11 +149,11 @@ def claims_words(
     if outcome not in (None, *OUTCOMES):
         raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
     verdicts = latest_verdicts(config, papers, results)
-    papers = [every[claim].paper] if claim else [paper] if paper else list(papers)
-    left_out = [one for one in papers if verdicts.problems[one]]
-    if left_out and (claim or as_json or len(left_out) == len(papers)):
+    asked = [every[claim].paper] if claim else [paper] if paper else list(papers)
+    left_out = [one for one in asked if verdicts.problems[one]]
+    if left_out and (claim or as_json or len(left_out) == len(asked)):
         reasons = dict.fromkeys(why for one in left_out for why in verdicts.problems[one])
-        raise StoreError(_refusal(list(reasons), claim, papers[0]))
+        raise StoreError(_refusal(list(reasons), claim, asked[0]))
     wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
     wanted = {name: value for name, value in wanted.items() if value is not None}
     chosen = [row for row in verdicts.rows if wanted.items() <= row.items()]
