@@ -1,4 +1,4 @@
-"""The real configuration and its ledgers, which take seconds: read once in a process.
+"""The real configuration and claims, which take seconds: read once in a process.
 
 Nobody changes them.
 """
@@ -6,7 +6,9 @@ Nobody changes them.
 from dataclasses import replace
 from functools import cache
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit import tiny
+from fairbandits.audit.answers import Answer
+from fairbandits.audit.claims import Paper, load_papers
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, read_yaml
 
@@ -20,15 +22,27 @@ def config() -> Config:
 
 
 @cache
-def ledgers() -> dict[str, Ledger]:
-    """Return the ledgers of all papers."""
-    return load_ledgers(config())
+def papers() -> dict[str, Paper]:
+    """Return the claims of all papers."""
+    return load_papers(config())
 
 
-def load(configs) -> tuple[Config, dict[str, Ledger]]:
+@cache
+def asked() -> dict[str, list[Answer]]:
+    """Return all claims' answers without findings, by claim: they are asked on a tiny run."""
+    runs = {slug: tiny.Tiny(config(), slug) for slug in papers()}
+    return {
+        key: tiny.asked(claim, paper, runs[slug])
+        for slug, paper in papers().items()
+        for key, claim in paper.claims.items()
+        if claim.of
+    }
+
+
+def load(configs) -> tuple[Config, dict[str, Paper]]:
     """Return what `fairbandits.audit.run.load` does of the real file and files of folders alone."""
     assert tuple(configs[:1]) == FILES
     content = [read_yaml(file) for file in configs[1:]]
     assert all(one.keys() == {"pathvars"} for one in content)
     folders = {name: path for one in content for name, path in one["pathvars"].items()}
-    return replace(config(), folders=config().folders | folders), ledgers()
+    return replace(config(), folders=config().folders | folders), papers()

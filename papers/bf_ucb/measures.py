@@ -86,12 +86,6 @@ def reward_regret(rounds, probability, means, in_groups):
 
 
 @measure("rt")
-def reward_regret_pulls(rounds, plays, means, in_groups):
-    """Reward regret R*_beta(t) - sum_i mu_i N_i(t), from the pulls."""
-    return metrics.group_regret(rounds, plays, means, *in_groups)
-
-
-@measure("rt")
 def between_regret(rounds, plays, means, in_groups):
     """First part of Theorem 4: sum_g (N_g(t) - floor(beta_g t)) Delta_g."""
     return metrics.decomposition(rounds, plays, plays, means, *in_groups)[0]

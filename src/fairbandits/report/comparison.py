@@ -139,15 +139,15 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     if audit.scale != "paper" or not found:
         return None
     style.apply_style()
-    ledger = audit.judging(claim)
-    known, readings = published(ledger.paper), ledger.readings
+    judging = audit.judging(claim)
+    known, readings = published(judging.slug), judging.readings
     drawing, axes = panels.grid(1, 2, 3.4)
     for axis, (what, unit) in zip(axes[0], NAMES["of_the_notebook"].items(), strict=True):
         entries = known[what]["values"]
         places = {one["value"]: place for place, one in enumerate(entries)}
         for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
             own = (one for one in found if one["reading"] == reading)
-            ours = [one["also"] for one in own if one["test"].startswith(what)]
+            ours = [one["also"] for one in own if what in one["phrase"].split()]
             low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
             axis.errorbar(
                 [places[one["printed"]] + 0.15 * (k - 1) for one in ours],
