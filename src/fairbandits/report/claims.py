@@ -191,11 +191,11 @@ def _reasons(
         yes, no = (_is(one, claim.kind) for one in (REPRODUCED, NOT_REPRODUCED))
         rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
         yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
-    if tested.of and not head["message"]:
-        yield from _of_tests(tested, audit, rows, found)
+    if tested.of or len(rows) > 1:
+        yield from _under_readings(tested, audit, rows, found)
 
 
-def _of_tests(
+def _under_readings(
     tested: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
 ) -> Iterator[Reason]:
     paper, deciding = audit.papers[tested.paper], [one for one in found if one["decides"]]
@@ -210,7 +210,8 @@ def _of_tests(
         under = Html()
         if len(rows) > 1:
             under = Html("{} {}").format(judged(some[0], age=False), shown)
-        yield Reason(under, list(map(typeset, lines)))
+        if under or lines:
+            yield Reason(under, list(map(typeset, lines)))
     empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
     uncounted = any(one["verdict"] == INCONCLUSIVE for one in empty)
     lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
