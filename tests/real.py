@@ -1,4 +1,4 @@
-"""The real configuration and its ledgers, which take seconds: read once in a process.
+"""The real configuration and its papers' claims, which take seconds: read once in a process.
 
 Nobody changes them.
 """
@@ -6,7 +6,8 @@ Nobody changes them.
 from dataclasses import replace
 from functools import cache
 
-from fairbandits.audit.ledger import Ledger, load_ledgers
+from fairbandits.audit import claims
+from fairbandits.audit.claims import Claim, Paper
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, read_yaml
 
@@ -20,15 +21,20 @@ def config() -> Config:
 
 
 @cache
-def ledgers() -> dict[str, Ledger]:
-    """Return the ledgers of all papers."""
-    return load_ledgers(config())
+def papers() -> dict[str, Paper]:
+    """Return the claims of all papers."""
+    return claims.load_papers(config())
 
 
-def load(configs) -> tuple[Config, dict[str, Ledger]]:
+def every() -> dict[str, Claim]:
+    """Return all claims by id."""
+    return claims.claims_of(papers())
+
+
+def load(configs) -> tuple[Config, dict[str, Paper]]:
     """Return what `fairbandits.audit.run.load` does of the real file and files of folders alone."""
     assert tuple(configs[:1]) == FILES
     content = [read_yaml(file) for file in configs[1:]]
     assert all(one.keys() == {"pathvars"} for one in content)
     folders = {name: path for one in content for name, path in one["pathvars"].items()}
-    return replace(config(), folders=config().folders | folders), ledgers()
+    return replace(config(), folders=config().folders | folders), papers()

@@ -6,6 +6,7 @@ They are made once per test session, whatever process asks first; nobody writes 
 import contextlib
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -20,11 +21,12 @@ import shrunk
 from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import run as audit
+from fairbandits.audit import tiny
+from fairbandits.audit.answers import Answer
+from fairbandits.audit.claims import Claim, Paper
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.judge import Answer
-from fairbandits.audit.ledger import Claim, Test
 from fairbandits.audit.procedures import judged_against
-from fairbandits.audit.records import write_findings
+from fairbandits.audit.rows import Made, finding_row, write
 from fairbandits.figures.draw import draw
 from fairbandits.replication.banditq_uai2024 import write_replay
 from fairbandits.report.build import build, execute
@@ -151,29 +153,39 @@ def write_replays(folder: Path) -> None:
 
 def claims() -> list[str]:
     """Return the ids of all claims."""
-    ledgers = real.ledgers()
-    return [key for ledger in ledgers.values() for key in ledger.claims]
+    return list(real.every())
 
 
 def write_audit(folder: Path) -> None:
-    """Write made-up findings of the real ledgers, and the verdicts on them, into ``results``."""
-    ledgers = real.ledgers()
-    results = folder / "results" / "audit"
-    files = []
-    for paper, ledger in ledgers.items():
-        files.append(results / f"{paper}.parquet")
-        found = [one for claim in ledger.claims.values() for one in made_up(claim)]
-        write_findings(files[-1], ledger, found, "smoke")
+    """Write made-up findings on the real claims, and the verdicts on them, into ``results``."""
+    papers, results = real.papers(), folder / "results" / "audit"
+    files = [results / f"{paper}.parquet" for paper in papers]
+    for file, paper in zip(files, papers.values(), strict=True):
+        found = [one for claim in paper.claims.values() for one in made_up(claim, paper)]
+        write_findings(file, paper, found, "smoke")
     joint, verdicts = (results / f"{name}.parquet" for name in ("findings", "verdicts"))
-    audit.write_verdicts(files, ledgers, joint, verdicts)
+    audit.write_verdicts(files, papers, joint, verdicts)
 
 
-def made_up(claim: Claim) -> Iterator[Answer]:
-    """Yield a finding for each reading and two things of each test; some fail."""
-    for test in claim.tests:
-        for reading in claim.readings or ("",):
-            for each in ("one thing", "another") if test.each else ("",):
-                yield _made_up(claim, test, reading, each)
+def write_findings(file: Path, paper: Paper, found: list[Answer], scale: str, made=Made()) -> None:
+    """Write the findings of one paper, as `fairbandits audit` does."""
+    papers = {paper.slug: paper}
+    write(file, "findings", [finding_row(papers, one, made) for one in found], papers, scale, made)
+
+
+def made_up(claim: Claim, paper: Paper) -> Iterator[Answer]:
+    """Yield findings on the first two cases of each test under each reading; some fail."""
+    asked = tiny.asked(claim, paper, _tiny(paper.slug)) if claim.of else []
+    known: Counter[tuple[str, str]] = Counter()
+    for one in asked:
+        known[one.test, one.reading] += 1
+        if known[one.test, one.reading] <= 2:
+            yield _made_up(one)
+
+
+@cache
+def _tiny(paper: str) -> tiny.Tiny:
+    return tiny.Tiny(real.config(), paper)
 
 
 def made_up_finding() -> Finding:
@@ -181,26 +193,23 @@ def made_up_finding() -> Finding:
     return Finding(0.0, -1.0, 1.0, 3, 0.5, INCONCLUSIVE, (), {})
 
 
-def _made_up(claim: Claim, test: Test, reading: str, each: str) -> Answer:
-    name = f"{claim.id} {test.name} {reading} {each}"
+def _made_up(answer: Answer) -> Answer:
+    name = f"{answer.claim} {answer.test} {answer.reading} {answer.each}"
     rng = np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
-    answer = Answer(claim.id, test.name, reading, each, data=(f"{claim.paper}/some.parquet",))
     kind = rng.integers(0, 40)
     if kind == 0:
         return replace(answer, message="values must have at least 10 entries, got 3")
-    also = {"largest inside": 1.0} | ({"printed": 1.0} if "printed" in test.inputs else {})
-    against = judged_against(
-        test.procedure, test.settings, Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), also)
-    )
+    blank = Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), {"largest inside": 1.0})
+    against = judged_against(answer.procedure, answer.settings, blank)
     middle = next(iter(against.values()))
     if kind == 1:
-        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("SIGN",), also)
+        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("SIGN",), blank.also)
     else:
         verdict = (REPRODUCED, REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)[kind % 4]
         at = middle + rng.normal() * 10.0 ** rng.integers(-2, 4)
         ends = (-np.inf, np.inf) if kind == 2 else (at - rng.random(), at + rng.random())
-        p = None if test.procedure == "exact" else 0.5 if verdict == INCONCLUSIVE else 1e-4
-        finding = Finding(at, *ends, 3, p, verdict, (), also)
+        p = None if answer.procedure == "exact" else 0.5 if verdict == INCONCLUSIVE else 1e-4
+        finding = Finding(at, *ends, 3, p, verdict, (), blank.also)
     if finding.verdict != INCONCLUSIVE:
         finding = replace(finding, grade=tuple(GRADES)[kind % 3], control=INCONCLUSIVE)
     return replace(answer, finding=finding, against=against)
