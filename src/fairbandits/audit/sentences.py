@@ -303,18 +303,19 @@ def why(row: Row, found: Iterable[Row]) -> Iterator[str]:
     own = [one for one in own if not row["reading"] or one["reading"] in ("", row["reading"])]
     for cases in by_test(own).values():
         ends = limit(cases[0]) if len({limit(one) for one in cases}) == 1 else ""
-        held = f"{cases[0]['phrase']}{' ' * bool(ends)}{ends}"
+        phrase = cases[0]["phrase"]
         if len(cases) > 1:
             counts = tally(one["verdict"] for one in cases)
             same = f", {n} are identical" if (n := sum(map(is_identical, cases))) else ""
             off = f", not in {n}" if (n := counts.get(NOT_REPRODUCED)) else ""
             open_ = f", {n} undecided" if (n := counts.get(INCONCLUSIVE)) else ""
-            yield f"{held} in {counts.get(REPRODUCED, 0)} of {len(cases)} cases{off}{open_}{same}"
+            held = f"{ends or 'as claimed'} in {counts.get(REPRODUCED, 0)} of {len(cases)} cases"
+            yield f"{phrase}: {held}{off}{open_}{same}"
         elif value := number(cases[0]):
             unit = f" {cases[0]['unit']}" if cases[0]["unit"] and not is_count(cases[0]) else ""
-            yield f"{held}: {value}{unit}"
+            yield f"{phrase}: {value}{unit}{ends and f' (claimed: {ends})'}"
         else:
-            yield f"{held}: {unmet(cases[0]) or 'no number'}"
+            yield f"{phrase}: {unmet(cases[0]) or 'no number'}"
 
 
 def qualifying(found: Iterable[Row]) -> list[str]:
@@ -326,12 +327,12 @@ def qualifying(found: Iterable[Row]) -> list[str]:
 def _of_test(found: Sequence[Row]) -> str:
     worst = min(found, key=against)
     ends = limit(worst) if len({limit(one) for one in found}) == 1 else ""
-    asked = sentence(f"{worst['phrase']}{' ' * bool(ends)}{ends}")
+    asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
     value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
     if len(found) == 1:
-        return f"{asked}: {worst['verdict']} ({value})."
+        return f"{asked} {worst['verdict']}, {value}."
     where = ", ".join(filter(None, [worst["each"], worst["reading"].replace("_", " ")]))
-    return f"{asked}: {cases_in_words(found)}. Least in favour: {where}, {value}."
+    return f"{asked} {cases_in_words(found)}. Least in favour: {where}, {value}."
 
 
 def sentence(text: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 from IPython.display import Markdown
 
 from fairbandits.audit import finding
-from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.report.audit import NOT_JUDGED, Audit
+from fairbandits.audit.claims import Papers
+from fairbandits.report.audit import NOT_JUDGED, Audit, claims_elsewhere
 from fairbandits.report.markup import Html, offer, render
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import AcrossFile, SharedStatement
@@ -19,21 +19,21 @@ FILE = Path("papers") / "across.yaml"
 BROKEN = (finding.NOT_REPRODUCED, finding.DEPENDS)
 
 
-def load_shared(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> dict[str, SharedStatement]:
-    """Return the statements of papers/across.yaml by name, with these ledgers' claims alone."""
+def load_shared(own: Papers, root: Path = ROOT) -> dict[str, SharedStatement]:
+    """Return the statements of papers/across.yaml by name, with these papers' claims alone."""
     content = validated(read_yaml(root / FILE), AcrossFile, str(FILE))
-    papers = {key: paper for paper, ledger in ledgers.items() for key in ledger.claims}
-    known = [*papers, *claims_elsewhere(ledgers, root)]
+    papers = {key: slug for slug, paper in own.items() for key in paper.claims}
+    known = [*papers, *claims_elsewhere(own, root)]
     found = {}
     for name, block in content.statements.items():
         place = f"{FILE}: statements.{name}.claims"
         for key in block.claims:
             expect_known(key, known, f"{place}: {key!r} is unknown")
-        own = [key for key in block.claims if key in papers]
-        if len(own) == len(block.claims) and len({papers[key] for key in own}) < 2:
-            raise ConfigError(f"{place}: all are of {papers[own[0]]!r}; two papers are needed")
-        if own:
-            found[name] = block.model_copy(update={"claims": own})
+        here = [key for key in block.claims if key in papers]
+        if len(here) == len(block.claims) and len({papers[key] for key in here}) < 2:
+            raise ConfigError(f"{place}: all are of {papers[here[0]]!r}; two papers are needed")
+        if here:
+            found[name] = block.model_copy(update={"claims": here})
     return found
 
 
@@ -44,7 +44,7 @@ def outcome(audit: Audit, claim: str) -> str:
 
 def shared(audit: Audit) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
-    for name, one in load_shared(audit.ledgers).items():
+    for name, one in load_shared(audit.papers).items():
         yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
         yield Markdown(one.statement)
         counts = Counter(outcome(audit, key) for key in one.claims)
@@ -76,16 +76,16 @@ def tree(audit: Audit, paper: str) -> Html:
     }
     over = {key for keys in above.values() for key in keys}
     roots = [key for key in audit.claims if above.get(key) and key not in over]
-    ledger = audit.ledgers[paper]
-    return render("tree.html", audit=audit, ledger=ledger, roots=roots, above=above)
+    own = audit.papers[paper]
+    return render("tree.html", audit=audit, paper=own, roots=roots, above=above)
 
 
 def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
-    above, own = resting(audit), audit.ledgers[paper].claims
+    above, own = resting(audit), audit.papers[paper].claims
     broken = [key for key in own if outcome(audit, key) in BROKEN]
     lines = [(key, over) for key in broken if (over := carried(key, above))]
-    return render("taken_along.html", audit=audit, ledger=audit.ledgers[paper], lines=lines)
+    return render("taken_along.html", audit=audit, paper=audit.papers[paper], lines=lines)
 
 
 offer(outcome)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
-from fairbandits.audit.ledger import Ledger
-from fairbandits.audit.tables import csv_rows
+from fairbandits.audit.rows import csv_rows
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import committed
 from fairbandits.report.findings import NUMBER, load_findings
@@ -28,10 +28,10 @@ LISTED = {
 FLOATING = "#show figure.where(kind: image): set figure(placement: auto)"
 
 
-def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
+def markdown(papers: Papers, root: Path) -> str:
     """Return the article; its verdicts and numbers are those of the committed tables."""
-    audit = committed(ledgers, root / "audit", root / "results")
-    settings = json.dumps([read_yaml(paper_file(paper, "experiments")) for paper in ledgers])
+    audit = committed(papers, root / "audit", root / "results")
+    settings = json.dumps([read_yaml(paper_file(paper, "experiments")) for paper in papers])
     sources = Counter(re.findall(r'"provenance": "([\w-]+)"', settings))
     texts = texts_of(root / "audit" / "numbers.csv")
     return render_text(
@@ -40,10 +40,10 @@ def markdown(ledgers: Mapping[str, Ledger], root: Path) -> str:
         version=version("fairbandits"),
         date=max(row["date"] for row in csv_rows(root / "audit" / "runs.csv")),
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
-        ledgers=ledgers,
-        glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in ledgers},
+        papers=papers,
+        glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in papers},
         audit=audit,
-        findings=load_findings(ledgers, root),
+        findings=load_findings(papers, root),
         filled=lambda text: _filled(text, texts),
         lists=LISTED,
         shows=PAPERS,

@@ -1,28 +1,30 @@
 """Verdicts on pages: badges, numbers in words, tables, and the tally."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from fairbandits.audit import finding, quantities, show, totals, words
-from fairbandits.audit.ledger import Claim, Ledger
-from fairbandits.audit.records import read
+from fairbandits.audit import finding, sentences, totals
+from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
+from fairbandits.audit.claims import load as load_claims
+from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
+from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, Row, claims_of
-from fairbandits.audit.totals import Totals
-from fairbandits.audit.words import limits
+from fairbandits.audit.totals import Row, Totals
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library.style import PALETTE
-from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render
+from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
 
 NOT_JUDGED = "not judged yet"
@@ -46,9 +48,9 @@ DIFFERENCE = {
 
 @dataclass(frozen=True)
 class Audit:
-    """The verdicts of all papers that have a ledger."""
+    """The verdicts of all papers that have claims."""
 
-    ledgers: dict[str, Ledger]
+    papers: Papers
     rows: list[dict[str, Any]]
     findings: list[dict[str, Any]]  # one for each question behind a verdict
     scale: str  # "paper" or a key of settings.marks.SCALES
@@ -56,7 +58,7 @@ class Audit:
 
     @cached_property
     def claims(self) -> dict[str, Claim]:
-        return claims_of(self.ledgers)
+        return claims_of(self.papers)
 
     @cached_property
     def heads(self) -> list[dict[str, Any]]:
@@ -86,10 +88,10 @@ class Audit:
 
     def tested(self, claim: str) -> Claim:
         """Return the claim whose tests judge a claim: itself, or the target of an alias."""
-        return show.stands_for(self.claims[claim], self.ledgers)
+        return stands_for(self.claims[claim], self.papers)
 
-    def judging(self, claim: str) -> Ledger:
-        return self.ledgers[self.tested(claim).paper]
+    def judging(self, claim: str) -> Paper:
+        return self.papers[self.tested(claim).paper]
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
@@ -105,27 +107,35 @@ class Audit:
 
 
 def open_audit(results: str | Path) -> Audit:
-    """Return the verdicts, none without ledgers; NotReady where they are missing or stale."""
-    config, ledgers = load([CONFIG])
-    if not ledgers:
+    """Return the verdicts, none without claims; NotReady where they are missing or stale."""
+    config, papers = load([CONFIG])
+    if not papers:
         return Audit({}, [], [], "paper", Path(results))
     folder = Path(results) / "audit"
     try:
-        rows, scale, _ = read(folder / "verdicts.parquet", ledgers)
-        findings = read(folder / "findings.parquet", ledgers, "findings").rows
+        rows, scale, _ = read(folder / "verdicts.parquet", papers)
+        findings = read(folder / "findings.parquet", papers, "findings").rows
     except StoreError as error:
         raise NotReady.of(error, "`make audit` makes it") from None
     if scale != "paper":
         files = (Path(results, one.dataset) for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
-    return Audit(ledgers, rows, findings, scale, Path(results))
+    return Audit(papers, rows, findings, scale, Path(results))
 
 
-def committed(ledgers: dict[str, Ledger], folder: Path, results: Path) -> Audit:
-    """Return the verdicts of the committed tables; StoreError if the ledgers have others."""
-    rows = read(folder / VERDICTS_TABLE, ledgers).rows
-    findings = read(folder / FINDINGS_TABLE, ledgers, "findings").rows
-    return Audit(ledgers, rows, findings, "paper", results)
+def claims_elsewhere(papers: Papers, root: Path) -> list[str]:
+    """Return the ids of claims of all papers but some, configured or not."""
+    files = sorted(root.glob("papers/*/claims.py"))
+    return [
+        key for one in files if one.parent.name not in papers for key in load_claims(one).claims
+    ]
+
+
+def committed(papers: Papers, folder: Path, results: Path) -> Audit:
+    """Return the verdicts of the committed tables; StoreError if there are other claims."""
+    rows = read(folder / VERDICTS_TABLE, papers).rows
+    findings = read(folder / FINDINGS_TABLE, papers, "findings").rows
+    return Audit(papers, rows, findings, "paper", results)
 
 
 def banner(audit: Audit) -> Html | None:
@@ -133,7 +143,7 @@ def banner(audit: Audit) -> Html | None:
     if audit.scale != "paper":
         more = "A claim whose test asks for more replicates than there are has failed."
         return other_scale(audit.scale, Html("<p>{}</p>").format(more))
-    seed = chosen_seed(audit.rows)  # empty where seeds follow from the ledgers
+    seed = chosen_seed(audit.rows)  # empty at the published seeds
     said = exploratory_words(seed) if seed else ""
     return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
 
@@ -149,26 +159,39 @@ def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html
     return shown + said.format(finding.GRADES[grade], grade) if grade else shown
 
 
-def judged(row: Row, grade: bool = True) -> Html:
+def judged(row: Row, grade: bool = True, age: bool = True) -> Html:
     """Return the badge of a claim's verdict with what qualifies it: part, grade, age of data."""
-    more = words.qualified(row).removeprefix(row["verdict"])
-    older = Html(" <small>· {}</small>").format(words.OLDER) if row["older"] else ""
+    more = ", in part" * ("IN-PART" in row["tags"])
+    older = Html(" <small>· {}</small>").format(sentences.OLDER) if row["older"] and age else ""
     return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + older
 
 
-def quantity_of(audit: Audit, row: Row) -> quantities.Quantity | str:
-    claim = row["claim"]
-    return quantities.quantity_of(row, audit.tested(claim), audit.judging(claim)) or ""
+def counted(
+    verdicts: Iterable[str], kind: str = "", signs: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return how many cases have which verdict, in the words for a kind of claim."""
+    found = finding.tally(verdicts).items()
+    said = (f"{signs.get(one, '')}{count} {called(one, kind)}" for one, count in found)
+    return re.sub(r"(?<!\b1 )makes", "make", ", ".join(said))
 
 
-def numbers(audit: Audit, row: Row) -> str:
-    between, what = limits(row), quantity_of(audit, row)
-    return what and (what.value(row) or "no number") + (between and f" ({between})")
+def numbers(row: Row) -> str:
+    """Return a row's number with its bounds; empty without a number."""
+    between, value = limits(row), sentences.number(row)
+    return f"{value} ({between})" if value and between else value
 
 
-def number_of(audit: Audit, row: Row) -> str:
-    value = numbers(audit, row)
-    return f"{quantity_of(audit, row)}: {value}" if value else ""
+def number_of(row: Row) -> Html:
+    """Return a row's number with what it is; empty without one."""
+    value = numbers(row)
+    return typeset(f"{sentences.quantity(row)}: {value}") if value else Html()
+
+
+def named(audit: Audit, key: str) -> Html:
+    """Return a link to a claim, with its verdict and its statement."""
+    said = judged(audit.under_readings(key)[0]) if key in audit.headlines else NOT_JUDGED
+    statement = typeset(audit.claims[key].statement)
+    return Html("{} {}<br>{}").format(link_to_claim(key), said, statement)
 
 
 def role(row: Row) -> str:
@@ -183,7 +206,7 @@ def tally(audit: Audit) -> Html:
 
 
 def links(audit: Audit) -> Html | None:
-    return render("links.html") if audit.ledgers else None
+    return render("links.html") if audit.papers else None
 
 
 def consequential(audit: Audit) -> Html:
@@ -210,10 +233,10 @@ def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
 
 
 def summary(audit: Audit, paper: str) -> Html | None:
-    if paper not in audit.ledgers:
+    if paper not in audit.papers:
         return None
     rows = audit.of(paper)
-    found = show.tally(rows)
+    found = totals.tally(rows)
     return render(
         "summary.html",
         paper=paper,
@@ -225,33 +248,34 @@ def summary(audit: Audit, paper: str) -> Html | None:
 
 
 def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
-    if paper not in audit.ledgers:
+    if paper not in audit.papers:
         return None
-    own = audit.ledgers[paper].claims.values()
+    own = audit.papers[paper].claims.values()
     keys = dict.fromkeys([*(one.id for one in own if figure and one.figure == figure), *claims])
     rows = [audit.under_readings(key)[0] for key in keys if key in audit.headlines]
     return render("about.html", audit=audit, rows=rows)
 
 
-def reason(audit: Audit, key: str) -> str:
+def reason(audit: Audit, key: str) -> Html:
     """Return what a claim's verdict follows from: other claims, or a number and its case."""
     if judges := audit.claims[key].judged_by:
         return Html("follows from {}").format(Html(", ").join(map(link_to_claim, judges)))
     row, *_ = audit.in_words(key)
-    return words.in_its_case(row, audit.tested(key), audit.judging(key))
+    if row["statistic"] is None:
+        return Html()
+    return typeset("; ".join(filter(None, [sentences.evidence(row), row["each"]])))
 
 
 def objections(audit: Audit, key: str) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict with another one."""
-    tested, found = audit.tested(key), audit.with_readings(key, audit.found(key))
+    found = audit.with_readings(key, audit.found(key))
     other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
-    differing = [one for one in found if one["test"] in other]
-    return words.qualifying(tested, differing, audit.judging(key))
+    return sentences.qualifying(one for one in found if one["test"] in other)
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
-    return Html().join(function(audit, paper) for paper in audit.ledgers)
+    return Html().join(function(audit, paper) for paper in audit.papers)
 
 
 #: The order of the bar's parts: from what holds to what cannot be said.
@@ -302,5 +326,6 @@ def _width(one: Totals, verdict: str, grade: str) -> int:
     return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
-offer(badge, called, judged, number_of, numbers, objections, reason, role, show.tally, words=words)
+offer(badge, called, judged, named, number_of, objections, reason, role, totals.tally)
+offer(words=sentences)
 offer(MARKS=MARKS, GRADES=finding.GRADES, OUTCOMES=finding.OUTCOMES)

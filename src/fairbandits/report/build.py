@@ -19,10 +19,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from fairbandits.audit.tables import write_text
+from fairbandits.audit.rows import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
-from fairbandits.report.claims import BODY, TITLE, Page, write_pages
+from fairbandits.report.claims import BODY, TITLE, Page
+from fairbandits.report.listing import write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
 
@@ -155,7 +156,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         source, extra, site = (Path(scratch) / part for part in ("source", "extra", "site"))
         source.mkdir()
         pages: dict[str, Page] = {}
-        if results and (audit := open_audit(results)).ledgers:
+        if results and (audit := open_audit(results)).papers:
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
         known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}

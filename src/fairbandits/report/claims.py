@@ -1,30 +1,73 @@
-"""A page for each claim, the table of all claims, and the table of robustness."""
+"""The page of a claim."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
-from fairbandits.audit import finding, quantities, show, words
-from fairbandits.audit.finding import OUTCOMES, TAGS
-from fairbandits.audit.ledger import Claim, Ledger, Test
-from fairbandits.audit.quantities import Quantity, p_value
+from fairbandits.audit import sentences
+from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.finding import (
+    DEPENDS,
+    GRADES,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OF_INCONSISTENCY,
+    OUTCOMES,
+    REPRODUCED,
+    TAGS,
+)
 from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
-from fairbandits.audit.tables import in_short, written_out
+from fairbandits.audit.rows import in_short, written_out
+from fairbandits.audit.sentences import p_value, sentence
+from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, number
-from fairbandits.report import audit as of_audit
 from fairbandits.report import evidence, markup
-from fairbandits.report.across import carried, resting
-from fairbandits.report.audit import MARKS, Audit, Row, badge, called, judged, limits, role
-from fairbandits.report.markup import Html, data_table, in_symbols, link_to_claim, offer, render
-from fairbandits.report.pages import reconstructed
+from fairbandits.report.across import carried
+from fairbandits.report.audit import (
+    Audit,
+    badge,
+    called,
+    counted,
+    judged,
+    named,
+    role,
+)
+from fairbandits.report.markup import (
+    Html,
+    data_table,
+    in_symbols,
+    link,
+    link_to_claim,
+    minus,
+    render,
+    typeset,
+)
 from fairbandits.settings.formulas import FORMULA, plain
-from fairbandits.settings.records import GlossaryFile, load_glossary
+from fairbandits.settings.records import GlossaryFile
 
 #: Marks in the page that Sphinx makes for all claims.
 TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
-#: Words for each basis of a claim.
-BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recalled"}
+#: Words for each role of a claim.
+ROLES = {
+    "primary": "a main claim of the paper",
+    "other": "a secondary claim",
+    "exploratory": "its rules were written after its runs",
+    "project": "our own question",
+    "later version": "only in the UAI version",
+}
+#: How the verdicts of cases make one, where not all must be reproduced.
+COMBINED = {
+    "universal": "Two thirds of the cases must be reproduced, and none may be not reproduced.",
+    "any": "One reproduced case is enough.",
+}
+UNCOUNTED = (
+    "A case that could not have failed, or whose control does not fail, counts neither for the "
+    "claim nor against it."
+)
+#: What is tested of a claim of which some tests are empty.
+NOT_EMPTY = "those tests that could have failed, and whose control fails"
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\(mathrm|text|operatorname)\{[^}]*\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
@@ -67,76 +110,291 @@ class Page(NamedTuple):
     body: str
 
 
-def page_of(
+class Reason(NamedTuple):
+    """Why a verdict is as it is: the readings under which, if several, and sentences."""
+
+    under: Html
+    lines: list[Html]
+
+
+class Condition(NamedTuple):
+    """What qualifies a verdict, in a sentence."""
+
+    name: str
+    said: Html
+
+
+class Check(NamedTuple):
+    """How a reader checks a verdict: what for, and a command with its option."""
+
+    what: str
+    command: str
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a claim's page shows, in its order."""
+
+    statement: Html
+    formula: str
+    place: Html
+    verdict: Html
+    reasons: list[Reason]
+    conditions: list[Condition]
+    picture: Html
+    cases: Html
+    note: Html
+    related: list[tuple[str, Html]]  # claims that it rests on, and that rest on it
+    other_seeds: str
+    checks: list[Check]
+    data: list[list[tuple[str, Html]]]  # places of files, and their names
+    setting: Html
+    terms: list[tuple[Html, Html]]
+    source: str
+    file: str
+    line: int
+
+
+def page_of(claim: Claim, *about: Any) -> Page:
+    """Return a claim's page, about which `view_of` is told."""
+    view = view_of(claim, *about)
+    shown = {one.name: getattr(view, one.name) for one in fields(view)}
+    return Page(plain(claim.statement), render("claim.html", **shown))
+
+
+def view_of(
     claim: Claim,
     audit: Audit,
     glossary: GlossaryFile,
     resting_on: Mapping[str, list[str]],
     data: str,
-) -> Html:
-    """Return the HTML below the title of a claim's page; `data` is the place of the results."""
-    rows, tested = audit.under_readings(claim.id), audit.tested(claim.id)
-    head, ledger, found = rows[0], audit.judging(claim.id), audit.found(claim.id)
-    cases = audit.with_readings(claim.id, evidence.in_order(tested.tests, found))
-    cases = evidence.under_readings(cases)
-    tests = {test.name: test for test in tested.tests}
-    named = {row["test"]: row for row in cases}
-    named = {key: quantities.quantity(tests[key], ledger, row) for key, row in named.items()}
+) -> View:
+    """Return what a claim's page shows; `data` is the place of the results."""
+    rows, found = audit.under_readings(claim.id), audit.found(claim.id)
+    head, paper, tested = rows[0], audit.judging(claim.id), audit.tested(claim.id)
+    cases = audit.with_readings(claim.id, evidence.in_order(found))
+    cases = evidence.under_readings([row | {"each": case_of(row, paper)} for row in cases])
     formula = glossary.formulas.get(claim.id, "")
-    picture, questions = evidence.picture(tested.tests, cases, named, claim.kind)
-    # of tests that qualify only, too
+    # of tests that do not decide, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
-    said = [claim.statement, claim.estimand, claim.reconstructed, f"${formula}$"]
-    said += {quantities.case(row["each"]) for row in cases}.union(map(str, named.values()))
-    return render(
-        "claim.html",
-        audit=audit,
-        claim=claim,
-        head=head,
-        rows=rows,
+    said = [claim.statement, claim.reconstructed, claim.note, f"${formula}$"]
+    said += {row["each"] for row in cases}.union(row["phrase"] for row in cases)
+    again = came_again(tested, paper, found)
+    return View(
+        statement=typeset(claim.statement),
         formula=formula,
-        ledger=ledger,
-        tested=tested,
-        open_to=[key for key in claim.judged_by if audit.headlines.get(key) == finding.DEPENDS],
-        in_words=cases,
-        picture=picture,
-        table=_cases(tests, cases, named, claim.kind),
-        questions=questions,
-        near=resting_on.get(claim.id, []),
-        above=[key for key in carried(claim.id, resting_on) if key in audit.headlines],
-        data=[written_out([place]) for place in in_short(read)],
-        folder=data,
-        setting=glossary.setting,
-        terms=terms_of(glossary, " ".join(said)),
+        place=_place(claim, audit.papers[claim.paper], head),
+        verdict=judged(head),
+        reasons=list(_reasons(claim, audit, rows, found)),
+        conditions=list(_conditions(claim, audit, rows, cases)),
+        picture=evidence.picture(cases, claim.kind),
+        cases=_cases(cases, claim.kind),
+        note=linked(claim.note, audit),
+        related=_related(claim, audit, resting_on),
+        other_seeds=again,
+        checks=list(_checks(claim, head, bool(read) and again != NOTHING_DRAWN)),
+        data=[_files(written_out([place]), data) for place in in_short(read)],
+        setting=typeset(glossary.setting),
+        terms=[
+            (typeset(term), typeset(meaning))
+            for term, meaning in terms_of(glossary, " ".join(said)).items()
+        ],
+        source=tested.source,
+        file=f"papers/{tested.paper}/claims.py",
+        line=tested.line,
     )
 
 
-def _cases(
-    tests: Mapping[str, Test], rows: Sequence[Row], named: Mapping[str, Quantity], kind: str
-) -> Html:
+def _place(claim: Claim, paper: Paper, head: Row) -> Html:
+    kind = claim.kind.replace("_", " ")
+    roles = [ROLES.get(one, one) for one in role(head).split(", ") if one != kind]
+    said = Html("{} · {} · kind of claim: {}").format(
+        link(claim.paper, paper.title), minus(claim.place), "; ".join([kind, *roles])
+    )
+    if claim.figure:
+        shown = link(f"{claim.paper}#{claim.figure}", claim.figure.removeprefix("fig"))
+        said += Html(" · Figure {}").format(shown)
+    return said
+
+
+def _reasons(
+    claim: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
+) -> Iterator[Reason]:
+    """Yield why a claim has its verdict: other claims, or its tests under each reading."""
+    head, tested = rows[0], audit.tested(claim.id)
+    if claim.kind == "inconsistency" and head["verdict"] in OF_INCONSISTENCY:
+        meaning = f"{sentence(OF_INCONSISTENCY[head['verdict']])}."
+        between = [raised(one) for one in claim.between]
+        yield Reason(Html(), [typeset(meaning)])
+        yield Reason(typeset("What each says:"), between)
+    if alone := head["message"] or claim.untestable:
+        yield Reason(Html(), [linked(alone, audit)])
+    if claim.alias_of:
+        yield Reason(typeset("It carries the verdict of:"), [named(audit, claim.alias_of)])
+    if claim.judged_by:
+        yes, no = (_is(one, claim.kind) for one in (REPRODUCED, NOT_REPRODUCED))
+        rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
+        yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
+    if tested.of and not head["message"]:
+        yield from _of_tests(tested, audit, rows, found)
+
+
+def _of_tests(
+    tested: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
+) -> Iterator[Reason]:
+    paper, deciding = audit.papers[tested.paper], [one for one in found if one["decides"]]
+    same: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows[1:] or rows:
+        lines = [f"{sentence(one)}." for one in sentences.why(row, found)]
+        lines += filter(None, [what_would_change(row, paper, len(deciding) > 1)])
+        same.setdefault((row["verdict"], *lines), []).append(row)
+    for (_, *lines), some in same.items():
+        readings = [paper.readings.get(row["reading"], row["reading"]) for row in some]
+        shown = Html(" {} ").format("or").join(map(typeset, readings))
+        under = Html()
+        if len(rows) > 1:
+            under = Html("{} {}").format(judged(some[0], age=False), shown)
+        yield Reason(under, list(map(typeset, lines)))
+    empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
+    uncounted = any(one["verdict"] == INCONCLUSIVE for one in empty)
+    lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
+    lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == REPRODUCED)
+    if lines:
+        yield Reason(Html(), list(map(typeset, lines)))
+
+
+def what_would_change(row: Row, paper: Paper, several: bool) -> str:
+    """Return what the verdict hangs on in the case that decides; empty without a number."""
+    if not (said := sentences.what_decides(row)):
+        return ""
+    said = said.removeprefix(f"{REPRODUCED} ")
+    said = f"it {_is(REPRODUCED, row['kind'])} {said}"
+    case = ", ".join(filter(None, [row["phrase"], case_of(row, paper)]))
+    start = f"The case that decides is {case}: " if several else ""
+    adjusted = ", adjusted by Holm's method" if row["primary"] else ""
+    facts = [sentences.sample(row)] * (row["procedure"] != "exact")
+    facts += [f"p {p_value(row['p'])}{adjusted}"] * (row["p"] is not None)
+    more = f" ({'; '.join(facts)})" if facts else ""
+    return sentence(f"{start}{said}{more}.")
+
+
+def _is(verdict: str, kind: str) -> str:
+    words = called(verdict, kind)
+    return words if words.startswith("makes") else f"is {words}"
+
+
+def case_of(row: Row, paper: Paper) -> str:
+    """Return a case's name in symbols, with the words for what is a reading of the paper."""
+    readings = {
+        key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
+    }
+    said = (in_symbols(readings.get(one, one)) for one in row["each"].split(", "))
+    return ", ".join(one.replace(", ", ",\u00a0") for one in said)
+
+
+def _conditions(
+    claim: Claim, audit: Audit, rows: Sequence[Row], cases: Sequence[Row]
+) -> Iterator[Condition]:
+    """Yield what qualifies a verdict beside the age of its data."""
+    if grade := rows[0]["grade"]:
+        yield Condition(sentence(grade), typeset(f"{GRADES[grade]}."))
+    tags: dict[str, list[str]] = {}
+    for row in audit.in_words(claim.id):
+        for tag in row["tags"]:
+            tags.setdefault(tag, []).append(row["reading"])
+    if tags.pop("IN-PART", ()):
+        yield Condition("Only a part is tested", linked(part_of(claim, audit), audit))
+    if claim.basis != "printed":
+        tags.pop("CONDITIONAL", None)
+        yield Condition("Only as reconstructed", linked(sentences.basis(claim), audit))
+    if judges := [one for one in claim.judged_by if audit.headlines.get(one) == DEPENDS]:
+        links = Html(", ").join(map(link_to_claim, judges))
+        yield Condition("It depends on the reading of", links)
+    if "ROUNDING" in tags and {measured(row["statistic"]) for row in rows} <= {"", "0"}:
+        tags.pop("ROUNDING")
+    for tag, readings in tags.items():
+        under = "" if "" in readings else f' (under "{", ".join(readings)}")'
+        name = {"HOLM": "Holm"}.get(tag, tag.lower().replace("-", " "))
+        yield Condition(sentence(name), typeset(f"{TAGS[tag]}{under}."))
+    for one in sentences.qualifying(cases):
+        yield Condition("Also asked", linked(one, audit))
+
+
+def part_of(claim: Claim, audit: Audit) -> str:
+    """Return what is tested of a claim that is tested in part, or of those that judge it."""
+    if part := claim.part or audit.tested(claim.id).part:
+        return f"{part.rstrip('.')}."
+    others = [key for key in claim.judged_by if key in audit.headlines]
+    rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
+    parts = {row["claim"]: audit.tested(row["claim"]).part or NOT_EMPTY for row in rows}
+    alike = {part: [key for key in parts if parts[key] == part] for part in parts.values()}
+    said = "; ".join(f"{one.rstrip('.')} ({', '.join(alike[one])})" for one in alike)
+    return f"{said or NOT_EMPTY}."
+
+
+def _related(
+    claim: Claim, audit: Audit, resting_on: Mapping[str, list[str]]
+) -> list[tuple[str, Html]]:
+    shown = {claim.alias_of, *claim.judged_by}
+    near, above = resting_on.get(claim.id, []), carried(claim.id, resting_on)
+    groups = {
+        "rests on": [key for key in claim.bases if key not in shown],
+        "supports": [key for key in above if key in near],
+        "by way of those": [key for key in above if key not in near],
+    }
+    known = {name: [key for key in keys if key in audit.headlines] for name, keys in groups.items()}
+    return [
+        (name, Html("<br>").join(named(audit, key) for key in keys))
+        for name, keys in known.items()
+        if keys
+    ]
+
+
+def _checks(claim: Claim, head: Row, is_drawn: bool) -> Iterator[Check]:
+    yield Check("Print this page:", f"claims {claim.id}")
+    if not claim.untestable:
+        yield Check("Simulate what is missing, and judge all claims again:", "replicate audit")
+    if is_drawn:
+        what = "Judge the claim on other data, which your words choose:"
+        yield Check(what, f"rejudge {claim.id}", '--salt "any words"')
+    if "level" in head["settings"]:
+        what = "See what another level would change; nothing is written:"
+        yield Check(what, f"claims {claim.id}", "--set level=0.95")
+
+
+def _files(files: Sequence[str], folder: str) -> list[tuple[str, Html]]:
+    first, *others = files
+    names = [Html(Html.escape(first).replace("/", "/<wbr>"))]
+    names += [Html.escape(PurePosixPath(one).stem) for one in others]
+    return [(f"{folder}/{file}", name) for file, name in zip(files, names, strict=True)]
+
+
+def _cases(rows: Sequence[Row], kind: str) -> Html:
+    """Return the table of all cases, folded if they are many."""
     if not rows:
         return Html()
-    said = f"{len(rows)} cases: {_counted((row['verdict'] for row in rows), kind)}"
+    said = f"{len(rows)} cases: {counted((row['verdict'] for row in rows), kind)}"
+    several = len(sentences.by_test(rows)) > 1
     if len(rows) > MOST:
         said += f"; here are {MOST}, those that speak most against the claim"
-        kept = sorted(sorted(range(len(rows)), key=lambda k: words.against(rows[k]))[:MOST])
+        kept = sorted(sorted(range(len(rows)), key=lambda k: sentences.against(rows[k]))[:MOST])
         rows = [rows[k] for k in kept]
     lines = [
         {
-            "test": (quantities.test_name(row["test"]) * (len(tests) > 1), ""),
+            "number of": (typeset(sentences.quantity(row)) if several else "", ""),
             "reading": (row["reading"], ""),
-            "case": (markup.typeset(quantities.case(row["each"])), ""),
+            "case": (typeset(row["each"]), ""),
             "verdict": _verdict(row, kind if row["decides"] else ""),
             "control": (row["control"], ""),
-            "number": (what.value(row), row["statistic"]),
-            "lower bound": ("", None) if row["low"] == row["high"] else _number(row, "low"),
-            "upper bound": ("", None) if row["low"] == row["high"] else _number(row, "high"),
-            "judged against": (what.right or evidence.within(row, test), row["reference"]),
-            "n": (_count(row), row["n"]),
+            "number": (sentences.number(row), row["statistic"]),
+            "lower bound": _bound(row, "low"),
+            "upper bound": _bound(row, "high"),
+            "limit": (sentences.limit(row), row["reference"]),
+            "n": (count_of(row), row["n"]),
             "p of the case alone": (p_value(row["p"]).removeprefix("= "), row["p"]),
         }
         for row in rows
-        for what, test in [(named[row["test"]], tests[row["test"]])]
     ]
     header = [name for name in lines[0] if any(line[name][0] for line in lines)]
     cells = [[line[name] for name in header] for line in lines]
@@ -148,44 +406,20 @@ def _cases(
 
 
 def _verdict(row: Row, kind: str) -> tuple[Html, str]:
-    why = evidence.undecided(row)
+    why = sentences.undecided(row)
     more = Html("<br><small>{}</small>").format(why) if why else ""
     return badge(row["verdict"], row["grade"], kind) + more, called(row["verdict"], kind)
 
 
-def part_of(claim: Claim, audit: Audit) -> str:
-    """Return what is tested of a claim that is tested in part, or of those that judge it."""
-    if part := claim.part or audit.tested(claim.id).part:
-        return f"{part.rstrip('.')}."
-    others = [key for key in claim.judged_by if key in audit.headlines]
-    rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
-    untold = "those tests that could have failed, and whose control fails"
-    parts = {row["claim"]: audit.tested(row["claim"]).part or untold for row in rows}
-    alike = {part: [key for key in parts if parts[key] == part] for part in parts.values()}
-    return "; ".join(f"{one} ({', '.join(alike[one])})" for one in alike) + "." * bool(alike)
-
-
-def _counted(verdicts: Iterable[str], kind: str) -> str:
-    found = finding.tally(verdicts).items()
-    said = (f"{count} {called(verdict, kind)}" for verdict, count in found)
-    return re.sub(r"(?<!\b1 )makes", "make", ", ".join(said))
-
-
-def _number(row: Row, name: str) -> tuple[str, float | None]:
+def number_cell(row: Row, name: str) -> tuple[str, float | None]:
     return measured(row[name]), row[name]
 
 
-def case_of(row: Row, ledger: Ledger) -> Html:
-    """Return the name of a headline's case, which can end with a reading."""
-    readings = {
-        key.replace("_", " "): words.inside(in_symbols(ledger.reading(key)))
-        for key in ledger.readings
-    }
-    said = map(quantities.case, row["each"].split(", "))
-    return markup.typeset(", ".join(readings.get(one, one) for one in said))
+def _bound(row: Row, name: str) -> tuple[str, float | None]:
+    return ("", None) if row["low"] == row["high"] else number_cell(row, name)
 
 
-def _count(row: Row) -> str:
+def count_of(row: Row) -> str:
     alone = row["procedure"] == "exact" and row["n"] == 1  # one number, of any number of draws
     return "" if row["n"] is None or alone else number(row["n"])
 
@@ -198,78 +432,4 @@ def raised(text: str) -> Html:
 def linked(text: str, audit: Audit) -> Html:
     """Return typeset prose in which names of claims lead to their pages."""
     names = rf"(?<![\w-])({'|'.join(audit.headlines)})(?![\w-])"
-    return Html(re.sub(names, lambda found: link_to_claim(found[0]), markup.typeset(text)))
-
-
-def all_of_them(audit: Audit) -> Html:
-    filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
-    filters["verdict"] = "|".join(OUTCOMES)
-    header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
-    header += ("quantity", "number", "bounds", "replicates or values")
-    said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
-    rows = [
-        [
-            (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
-            audit.ledgers[claim.paper].short_title,
-            claim.kind.replace("_", " "),
-            role(row),
-            BASES[claim.basis],
-            (judged(row, grade=False), row["verdict"]),
-            row["grade"],
-            str(of_audit.quantity_of(audit, row)),
-            _number(row, "statistic"),
-            limits(row),
-            (_count(row), row["n"]),
-        ]
-        for row in audit.heads
-        for key, claim in [(row["claim"], audit.claims[row["claim"]])]
-    ]
-    return data_table(header, rows, "claims", filters, audit.headlines)
-
-
-def robustness(audit: Audit, paper: str) -> Html:
-    """Return a paper's verdicts under each reading, and what they depend on."""
-    ledger, unknown = audit.ledgers[paper], reconstructed(paper)
-    lines = []
-    for key, claim in ledger.claims.items():
-        if claim.tests and key in audit.headlines:
-            head, *rows = audit.under_readings(key)
-            line = {"claim": key, "head": head["verdict"]}
-            line["under"] = {row["reading"]: row["verdict"] for row in rows}
-            line["rests"] = set().union(*(unknown.get(name, ()) for name in claim.experiments))
-            lines.append(line)
-    shown = [line for line in lines if line["under"] or line["rests"]]
-    readings = [key for key in ledger.readings if any(key in line["under"] for line in shown)]
-    settings = sorted(set().union(*(line["rests"] for line in shown)))
-    given = {"audit": audit, "ledger": ledger, "readings": readings, "settings": settings}
-    return render("robustness.html", lines=shown, alone=len(lines) - len(shown), **given)
-
-
-# what the page of a claim asks by itself
-offer(came_again, case_of, limits, linked, part_of, raised)
-offer(counted=_counted, quantities=quantities, TAGS=TAGS, NOTHING_DRAWN=NOTHING_DRAWN)
-offer(OF_INCONSISTENCY=finding.OF_INCONSISTENCY)
-
-
-def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return those of the claims, too many for it."""
-    glossaries = {key: load_glossary(key, one.claims) for key, one in audit.ledgers.items()}
-    above = resting(audit)
-    pages = {
-        key: Page(plain(one.statement), page_of(one, audit, glossaries[one.paper], above, data))
-        for key, one in audit.claims.items()
-        if key in audit.headlines
-    }
-    robust = {ledger.title: robustness(audit, key) for key, ledger in audit.ledgers.items()}
-    given = {row["verdict"] for row in audit.rows}
-    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict in given}
-    sources = {
-        "claims": {"totals": show.tally(audit.rows), "table": all_of_them(audit)},
-        "robustness": {"tables": robust, "marks": marks},
-        "claims/claim": {"title": TITLE, "body": BODY},
-    }
-    for name, given in sources.items():
-        (source / name).parent.mkdir(exist_ok=True)
-        text = render(f"{Path(name).name}.md", banner=of_audit.banner(audit) or "", **given)
-        (source / f"{name}.md").write_text(text, encoding="utf-8")
-    return pages
+    return Html(re.sub(names, lambda found: link_to_claim(found[0]), typeset(text)))

@@ -139,8 +139,8 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     if audit.scale != "paper" or not found:
         return None
     style.apply_style()
-    ledger = audit.judging(claim)
-    known, readings = published(ledger.paper), ledger.readings
+    judging = audit.judging(claim)
+    known, readings = published(judging.slug), judging.readings
     drawing, axes = panels.grid(1, 2, 3.4)
     for axis, (what, unit) in zip(axes[0], NAMES["of_the_notebook"].items(), strict=True):
         entries = known[what]["values"]

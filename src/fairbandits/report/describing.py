@@ -1,7 +1,6 @@
 """The columns of a file in words, and the page of the data dictionary."""
 
 import csv
-import re
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ def describe(path: Path) -> str:
 
 
 def _committed(path: Path) -> tuple[str, dict[str, str]]:
-    from fairbandits.audit.tables import COMMITTED
+    from fairbandits.audit.rows import COMMITTED
 
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -55,20 +54,6 @@ def _committed(path: Path) -> tuple[str, dict[str, str]]:
     raise StoreError(
         f"{path} is none of the committed tables, audit/verdicts.csv and audit/findings.csv: its "
         f"columns are {', '.join(header) or 'none'}"
-    )
-
-
-#: Signs that Markdown takes for markup or for the end of a cell, unless they are in code.
-_SIGNS = re.compile(r"(`[^`]*`)|([*_|])")
-
-
-def words_of_the_ledgers(text: str) -> str:
-    """Return the page of a ledger's words, with the formulas of each second cell in letters."""
-    return re.sub(
-        r"^(\| `\w+` \| )(.*?)(?= \|(?: |$))",
-        lambda row: row[1] + _SIGNS.sub(lambda one: one[1] or f"\\{one[2]}", in_symbols(row[2])),
-        text,
-        flags=re.MULTILINE,
     )
 
 

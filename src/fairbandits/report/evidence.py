@@ -1,30 +1,44 @@
-"""A picture of all cases of a claim, as HTML: numbers with their limits, beside what is claimed."""
+"""A picture of all cases of a claim, as HTML: numbers with their bounds, beside what is claimed."""
 
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.scale import SymmetricalLogTransform
 from matplotlib.ticker import MaxNLocator
 
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
-from fairbandits.audit.ledger import Test
-from fairbandits.audit.quantities import NAMES, Quantity, case, test_name
-from fairbandits.audit.tables import Row
-from fairbandits.audit.words import against, sentence, unmet
+from fairbandits.audit.finding import (
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OF_INCONSISTENCY,
+    REPRODUCED,
+)
+from fairbandits.audit.sentences import (
+    against,
+    by_test,
+    chosen,
+    claimed,
+    limit,
+    quantity,
+    sentence,
+    undecided,
+)
+from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, significant
-from fairbandits.report.markup import Html, offer, render, render_text
+from fairbandits.report.audit import counted
+from fairbandits.report.markup import Html, minus, render, typeset
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
-#: Tag -> why a case is undecided, whatever its bounds.
-UNDECIDED = NAMES["undecided"]
+SIGNS = {verdict: f"{sign} " for verdict, (_, sign) in MARKS.items()}
 #: Beyond this number the cases of a test share rows, sorted by their evidence against the claim.
 NAMED = 30
+#: With at most so many cases below a heading, names stand beside the picture on a phone too.
+SHORT = 12
 #: The number that the name of a case ends with; empty if it ends with none.
 NUMBER = re.compile(r"(-?\d+(\.\d+)?(e[+-]?\d+)?)?$")
 #: The most ticks of an axis.
@@ -33,21 +47,27 @@ TICKS = 5
 UNEVEN = 20.0
 #: What a number and its bounds are where there is nothing to draw.
 ZERO = {0.0, math.inf}
-#: So near a limit, in per cent of the axis, no other number is written.
-NEAR = 20
+#: So near a limit, in per cent of the axis, no other number is written; so near each other two
+#: limits are named as a range; so near its ends a number is written inside.
+NEAR, RANGE, EDGE = 20, 14, 6
 #: What a picture shows of a finding.
 NUMBERS = ("statistic", "low", "high", "reference")
 
-#: Writes a number that was chosen.
-chosen = partial(significant, trimmed=True)
+
+class Line(NamedTuple):
+    """A line of a picture: its name, what is drawn, its CSS class, and its height if unusual."""
+
+    name: Html
+    drawing: Html
+    look: str = ""
+    tall: int = 0
 
 
-def in_order(tests: Sequence[Test], found: Sequence[Row]) -> list[Row]:
+def in_order(found: Sequence[Row]) -> list[Row]:
     """Return findings in the order of picture and table: of many, strongest against first."""
-    of_tests = ([row for row in found if row["test"] == test.name] for test in tests)
     return [
         row
-        for rows in of_tests
+        for rows in by_test(found).values()
         for row in (sorted(rows, key=against) if len(rows) > NAMED else rows)
     ]
 
@@ -68,36 +88,34 @@ def under_readings(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def picture(
-    tests: Sequence[Test], found: Sequence[Row], named: Mapping[str, Quantity], kind: str = ""
-) -> tuple[Html, dict[str, str]]:
-    """Return a picture of findings `in_order`, and the questions of tests without one by name.
-
-    The quantities of the tests are `named`; a number without bounds, or yes or no, is no picture.
-    """
-    shown, drawn, questions = Html(), [], {}
-    for test in tests:
-        rows = [row for row in found if row["test"] == test.name]
-        drawable = [row for row in rows if _drawable(row) and named[test.name].right != "no"]
+def picture(found: Sequence[Row], kind: str = "") -> Html:
+    """Return a picture of findings `in_order`; one number without bounds is no picture."""
+    shown, drawn = Html(), []
+    for rows in by_test(found).values():
+        drawable = list(filter(_drawable, rows))
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
             said = plainly(rows)
-            words = {"said": said, "kind": kind if test.decides else ""}
-            words["heading"] = heading(test, named[test.name], rows) if len(tests) > 1 else ""
-            shown += _panel(rows, drawable, test=test, what=named[test.name], **words)
+            shown += _panel(rows, drawable, said, kind if rows[0]["decides"] else "")
             drawn += [] if said else drawable
-        elif rows:
-            questions[test.name] = heading(test, named[test.name], rows)
-    return shown + (render("legend.html", drawn=drawn, kind=kind) if drawn else ""), questions
+    return shown + (Html("<p><small>{}</small></p>").format(_legend(drawn, kind)) if drawn else "")
 
 
-def undecided(row: Row) -> str:
-    """Return why a case is inconclusive, if not for its bounds."""
-    found = (why for tag, why in UNDECIDED.items() if tag in row["tags"])
-    if row["verdict"] == INCONCLUSIVE and "CONSTANT" in row["tags"] and row["n"]:
-        return f"{significant(row['statistic'])} in all {row['n']} runs"
-    if row["verdict"] == INCONCLUSIVE and {"RARE", "TIE"} <= set(row["tags"]):
-        return "equal in nearly all runs"
-    return unmet(row) or (next(found, "") if row["verdict"] == INCONCLUSIVE else "")
+def _legend(drawn: Sequence[Row], kind: str) -> str:
+    """Return what shades and bars of all pictures of a claim are."""
+    means = OF_INCONSISTENCY[REPRODUCED] if kind == "inconsistency" else "the claim holds"
+    shaded = any(low < high for low, high in map(claimed, drawn))
+    bars = (
+        f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
+        for row in drawn
+        if "level" in row["settings"] and row["low"] != row["high"]
+    )
+    said = ", or ".join(dict.fromkeys(bars))
+    return " ".join([f"Shaded: {means}."] * shaded + [f"Bars: {said}."] * bool(said))
+
+
+def kind_of_bounds(row: Row) -> str:
+    is_curve = row["procedure"] == "curve"
+    return "of our own runs" if is_curve else "confidence bounds, each one-sided"
 
 
 def plainly(rows: Sequence[Row]) -> str:
@@ -112,65 +130,111 @@ def plainly(rows: Sequence[Row]) -> str:
     return said * (rounded and kinds == {("exact", REPRODUCED, False)})
 
 
-def heading(test: Test, what: Quantity, rows: Sequence[Row]) -> str:
-    """Return a test's question: its own words, or else its quantity and what is claimed of it."""
-    judged = [row for row in rows if row["verdict"] != FAILED]
-    same = len({(claimed(row), row["reference"]) for row in judged}) == 1
-    return sentence(render_text("question.txt", test=test, what=what, rows=judged, same=same))
-
-
-def claimed(row: Row) -> tuple[float, float]:
-    """Return the range of a row's number in which the claim holds."""
-    low = high = row["reference"]
-    claim = row["settings"].get("claim", "at most")
-    match row["procedure"]:
-        case "exact" if "printed" in row["against"]:
-            return low, high
-        case "mean" if claim == "equal":
-            return row["against"]["smallest"], row["against"]["largest"]
-        case "slope":
-            low, high = low - row["against"]["margin"], high + row["against"]["margin"]
-    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
-
-
-def within(row: Row, test: Test | None = None) -> str:
-    """Return the range in which the claim holds in words, of an exact `test` with its tolerance."""
-    if not row["against"] or "printed" in row["against"]:
-        return "".join(f"{name} {chosen(one)}" for name, one in row["against"].items())
-    low, high = map(chosen, claimed(row))
-    if row["procedure"] == "exact" and (tolerance := row["settings"].get("tolerance")):
-        high = chosen(tolerance) + " times its scale" * (test.inputs.get("scale", 1) != 1)
-    if low == "−∞":
-        return f"at most {high}"
-    return f"at least {low}" if high == "∞" else f"from {low} to {high}"
+def heading(rows: Sequence[Row]) -> str:
+    """Return a test's quantity and, if all cases have the same, what is claimed of it."""
+    ends = dict.fromkeys(limit(row) for row in rows if row["verdict"] != FAILED)
+    asked = f": {next(iter(ends))}?" if len(ends) == 1 and "" not in ends else ""
+    return sentence(quantity(rows[0]) + asked)
 
 
 def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
-def _panel(rows: Sequence[Row], drawn: Sequence[Row], **words: Any) -> Html:
+def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> Html:
+    title = Html("{}{}").format(
+        typeset(heading(rows)),
+        "" if rows[0]["decides"] else Html(" <small>It does not decide.</small>"),
+    )
+    verdicts = [row["verdict"] for row in rows]
+    control = f" No control: {rows[0]['uncontrolled']}." if rows[0]["uncontrolled"] else ""
+    if said:
+        said = f"{minus(said)}: {counted(verdicts, kind, SIGNS)}.{control}"
+        return render("evidence.html", heading=title, said=said, look="")
     axis, thin = _axis(drawn), len(rows) > NAMED
+    groups, alike = _groups(drawn if thin else rows, thin=thin)
+    whys = Counter(filter(None, map(undecided, rows)))
+    is_one_why = len(whys) == 1 and whys.total() == verdicts.count(INCONCLUSIVE)
+    lines: list[Line] = []
+    for head, below in groups.items():
+        lines += [Line(typeset(head), Html(), "fb-of")] if head else []
+        for name, some in below.items():
+            if thin:
+                lines.append(_thin(name, some, axis, len(set(map(_ground_of, drawn))) == 1))
+            else:
+                lines += [_line(name, row, axis, not is_one_why) for _, row in some]
+    names = [name for below in groups.values() for name in below]
+    look = " fb-unnamed" * (not any(names)) + " fb-thin" * thin
+    short = any(groups) and max(map(len, names)) <= SHORT
+    span = [measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)]
+    label = f"{len(drawn)} cases, {' to '.join(span)}: {quantity(rows[0])}; "
+    caption = _caption(rows, drawn, axis, kind, whys, is_one_why)
+    caption += [f"{'All with' if len(rows) > 1 else 'With'} {', '.join(alike)}."] * bool(alike)
     return render(
         "evidence.html",
-        **words,
-        axis=axis,
-        span=[measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)],
-        rows=rows,
-        drawn=drawn,
-        **_groups(drawn if thin else rows, axis, thin=thin),
-        marks=MARKS,
-        linear=np.asarray,
-        without={math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn},
-        thin=thin,
-        same_ground=len({(claimed(row), row["reference"]) for row in drawn}) == 1,
-        whys=Counter(filter(None, map(undecided, rows))),
+        heading=title,
+        said="",
+        look=look + " fb-short" * (short and not thin),
+        label=label + counted((row["verdict"] for row in drawn), kind),
+        lines=[*lines, Line(Html(), _ticks(axis), "fb-axis")],
+        caption=typeset(" ".join([*caption, *(_of_rows(groups) if thin else [])]) + control),
     )
 
 
-def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
-    """Return name, row and places of cases by heading and line, and words that all names lack."""
-    words_of = [list(map(case, row["each"].split(", "))) for row in rows]
+def _ground_of(row: Row) -> tuple[Any, ...]:
+    return claimed(row), row["reference"]
+
+
+def _caption(
+    rows: Sequence[Row],
+    drawn: Sequence[Row],
+    axis: "Axis",
+    kind: str,
+    whys: Mapping[str, int],
+    is_one_why: bool,
+) -> list[str]:
+    """Return what a picture shows, in sentences."""
+    first, tags = drawn[0], {tag for row in drawn for tag in row["tags"]}
+    reasons = ", ".join(f"{'' if is_one_why else f'{n} '}since {why}" for why, n in whys.items())
+    said = [
+        f"{counted((row['verdict'] for row in rows), kind, SIGNS)}{reasons and f' ({reasons})'}."
+    ]
+    level = f"{100 * first['settings'].get('level', 1):g} %"
+    lines = {
+        "printed": "Line: the printed number.",
+        "largest inside": f"Line: as far as {level} of our own runs go.",
+    }
+    said += [text for name, text in lines.items() if name in first["against"]]
+    if margin := first["against"].get("margin"):
+        is_same = len(set(map(_ground_of, drawn))) == 1
+        line = f"claimed {chosen(first['reference'])}" if is_same else "as claimed"
+        shade = limit(first) if is_same else "to beyond it"
+        said.append(f"Line: {line}. Shaded: {shade} (margin {chosen(margin)}).")
+    endless = {math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn}
+    share = f"{100 * first['settings'].get('materiality', 0):g} %"
+    missing = len(rows) - len(drawn)
+    both = "on both sides of 0 and linear near it" if axis.ticks[0] < 0 else ", and linear near 0"
+    conditions = {
+        "A number beyond the line by no more than the tolerance counts as on it.": "ROUNDING"
+        in tags,
+        f"Only a difference of more than {share} of the mean size counts, and a smaller one has no "
+        "shade.": "IMMATERIAL" in tags,
+        "A bar to the edge has no bound there.": 1 in endless,
+        "A hollow mark without a bar has no bounds.": 2 in endless,
+        f"The axis is logarithmic{f' {both}'.replace(' ,', ',') if axis.low < 0 else ''}.": (
+            axis.scale is not np.asarray
+        ),
+        f"{missing} without a number.": missing,
+    }
+    return said + [text for text, holds in conditions.items() if holds]
+
+
+Groups = dict[str, dict[str, list[tuple[str, Row]]]]
+
+
+def _groups(rows: Sequence[Row], *, thin: bool) -> tuple[Groups, list[str]]:
+    """Return names and rows of cases by heading and line, and words that all names lack."""
+    words_of = [row["each"].split(", ") for row in rows]
     same = set.intersection(*map(set, words_of)) if len(rows) > 1 else set()
     several = len({row["reading"] for row in rows}) > 1
     alike = [] if several or not rows[0]["reading"] else [f'the reading "{rows[0]["reading"]}"']
@@ -181,33 +245,102 @@ def _groups(rows: Sequence[Row], axis: "Axis", *, thin: bool) -> dict[str, Any]:
     ]
     repeats = len({row["reading"] for row in rows}) < len(rows)
     headed = 3 * len({tuple(words[:-1]) for words in named}) <= len(rows)
-    groups: dict[str, dict[str, list[Any]]] = {}
+    groups: Groups = {}
     for row, words in zip(rows, named, strict=True):
         cut = several if thin else max(several and repeats, headed * (len(words) - 1))
         head, line = words[:cut], words[cut:-1] if thin else words[cut:]
         lines = groups.setdefault(", ".join(filter(None, head)), {})
         some = lines.setdefault(", ".join(filter(None, line)), [])
-        some.append((words[-1], row, _case(row, axis) if _drawable(row) else None))
+        some.append((words[-1], row))
         if thin:
             some.sort(key=lambda one: float(NUMBER.search(one[1]["each"])[0] or 0))
-    return {"groups": groups, "alike": alike}
+    return groups, alike
 
 
-def _case(row: Row, axis: "Axis") -> dict[str, Any]:
-    bounds = [row[end] for end in ("low", "high") if not math.isnan(row[end])]
-    ends = set(map(axis.at, bounds)) if any(map(math.isfinite, bounds)) else set()
+def _of_rows(groups: Groups) -> list[str]:
+    """Return what a row of marks is, in words."""
+    ends = {(some[0][0], some[-1][0]) for lines in groups.values() for some in lines.values()}
+    said = "A row has a mark for each case"
+    if len(ends) == 1:
+        ((first, last),) = ends
+        said += f": {first} at its top to {last} at its bottom"
+    return [f"{said}.", "Rows with the strongest evidence against the claim come first."]
+
+
+# ----------------------------------------------------------------------------------- SVG
+
+
+def _line(name: str, row: Row, axis: "Axis", says_why: bool) -> Line:
+    why = undecided(row) if says_why else ""
+    shown = typeset(name + (f" ({why})" if why else ""))
+    if _drawable(row):
+        return Line(shown, _ground(row, axis, 0, "100%", "100%") + _mark(row, axis, "50%", 4))
+    open_slope = row["procedure"] == "slope" and row["verdict"] != FAILED
+    words = f"{row['verdict']}: nowhere positive" if open_slope else "no number"
+    return Line(shown, Html('<text x="4" y="14">{}</text>').format(row["message"] or words))
+
+
+def _thin(name: str, some: Sequence[tuple[str, Row]], axis: "Axis", same_ground: bool) -> Line:
+    """Return a line with a mark below another for each case."""
+    tall = max(19, round(2.4 * len(some)) + 4)
+    step = tall / len(some)
+    drawing = _ground(some[0][1], axis, 0, tall, tall) if same_ground else Html()
+    for k, (case, row) in enumerate(some):
+        if not same_ground:
+            places = (round(one, 1) for one in (k * step, step, (k + 1) * step))
+            drawing += _ground(row, axis, *places)
+        title = f"{minus(case)}: {significant(row['statistic'])}"
+        drawing += _mark(row, axis, round((k + 0.5) * step, 1), 1.5, title)
+    return Line(typeset(name), drawing, tall=tall)
+
+
+def _ground(row: Row, axis: "Axis", top: float, tall: float | str, end: float | str) -> Html:
+    """Return the shade where the claim holds, and the line of the reference."""
     low, high = claimed(row)
     if "ROUNDING" in row["tags"]:  # the tolerance is of its own scale
         high = max(high, row["statistic"])
     if "IMMATERIAL" in row["tags"]:  # the shade begins somewhere beyond it
         low = high = math.inf
-    return {
-        "claimed": [axis.at(end) for end in (low, high)],
-        "line": axis.at(row["reference"]),
-        "bar": sorted(ends) if len(ends) == 2 else [],
-        "at": axis.at(row["statistic"]),
-        "look": MARKS[row["verdict"]][0],
-    }
+    left, right, line = axis.at(low), axis.at(high), axis.at(row["reference"])
+    return Html(
+        '<rect class="fb-claimed" x="{}%" y="{}" width="{}%" height="{}"/>'
+        '<line x1="{}%" x2="{}%" y1="{}" y2="{}"/>'
+    ).format(left, top, round(right - left, 1), tall, line, line, top, end)
+
+
+def _mark(row: Row, axis: "Axis", y: float | str, size: float, title: str = "") -> Html:
+    """Return a number's mark, with a bar between its bounds."""
+    bounds = [row[end] for end in ("low", "high") if not math.isnan(row[end])]
+    ends = sorted(set(map(axis.at, bounds))) if any(map(math.isfinite, bounds)) else []
+    at, look = axis.at(row["statistic"]), MARKS[row["verdict"]][0]
+    said = Html("<title>{}</title>").format(title) if title else ""
+    bar = Html()
+    if len(ends) == 2:
+        bar = Html('<line x1="{}%" x2="{}%" y1="{}" y2="{}"/>').format(*ends, y, y)
+    if look == "off":
+        side = 2 * size - 1
+        shape = Html('<rect x="{}%" y="{}" width="{}" height="{}"/>').format(at, y, side, side)
+    else:
+        shape = Html('<circle cx="{}%" cy="{}" r="{}"/>').format(at, y, size)
+    return Html('<g class="fb-mark-{}">{}{}{}</g>').format(look, said, bar, shape)
+
+
+def _ticks(axis: "Axis") -> Html:
+    """Return the ticks of an axis with their numbers, limits in bold."""
+    ends = [(at, number) for at, number, is_limit in axis.labels if is_limit]
+    are_near = len(ends) == 2 and ends[1][0] - ends[0][0] < RANGE
+    drawing = Html()
+    for at, number, is_limit in axis.labels:
+        drawing += Html('<line x1="{}%" x2="{}%" y2="4"/>').format(at, at)
+        if are_near and is_limit:
+            if number != ends[0][1]:
+                continue
+            at, number = round((at + ends[1][0]) / 2, 1), f"{number} to {ends[1][1]}"
+        side = "fb-first" if at < EDGE else "fb-last" if at > 100 - EDGE else ""
+        look = " ".join(["fb-limit"] * is_limit + [side])
+        kind = Html(' class="{}"').format(look) if look else ""
+        drawing += Html('<text x="{}%" y="16"{}>{}</text>').format(at, kind, number)
+    return drawing
 
 
 class Axis(NamedTuple):
@@ -280,6 +413,3 @@ def _logarithmic(low: float, high: float, unit: float) -> Axis:
     low = ticks[0] / 1.3 if first else 1.3 * ticks[0] - 0.3 * unit
     high = 1.3 * ticks[-1] + 0.3 * unit
     return Axis(SymmetricalLogTransform(10, unit, 1).transform, low, high, ticks)
-
-
-offer(claimed, sentence, test_name, undecided, within, chosen=chosen, inf=math.inf)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit.tables import Row, csv_text, write_text
+from fairbandits.audit.rows import csv_text, write_text
+from fairbandits.audit.totals import Row
 from fairbandits.report.markup import render
 
 

@@ -6,11 +6,11 @@ from functools import partial
 from html import unescape
 from pathlib import Path
 
+from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
-from fairbandits.audit.ledger import Ledger, claims_elsewhere
-from fairbandits.audit.words import BASES
+from fairbandits.audit.sentences import BASES, by_test
 from fairbandits.figures import PAPERS
-from fairbandits.report.audit import Audit
+from fairbandits.report.audit import Audit, claims_elsewhere
 from fairbandits.report.markup import render_text
 from fairbandits.settings.models import validated
 from fairbandits.settings.records import FindingsFile, Notable
@@ -26,13 +26,13 @@ LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL
 CONDITIONAL = "CONDITIONAL"
 
 
-def load_findings(ledgers: Mapping[str, Ledger], root: Path = ROOT) -> list[Notable]:
-    """Return the findings that are about claims of these ledgers alone."""
+def load_findings(papers: Papers, root: Path = ROOT) -> list[Notable]:
+    """Return the findings that are about claims of these papers alone."""
     if not (root / FILE).is_file():
         return []
     findings = validated(read_yaml(root / FILE), FindingsFile, str(FILE)).findings
-    claims = {key for ledger in ledgers.values() for key in ledger.claims}
-    known = [*claims, *claims_elsewhere(ledgers, root)]
+    claims = {key for paper in papers.values() for key in paper.claims}
+    known = [*claims, *claims_elsewhere(papers, root)]
     files = sorted(root.glob("papers/*/numbers.yaml"))
     units = {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
     for place, finding in enumerate(findings, start=1):
@@ -101,7 +101,7 @@ def missing(finding: Notable, audit: Audit) -> list[str]:
 
 def qualifiers(key: str, audit: Audit) -> dict[str, str]:
     """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words."""
-    claim, tested, own = audit.claims[key], audit.tested(key), audit.found(key)
+    claim, own = audit.claims[key], audit.found(key)
     verdict = audit.headlines[key]
     tags = [tag for row in audit.under_readings(key) for tag in row["tags"]]
     tags += [tag for one in own if one["decides"] for tag in one["tags"] if tag in LIMITING]
@@ -112,11 +112,11 @@ def qualifiers(key: str, audit: Audit) -> dict[str, str]:
         found[DEPENDS] = f"its verdict {DEPENDS}"
     if claim.about != "text":
         found[claim.about] = f"it is of the {claim.about}: the audited text does not make it"
-    for test in tested.tests:
-        verdicts = {one["verdict"] for one in own if one["test"] == test.name}
-        if not test.decides and verdicts - {verdict}:
+    for test, cases in by_test(one for one in own if not one["decides"]).items():
+        verdicts = {one["verdict"] for one in cases}
+        if verdicts - {verdict}:
             said = " and ".join(one for one in OUTCOMES if one in verdicts)
-            found[test.name] = f"its test {test.name} is {said}, the claim {verdict}"
+            found[test] = f"its test {test!r} is {said}, the claim {verdict}"
     return found
 
 

@@ -20,7 +20,7 @@ _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
 
 
 def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
-    if not audit.ledgers:
+    if not audit.papers:
         return None
     findings = _notable(audit, root) if audit.scale == "paper" else []  # a small run has others
     return render("landing.html", audit=audit, findings=findings)
@@ -29,13 +29,13 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
 def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
     standing = [
         one
-        for one in load_findings(audit.ledgers, root)
+        for one in load_findings(audit.papers, root)
         if not missing(one, audit) and (not one.arena or (audit.results / ARENA).is_dir())
     ]
     cited = {name for one in standing for text in texts_of(one) for name in NUMBER.findall(text)}
     numbers = {
         one.name: one.text
-        for paper in (*audit.ledgers, ARENA)
+        for paper in (*audit.papers, ARENA)
         for one in numbers_of(paper, audit, root, only=cited)
     }
 

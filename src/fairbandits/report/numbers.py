@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from fairbandits.arena.settings import SLUG as ARENA
-from fairbandits.audit.claims import Ledgers
+from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
-from fairbandits.audit.show import tally
-from fairbandits.audit.tables import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
-from fairbandits.audit.totals import Totals
+from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
+from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
 from fairbandits.library import style
 from fairbandits.report import findings
@@ -184,13 +183,13 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
     return MARK.sub(filled, text)
 
 
-def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) -> str:
+def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
     table = root / config.folders["audit"] / TABLE
-    audit = committed(ledgers, table.parent, results or root / config.results)
-    notable = findings.load_findings(ledgers, root)
+    audit = committed(own, table.parent, results or root / config.results)
+    notable = findings.load_findings(own, root)
     findings.refuse(notable, audit)
-    counted = {paper: tally(audit.of(paper)) for paper in ledgers}
+    counted = {paper: tally(audit.of(paper)) for paper in own}
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
     numbers += [one for paper in papers for one in numbers_of(paper, audit, root)]
@@ -203,7 +202,7 @@ def renew(config: Config, ledgers: Ledgers, results: Path | None, root: Path) ->
         write_text(root / page, text)
     style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
-    drawn = verdict_bars({ledgers[key].short_title: one for key, one in counted.items()})
+    drawn = verdict_bars({own[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     where = f"{marked} in {' and '.join(PAGES)}, {OVERVIEW} in {config.folders['figures']}"
