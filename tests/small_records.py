@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
+from fairbandits.audit.expressions import evaluate, parse
 
 import real
 from fairbandits.audit import cases
 from fairbandits.audit.cells import Cell, Recorded
-from fairbandits.audit.expressions import evaluate, parse
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.spec import RunSpec
