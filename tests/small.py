@@ -167,9 +167,11 @@ def write_audit(folder: Path) -> None:
     audit.write_verdicts(files, papers, joint, verdicts)
 
 
-def write_findings(file: Path, paper: Paper, found: list[Answer], scale: str, made=Made()) -> None:
+def write_findings(
+    file: Path, paper: Paper, found: list[Answer], scale: str, made: Made | None = None
+) -> None:
     """Write the findings of one paper, as `fairbandits audit` does."""
-    papers = {paper.slug: paper}
+    papers, made = {paper.slug: paper}, made or Made()
     write(file, "findings", [finding_row(papers, one, made) for one in found], papers, scale, made)
 
 

@@ -16,7 +16,7 @@ from small_claims import paper_of
 
 SOURCE = '''from fairbandits.claims import Paper, mean, measure
 
-paper = Paper("banditq", "A test: of claims", {"one": "The first. It is short.", "two": "With two."})
+paper = Paper("banditq", "A test: of it", {"one": "The first. A word.", "two": "With two."})
 
 
 @paper.claim("bound", "Theorem  1", readings=["one"])
@@ -69,13 +69,13 @@ CHANGES = [
     (
         "[1.0, 2.0]",
         "[1.0, 2.0",
-        r"claims\.py, line 13: SyntaxError: closing .* does not match [^,]*$",
+        "line 13: SyntaxError: closing .* does not match [^,]*$",
     ),
     ('paper.untested("t-s', 'papr.untested("t-s', r"claims\.py, line 16: NameError: name 'papr'"),
     (
         "import Paper, mean, me",
         "import Paper, maen, me",
-        r"claims\.py, line 1: ImportError: .*maen",
+        "line 1: ImportError: .*maen",
     ),
     ('paper = Paper("', 'made = paper = Paper("', None),  # two names of one
     (
@@ -107,10 +107,10 @@ def test_a_file_can_begin_with_a_mark_of_its_encoding(tmp_path):
 @pytest.mark.parametrize(
     ("text", "defines"), [("", 0), ("from fairbandits.claims import Paper", 0)]
 )
-def test_a_file_without_a_paper(text, defines, tmp_path):
-    with pytest.raises(ConfigError, match=f"must define one Paper, and defines {defines}"):
+def test_a_file_without_a_paper(text, tmp_path):
+    with pytest.raises(ConfigError, match="must define one Paper, and defines 0"):
         load(written(tmp_path, text))
-    with pytest.raises(ConfigError, match="none.py does not exist"):
+    with pytest.raises(ConfigError, match=r"none\.py does not exist"):
         load(tmp_path / "none.py")
 
 
@@ -139,9 +139,7 @@ def test_files_of_one_name_beside_two_papers_do_not_mix(tmp_path):
 @pytest.mark.parametrize("name", ["regret", "twice"])
 def test_a_measure_has_one_meaning(name, tmp_path):
     text = SOURCE + MEASURE.format(name=name, value=1) * 2
-    with pytest.raises(
-        ConfigError, match=rf"claims\.py, line \d+: .*there are two measures '{name}'"
-    ):
+    with pytest.raises(ConfigError, match=rf"line \d+: .*there are two measures '{name}'"):
         load(written(tmp_path, text))
 
 
@@ -238,8 +236,12 @@ def test_a_new_measure_of_one_paper_leaves_the_other_papers_as_they_are(tmp_path
 def test_seeds_follow_from_their_table_alone(monkeypatch):
     config, table = real.config(), dict(seeds.pinned(ROOT))
     rows = {one.dataset: (one.paper, one.suite or one.name) for one in config.experiments}
-    own = [one for one in config.experiments if one.audit and rows[one.dataset] in table]
-    assert len(own) > 100
+    own = [
+        one
+        for one in config.experiments
+        if isinstance(one.origin, str) and rows[one.dataset] in table
+    ]
+    assert len(own) > 50
     for one in own:
         assert config.seed_of(one) == seeds.seed_of(table[rows[one.dataset]], one.paper)
     for paper in real.papers():
@@ -249,5 +251,5 @@ def test_seeds_follow_from_their_table_alone(monkeypatch):
     monkeypatch.setattr(settings, "pinned", lambda root: table | {changed: "0" * 16})
     now = settings.load_config(real.FILES)
     for one, same in zip(now.experiments, config.experiments, strict=True):
-        of_changed = one.audit and rows[one.dataset] == changed
+        of_changed = isinstance(same.origin, str) and rows[one.dataset] == changed
         assert (now.seed_of(one) != config.seed_of(same)) == of_changed
