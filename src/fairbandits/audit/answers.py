@@ -145,7 +145,8 @@ def in_words(claim: Claim, error: Exception, place: str = "") -> str:
     if inside:
         place = f"{Path(file).name}, line {inside[-1].lineno}"
     kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return f"{place or Path(file).name}: {kind}{' '.join(str(error).split())}"
+    place = place or f"{Path(file).name}, line {claim.line}"
+    return f"{place}: {kind}{' '.join(str(error).split())}"
 
 
 def found_of(case: Case, answer: Answer, runs: Any) -> Finding:
