@@ -228,7 +228,8 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     hidden = {}
     if not keep:
         hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
-    sys.path.insert(0, str(file.parent))
+    home = str(file.parent.resolve())
+    sys.path.insert(0, home)
     try:
         spec = importlib.util.spec_from_file_location(f"claims of {file}", file)
         module = importlib.util.module_from_spec(spec)
@@ -240,7 +241,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     except (Exception, SystemExit) as error:  # a file can raise anything
         raise ConfigError(_in_words(error, file)) from error
     finally:
-        sys.path.remove(str(file.parent))
+        sys.path.remove(home)
         for name in () if keep else beside:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
@@ -257,7 +258,7 @@ def _in_words(error: BaseException, file: Path) -> str:
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
     while trace:
-        if trace.tb_frame.f_code.co_filename == str(file):
+        if Path(trace.tb_frame.f_code.co_filename) == file.absolute():
             line = trace.tb_lineno
         trace = trace.tb_next
     place = f"{file}, line {line}" if line else str(file)
