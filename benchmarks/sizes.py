@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairbandits.audit.arrays import held_out
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.limits import mean_test
-from fairbandits.audit.measures.banditq import held_out
 from fairbandits.audit.procedures import PROCEDURES
 
 LEVEL = 0.99

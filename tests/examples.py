@@ -105,7 +105,7 @@ READINGS = {
         {**UNEVEN, "box": "uncut"},
     ],
     "guarantee_anytime": [{}, {"targets": TOO_MUCH}],
-    "guarantee_baseline": [{}, {"targets": TOO_MUCH, "constant": 2}],
+    "guarantee_baseline": [{}, {"targets": TOO_MUCH, "constant": 3.03}],
     "guarantee_etc": [{}, {"targets": TOO_MUCH, "constant": 0.1}],
     "guarantee_kl_ucb": [
         *({"estimate": estimate} for estimate in ("mean", "upper", "lower")),

@@ -45,7 +45,7 @@ def kl_lower(p, divergence):
 class Seen:
     """Keeps the rewards of every arm."""
 
-    def __init__(self, targets, constant=3.03):
+    def __init__(self, targets, constant=2):
         self.targets = list(targets)
         self.constant = constant
         self.rewards = [[] for _ in targets]
@@ -102,7 +102,7 @@ class KLUCB(Seen):
 class GuaranteeKLUCB(Seen):
     """Shares lambda / estimate, the rest to KL-UCB."""
 
-    def __init__(self, targets, estimate="mean", constant=3.03, excess="upper"):
+    def __init__(self, targets, estimate="mean", constant=2, excess="upper"):
         super().__init__(targets, constant)
         self.estimate = estimate
         self.excess = excess
@@ -146,7 +146,7 @@ class GuaranteeBaseline(Seen):
 class GuaranteeAnytime(Seen):
     """A mixture of the guarantees, of what estimates add to them, and of KL-UCB."""
 
-    def __init__(self, targets, constant=3.03):
+    def __init__(self, targets, constant=2):
         super().__init__(targets, constant)
         self.second = [[] for _ in targets]
         self.explores = False
@@ -181,7 +181,7 @@ class GuaranteeAnytime(Seen):
 class GuaranteeETC(Seen):
     """Two phases of estimates, the missing pulls, then KL-UCB."""
 
-    def __init__(self, targets, horizon, constant=3.03):
+    def __init__(self, targets, horizon, constant=2):
         super().__init__(targets, constant)
         self.horizon = horizon
         self.phases = [[[] for _ in targets] for _ in range(4)]

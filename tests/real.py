@@ -1,4 +1,4 @@
-"""The real configuration and its papers' claims, which take seconds: read once in a process.
+"""The real configuration and claims, which take seconds: read once in a process.
 
 Nobody changes them.
 """
@@ -6,8 +6,9 @@ Nobody changes them.
 from dataclasses import replace
 from functools import cache
 
-from fairbandits.audit import claims
-from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit import tiny
+from fairbandits.audit.answers import Answer
+from fairbandits.audit.claims import Claim, Paper, claims_of, load_papers
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, read_yaml
 
@@ -23,12 +24,24 @@ def config() -> Config:
 @cache
 def papers() -> dict[str, Paper]:
     """Return the claims of all papers."""
-    return claims.load_papers(config())
+    return load_papers(config())
 
 
 def every() -> dict[str, Claim]:
     """Return all claims by id."""
-    return claims.claims_of(papers())
+    return claims_of(papers())
+
+
+@cache
+def asked() -> dict[str, list[Answer]]:
+    """Return all claims' answers without findings, by claim: they are asked on a tiny run."""
+    runs = {slug: tiny.Tiny(config(), slug) for slug in papers()}
+    return {
+        key: tiny.asked(claim, paper, runs[slug])
+        for slug, paper in papers().items()
+        for key, claim in paper.claims.items()
+        if claim.of
+    }
 
 
 def load(configs) -> tuple[Config, dict[str, Paper]]:

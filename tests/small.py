@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -20,13 +20,12 @@ import real
 import shrunk
 from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
+from fairbandits.audit import rows
 from fairbandits.audit import run as audit
-from fairbandits.audit import tiny
 from fairbandits.audit.answers import Answer
-from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.claims import Paper
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.procedures import judged_against
-from fairbandits.audit.rows import Made, finding_row, write
 from fairbandits.figures.draw import draw
 from fairbandits.replication.banditq_uai2024 import write_replay
 from fairbandits.report.build import build, execute
@@ -157,37 +156,33 @@ def claims() -> list[str]:
 
 
 def write_audit(folder: Path) -> None:
-    """Write made-up findings on the real claims, and the verdicts on them, into ``results``."""
-    papers, results = real.papers(), folder / "results" / "audit"
-    files = [results / f"{paper}.parquet" for paper in papers]
-    for file, paper in zip(files, papers.values(), strict=True):
-        found = [one for claim in paper.claims.values() for one in made_up(claim, paper)]
-        write_findings(file, paper, found, "smoke")
+    """Write made-up findings of the real claims, and the verdicts on them, into ``results``."""
+    papers = real.papers()
+    results = folder / "results" / "audit"
+    files = []
+    for slug, paper in papers.items():
+        files.append(results / f"{slug}.parquet")
+        write_findings(files[-1], paper, (one for key in paper.claims for one in made_up(key)))
     joint, verdicts = (results / f"{name}.parquet" for name in ("findings", "verdicts"))
     audit.write_verdicts(files, papers, joint, verdicts)
 
 
 def write_findings(
-    file: Path, paper: Paper, found: list[Answer], scale: str, made: Made | None = None
+    file: Path, paper: Paper, found: Iterable[Answer], scale: str = "smoke", **made: rows.Made
 ) -> None:
-    """Write the findings of one paper, as `fairbandits audit` does."""
-    papers, made = {paper.slug: paper}, made or Made()
-    write(file, "findings", [finding_row(papers, one, made) for one in found], papers, scale, made)
+    """Write the findings of one paper, as `fairbandits audit` does; `made` is of what."""
+    papers = {paper.slug: paper}
+    own = [rows.finding_row(papers, one, *made.values()) for one in found]
+    rows.write(file, "findings", own, papers, scale, *made.values())
 
 
-def made_up(claim: Claim, paper: Paper) -> Iterator[Answer]:
-    """Yield findings on the first two cases of each test under each reading; some fail."""
-    asked = tiny.asked(claim, paper, _tiny(paper.slug)) if claim.of else []
-    known: Counter[tuple[str, str]] = Counter()
-    for one in asked:
-        known[one.test, one.reading] += 1
-        if known[one.test, one.reading] <= 2:
+def made_up(claim: str) -> Iterator[Answer]:
+    """Yield made-up findings of two cases of each test and reading of a claim; some fail."""
+    seen = Counter()
+    for one in real.asked().get(claim, []):
+        seen[one.test, one.reading] += 1
+        if seen[one.test, one.reading] <= 2:
             yield _made_up(one)
-
-
-@cache
-def _tiny(paper: str) -> tiny.Tiny:
-    return tiny.Tiny(real.config(), paper)
 
 
 def made_up_finding() -> Finding:
@@ -198,20 +193,23 @@ def made_up_finding() -> Finding:
 def _made_up(answer: Answer) -> Answer:
     name = f"{answer.claim} {answer.test} {answer.reading} {answer.each}"
     rng = np.random.default_rng(int.from_bytes(hashlib.blake2b(name.encode()).digest(), "little"))
-    kind = rng.integers(0, 40)
+    kind = rng.integers(0, 80)
     if kind == 0:
         return replace(answer, message="values must have at least 10 entries, got 3")
-    blank = Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), {"largest inside": 1.0})
-    against = judged_against(answer.procedure, answer.settings, blank)
+    also = {"largest inside": 1.0}
+    against = judged_against(
+        *(answer.procedure, answer.settings),
+        Finding(0.0, 0.0, 0.0, 3, None, INCONCLUSIVE, (), also),
+    )
     middle = next(iter(against.values()))
     if kind == 1:
-        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("SIGN",), blank.also)
+        finding = Finding(np.nan, np.nan, np.nan, 3, None, REPRODUCED, ("SIGN",), also)
     else:
         verdict = (REPRODUCED, REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)[kind % 4]
         at = middle + rng.normal() * 10.0 ** rng.integers(-2, 4)
         ends = (-np.inf, np.inf) if kind == 2 else (at - rng.random(), at + rng.random())
         p = None if answer.procedure == "exact" else 0.5 if verdict == INCONCLUSIVE else 1e-4
-        finding = Finding(at, *ends, 3, p, verdict, (), blank.also)
+        finding = Finding(at, *ends, 3, p, verdict, (), also)
     if finding.verdict != INCONCLUSIVE:
         finding = replace(finding, grade=tuple(GRADES)[kind % 3], control=INCONCLUSIVE)
     return replace(answer, finding=finding, against=against)

@@ -8,6 +8,7 @@ import math
 from functools import partial
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -28,10 +29,10 @@ from fairbandits.claims import (
     slope,
     window_rate,
 )
-
 from fairbandits.theory import fair_learn_counts, feasibility, simplex_work
 from fairbandits.theory.static import static_benchmark
 from measures import (
+    failed_steps,
     held_out,
     instance,
     most_missed,
@@ -40,7 +41,6 @@ from measures import (
     reading_error,
     replayed,
     solver_errors,
-    wrong_steps,
 )
 
 paper = Paper(
@@ -439,8 +439,8 @@ def banditq_eq4_interval_guarantee(runs):
     this is of order $T^{3/4} / L$, under bandit feedback times the logarithms of Eq. 22. There $L$
     has to outgrow these too.
     """
-    yield proof(wrong_steps, "queues", phrase="steps of the derivation of Eq. 6 that fail")
-    yield proof(wrong_steps, "proposition_2")
+    yield proof(failed_steps, "queues", phrase="steps of the derivation of Eq. 6 that fail")
+    yield proof(failed_steps, "proposition_2")
 
     def short(run, arm, power):
         """Target minus reward rate in windows of T^power rounds, (replicate, window)."""
@@ -518,7 +518,7 @@ paper.untested(
 @paper.claim("invariant", "section 3, after Eq. 6")
 def banditq_eq6_queue_implies_rate(runs):
     """At every round $t$ an arm's missing reward is at most its queue."""
-    yield proof(wrong_steps, "queues")
+    yield proof(failed_steps, "queues")
 
 
 @paper.claim("invariant", "Eq. 8")
@@ -526,7 +526,7 @@ def banditq_eq8_drift(runs):
     """In each round the sum of squared queues rises by at most 2 plus twice the sum, over the arms,
     of the queue before the round times the reward missing in it.
     """
-    yield proof(wrong_steps, "drift")
+    yield proof(failed_steps, "drift")
 
 
 @paper.claim("shape", "section 3")
@@ -651,7 +651,7 @@ def banditq_prop1_moment(runs):
     $(\lambda t)^2$. At $2\cdot 10^6$ rounds this is below the bound if targets are below 0.08 to
     0.1, so small targets test nothing.
     """
-    yield proof(wrong_steps, "proposition_1")
+    yield proof(failed_steps, "proposition_1")
     for run, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
         for arm in arms(np.flatnonzero(run["target"] >= 0.1)):
             squares, control = (one["queue"][:, :, arm] ** 2 for one in (run, reverse))
@@ -664,13 +664,13 @@ def banditq_prop1_moment(runs):
 @paper.claim("invariant", "proof of Proposition 1")
 def banditq_trivial_q(runs):
     r"""The queue of arm $i$ is never above $\lambda_i t$."""
-    yield proof(wrong_steps, "queues")
+    yield proof(failed_steps, "queues")
 
 
 @paper.claim("invariant", "proof of Proposition 1")
 def banditq_regret_geq_minus_t(runs):
     """The regret after $t$ rounds is never below $-t$."""
-    yield proof(wrong_steps, "lowest_regret")
+    yield proof(failed_steps, "lowest_regret")
 
 
 @paper.claim(
@@ -686,7 +686,7 @@ def banditq_prop2_violation(runs):
     banditq-eq4-interval-guarantee judges the part on intervals. The slope on the instances that
     change with $T$ is above 3/4, and at most 3/4 within the margin of 0.05.
     """
-    yield proof(wrong_steps, "proposition_2")
+    yield proof(failed_steps, "proposition_2")
     growth = "growth exponent of the largest missing reward of a protected arm"
     for both in pairs(runs("suite_full", instance=FIXED), "banditq", "uniform"):
         own, uniform = (one.over("T", most_missed) for one in both)
@@ -751,7 +751,7 @@ def regret_grows(runs, policy):
 )
 def banditq_prop3_regret(runs):
     """With full information BanditQ's worst-case regret is at most of order $(N T)^{3/4}$."""
-    yield proof(wrong_steps, "proposition_3")
+    yield proof(failed_steps, "proposition_3")
     yield from regret_grows(runs, "full")
     for own, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
         regret, control = (one.end("pseudo_regret") for one in (own, uniform))
@@ -778,7 +778,7 @@ def banditq_prop4_average(runs):
     r"""With full information the average over $t \le T$ of BanditQ's regret at $t$ is at most of
     order $\sqrt{N T}$, against any feasible $x^*$.
     """
-    yield proof(wrong_steps, "proposition_4")
+    yield proof(failed_steps, "proposition_4")
     average = "pseudo-regret averaged over the rounds"
     for own, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
         points = own.over("T", "average_regret")
@@ -814,7 +814,7 @@ def banditq_prop5_v0(runs):
     few runs dominate the queues of a single round, so the runs are judged by averages of squared
     queues over rounds.
     """
-    yield proof(wrong_steps, "proposition_5")
+    yield proof(failed_steps, "proposition_5")
     for run, reverse in pairs(runs("no_penalty_full"), "banditq", "reversed"):
         t, N = run.rounds, run.N
         # of the others no queue could break the bound
@@ -842,8 +842,8 @@ def banditq_prop5_implication(runs):
     The reward missing in an interval is at most the queue at its end, so intervals much longer than
     $\sqrt{T}$ are enough. banditq-prop5-disregards-reward judges the regret that this costs.
     """
-    yield proof(wrong_steps, "proposition_5")
-    yield proof(wrong_steps, "queues", phrase="steps of the derivation of Eq. 6 that fail")
+    yield proof(failed_steps, "proposition_5")
+    yield proof(failed_steps, "queues", phrase="steps of the derivation of Eq. 6 that fail")
     for run, reverse in pairs(runs("no_penalty_full"), "banditq", "reversed"):
         bound = 8 * np.sqrt(run.N * run.rounds)
         # of the others no queue could break the bound
@@ -973,7 +973,7 @@ def banditq_eq21_22_moment(runs):
     order of Eq. 22. With more arms Eq. 22 follows since a queue is at most $T$. The text
     substitutes another bound (banditq-eq22-follows).
     """
-    yield proof(wrong_steps, "equation_22")
+    yield proof(failed_steps, "equation_22")
     yield from squared_queues_grow(runs("suite_bandit", policy="banditq", instance=FIXED))
 
 
@@ -989,7 +989,7 @@ def banditq_eq22_follows(runs):
     """
     n_arms, horizon = np.array([5, 20, 100, 1000]), 2_000_000
     with reading("one_queue"):
-        yield proof(wrong_steps, "equation_21_put_back")
+        yield proof(failed_steps, "equation_21_put_back")
         phrase = "$N^4 - T$ of 5 to 1000 arms, above 0 where one arm's bound does not give Eq. 22"
         yield exact(phrase, n_arms**4 - horizon, given=True)
     with reading("all_queues"):
@@ -1016,8 +1016,8 @@ def banditq_prop6(runs):
     logarithms. It follows from Eq. 22, which has them, so derivation and slopes are judged up to
     logarithms.
     """
-    yield proof(wrong_steps, "equation_22")
-    yield proof(wrong_steps, "proposition_2", phrase="steps of the proof of the root that fail")
+    yield proof(failed_steps, "equation_22")
+    yield proof(failed_steps, "proposition_2", phrase="steps of the proof of the root that fail")
     growth = "growth exponent of the largest missing reward of a protected arm"
 
     def violation_grows(suite):
@@ -1749,8 +1749,8 @@ def banditq_concl_adversarial(runs):
     at most 0 by itself. The steps of Proposition 1 then hold without randomness.
     """
     with reading("in_each_round"):
-        yield proof(wrong_steps, "drift", phrase="steps of the derivation of Eq. 8 that fail")
-        yield proof(wrong_steps, "proposition_1")
+        yield proof(failed_steps, "drift", phrase="steps of the derivation of Eq. 8 that fail")
+        yield proof(failed_steps, "proposition_1")
     with reading("over_the_horizon"):
         phrase = "whole rewards by which BanditQ's violation outgrows $T^{3/4}$ if $T$ doubles"
         yield enumerated(phrase, outgrown, (5000, 6), unit="reward")
@@ -1842,7 +1842,7 @@ def banditq_u_thm3(runs):
 @paper.claim("bound", "UAI Proposition 3", rests_on=["banditq-eq14"], about="later version")
 def banditq_u_prop3(runs):
     r"""With $V = 0$ and full information the violation is at most $6 \sqrt{T}$."""
-    yield proof(wrong_steps, "proposition_5")
+    yield proof(failed_steps, "proposition_5")
     for run, reverse in pairs(runs("no_penalty_full"), "banditq", "reversed"):
         for arm in arms(protected(run)):
             most = (1 + 1e-9) * run["target"][arm] * run.rounds

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     cases,
@@ -23,7 +24,6 @@ from fairbandits.claims import (
     slope,
     sublinear,
 )
-
 from fairbandits.measures.groups import group_values, jain_index, per_group
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (
@@ -40,8 +40,8 @@ from fairbandits.theory.group_counts import (
 from measures import (
     arms_of,
     beyond_order,
+    failed_steps,
     first_near,
-    group_steps,
     largest_shortfall,
     of_fair_share,
     of_groups,
@@ -172,7 +172,7 @@ def bf_abs_sqrtT(runs):
     """
     for order in readings(ORDERS):
         yield faster("regret", order)
-    yield proof(group_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
     own = runs("high", "low", label="BF-UCB", version="paper")
     for run in own("high").each("policy"):
         yield near_fluid_regret(run)
@@ -432,7 +432,7 @@ def bf_width_replacement(runs):
     knowledge of $T$.
     """
     yield faster("regret", "T / log(T)")
-    yield proof(group_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
 
 
 @paper.claim(
@@ -557,7 +557,7 @@ def bf_thm3_convergence(runs):
     0.5 the two would differ by a factor of four.
     """
     yield faster("distance", "T / log(T)")
-    yield proof(group_steps, *STEPS_OF_DISTANCE, beside=True)
+    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
     for run in runs("proofs").each("instance"):
         yield near_fluid_distance(run)
 
@@ -609,7 +609,7 @@ def bf_thm3_rate(runs):
     """
     for order in readings(ORDERS):
         yield faster("distance", order)
-    yield proof(group_steps, *STEPS_OF_DISTANCE, beside=True)
+    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
     for run in runs("proofs").each("instance"):
         yield near_fluid_distance(run)
 
@@ -691,7 +691,7 @@ def bf_thm4_identity(runs):
     The second part also has to be an expectation, which Eq. 5 does not say. Its proof has $R_{g^*}$
     for $R^*_{g^*}$.
     """
-    yield proof(group_steps, "decomposition")
+    yield proof(failed_steps, "decomposition")
     for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
         differ = (
             np.abs(run["reward_regret"] - run["between_regret"] - run["within_regret"]) / run.rounds
@@ -733,7 +733,7 @@ def bf_lem5_lipschitz(runs):
     The slope is $(f + f' (\mu - R)) / \sum f$, at most $(\gamma_2 + L) / (k_g \gamma_1)$ for means
     in $[0, 1]$. It therefore needs Assumption 2 as well.
     """
-    yield proof(group_steps, "lipschitz")
+    yield proof(failed_steps, "lipschitz")
 
 
 @paper.claim(
@@ -806,7 +806,7 @@ def bf_lem6(runs):
     """
     for order in readings(ORDERS):
         yield faster("regret", order)
-    yield proof(group_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
     for run in runs("high", label="BF-UCB", version="paper").each("policy"):
         yield near_fluid_regret(run)
     for run in runs("high", "low", label="BF-UCB", version="paper").each("experiment", "policy"):
@@ -853,7 +853,7 @@ def bf_thm7_rate_n(runs):
     """
     for order in readings(ORDERS):
         yield faster("regret", order, power="1/2")
-    yield proof(group_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
     for run in runs("high", label="BF-UCB", version="paper").each("policy"):
         yield near_fluid_regret(run)
 

@@ -1,9 +1,9 @@
 """Measures of arms in groups, in place of arms values of groups; and what the claims share."""
 
 import numpy as np
-from fairbandits.claims import numerators
 
 from fairbandits.audit.measures import measure
+from fairbandits.claims import numerators
 from fairbandits.measures import groups as metrics
 from fairbandits.measures.groups import per_group
 from fairbandits.measures.pulls import pseudo_reward
@@ -83,12 +83,6 @@ def in_groups(groups, group_quotas, merit, merit_parameter):
 def reward_regret(rounds, probability, means, in_groups):
     """Reward regret R*_beta(t) - sum_i mu_i P_i(t), P_i the summed probabilities."""
     return metrics.group_regret(rounds, probability, means, *in_groups)
-
-
-@measure("rt")
-def reward_regret_pulls(rounds, plays, means, in_groups):
-    """Reward regret R*_beta(t) - sum_i mu_i N_i(t), from the pulls."""
-    return metrics.group_regret(rounds, plays, means, *in_groups)
 
 
 @measure("rt")
@@ -212,7 +206,7 @@ def largest_shortfall(run):
     return numerators(run.end("group_deficit_sup").max(axis=1))
 
 
-def group_steps(proof):
+def failed_steps(proof):
     """Return 1 for each step of a derivation on BF-UCB that does not hold, else 0."""
     from fairbandits.theory.derivations.group_regret import PROOFS  # imports SymPy
 

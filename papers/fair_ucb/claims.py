@@ -6,6 +6,7 @@ Our copy of the paper lacks most formulas; `reconstructed` says what was restore
 import math
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -19,7 +20,6 @@ from fairbandits.claims import (
     readings,
     share,
 )
-
 from fairbandits.theory.bounds import CONSTANT
 from fairbandits.theory.fair_learn_adversary import lack_asleep, worst_learner
 from fairbandits.theory.fair_learn_counts import (
@@ -30,7 +30,7 @@ from fairbandits.theory.fair_learn_counts import (
     paid_while_filling,
     quotas_cost,
 )
-from measures import most_missed, over, steps_broken
+from measures import failed_steps, most_missed, over
 
 paper = Paper(
     "fair_ucb",
@@ -332,7 +332,7 @@ def fairucb_obs3(runs):
 )
 def fairucb_def2_implies_def1(runs):
     """Fairness with a constant tolerance implies fairness in the limit."""
-    yield proof(steps_broken, "fair_in_the_limit")
+    yield proof(failed_steps, "fair_in_the_limit")
 
 
 @paper.claim(
@@ -466,7 +466,7 @@ def fairucb_thm2_bound(runs):
     Hoeffding's inequality is taken as known. A tolerance above $r_i T$ makes the bound larger than
     necessary (fairucb-inconsistency-04).
     """
-    yield proof(steps_broken, "with_floor")
+    yield proof(failed_steps, "with_floor")
     for name, careless in cases(gaps=GAPS):
         own = runs(name, policy="fair_ucb", tolerance=10000)
         control = runs(careless, policy="careless", tolerance=10000)
@@ -484,7 +484,7 @@ def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
     most $r_i T - \alpha + 1 + \pi^2/3$ times in expectation.
     """
-    yield proof(steps_broken, "forced")
+    yield proof(failed_steps, "forced")
 
 
 @paper.claim(
@@ -498,7 +498,7 @@ def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
     $8 \ln T / \Delta_i^2 + 1 + \pi^2/3$ times in expectation.
     """
-    yield proof(steps_broken, "learning")
+    yield proof(failed_steps, "learning")
 
 
 @paper.claim(
@@ -519,7 +519,7 @@ def fairucb_abs_constant_regret(runs):
     Every suboptimal arm needs a quota above 0. fairucb-inconsistency-05 is about an arm without
     one.
     """
-    yield proof(steps_broken, "constant")
+    yield proof(failed_steps, "constant")
     # up to ten million rounds no run costs more than one pull of each arm
     run = runs("r_regret_long", policy="fair_ucb")
     above = numerators(run.end("r_regret"), 2000) - numerators(run["gap_sum"], 2000)
@@ -545,9 +545,9 @@ def fairucb_sublog(runs):
     The bound grows more slowly than $\ln T$. From $10^3$ to $10^5$ rounds the r-Regret itself still
     grows faster.
     """
-    yield proof(steps_broken, "below_logarithm")
+    yield proof(failed_steps, "below_logarithm")
     phrase = "steps of the derivation for arms with quota 0 that fail"
-    yield proof(steps_broken, "without_quota", phrase=phrase, beside=True)
+    yield proof(failed_steps, "without_quota", phrase=phrase, beside=True)
     for run in runs("r_regret_long*", policy="fair_ucb").each("experiment"):
         early, late = (run.at("r_regret", t) / np.log(t) for t in (run.T / 10000, run.T / 100))
         phrase = (
@@ -570,7 +570,7 @@ def fairucb_thm3_distfree(runs):
 
     The derived constant is $2 \sqrt{8}$. fairucb-thm3-monotone-in-r judges the paper's own step.
     """
-    yield proof(steps_broken, "any_gaps")
+    yield proof(failed_steps, "any_gaps")
 
 
 @paper.claim(
@@ -671,7 +671,7 @@ def fairucb_better_regret_than_lfg(runs):
     For gaps that fall with $T$ both are of order $\sqrt{k T \ln T}$. fairucb-fig3-comparable
     compares the policies.
     """
-    yield proof(steps_broken, "against_lfg")
+    yield proof(failed_steps, "against_lfg")
 
 
 @paper.claim(
@@ -685,7 +685,7 @@ def fairucb_ucb1_thm6(runs):
     r"""UCB1's regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $8 \ln T / \Delta_i$
     over the suboptimal arms.
     """
-    yield proof(steps_broken, "learning")
+    yield proof(failed_steps, "learning")
     ucb1 = runs("cost_of_fairness", policy="ucb1")
     careless = runs("careless", policy="careless", tolerance=0)
     most = ucb1.end("gap").max() * ucb1.T
@@ -707,7 +707,7 @@ def fairucb_ucb1_thm7(runs):
     The proof's step from an arm's last pull to all its pulls misses one pull per arm, which does
     not change the order.
     """
-    yield proof(steps_broken, "any_gaps")
+    yield proof(failed_steps, "any_gaps")
 
 
 paper.untested(
@@ -738,7 +738,7 @@ def fairucb_thm4_bound(runs):
     T - \alpha)$ for each arm outside $S(T)$, plus $8 \ln T / \Delta_i$ for each suboptimal arm in
     $S(T)$.
     """
-    yield proof(steps_broken, "forced")
+    yield proof(failed_steps, "forced")
     for name, careless in cases(gaps=GAPS):
         own, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
         bounds = [own(tolerance=one).end("fair_regret_bound")[0] for one in SHOWN]
@@ -760,7 +760,7 @@ def fairucb_thm4_log_regime(runs):
     r"""With a tolerance so large that every quota is below the pulls that learning needs,
     Fair-UCB's conventional regret is at most of order $\ln T$.
     """
-    yield proof(steps_broken, "logarithmic")
+    yield proof(failed_steps, "logarithmic")
 
 
 @paper.claim(
@@ -1181,7 +1181,7 @@ def fairucb_thm8(runs):
     After the first phase each arm has $\lceil r_i T \rceil$ pulls. From there on the steps are
     those of Theorem 2.
     """
-    yield proof(steps_broken, "with_floor")
+    yield proof(failed_steps, "with_floor")
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
         control = own(policy="careless").end("r_regret")
         yield within_bound(own(policy="in_turn")).control(control)
@@ -1196,7 +1196,7 @@ def fairucb_thm8(runs):
 )
 def fairucb_tfair_log(runs):
     r"""T-Fair-UCB's r-Regret is at most of order $\ln T$."""
-    yield proof(steps_broken, "logarithmic")
+    yield proof(failed_steps, "logarithmic")
 
 
 @paper.claim(
@@ -1220,7 +1220,7 @@ def fairucb_tfair_better_tradeoff(runs):
         phrase = "0.95 times Fair-UCB's r-Regret minus T-Fair-UCB's"
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
     phrase = "steps that fail, to a bound below that of Theorem 2 without tolerance"
-    yield proof(steps_broken, "same_bounds", phrase=phrase, beside=True)
+    yield proof(failed_steps, "same_bounds", phrase=phrase, beside=True)
 
 
 @paper.claim(
@@ -1273,7 +1273,7 @@ def fairucb_bernoulli_wlog(runs):
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.
     """
-    yield proof(steps_broken, "coin")
+    yield proof(failed_steps, "coin")
 
 
 paper.untested(

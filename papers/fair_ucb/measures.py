@@ -52,13 +52,7 @@ measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound
 measure("rt")(bounds.fair_regret_bound)
 
 
-@measure("")
-def ucb1_constant():
-    """1 + pi^2 / 3: bound on the mean pulls of an arm by UCB1 beyond the logarithm."""
-    return bounds.CONSTANT
-
-
-def steps_broken(proof):
+def failed_steps(proof):
     """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
     from fairbandits.theory.derivations import ucb1_proofs  # SymPy is slow to load
 

@@ -5,6 +5,7 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 """
 
 import numpy as np
+
 from fairbandits.claims import (
     Paper,
     arms,
@@ -23,19 +24,11 @@ from fairbandits.claims import (
     share,
     slope,
 )
-
 from fairbandits.measures.penalised import penalised_regret
 from fairbandits.theory import fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
-from measures import (
-    broken_steps,
-    frontier,
-    has_quotas,
-    largest_shortfall,
-    steps,
-    straightness,
-)
+from measures import failed_steps, frontier, has_quotas, largest_shortfall, steps, straightness
 
 paper = Paper(
     "ht_ucb",
@@ -416,7 +409,7 @@ def htucb_eq10_identity(runs):
     """The penalised regret is the sum of three parts, one each for optimal, critical and
     non-critical arms.
     """
-    yield proof(broken_steps, "eq10")
+    yield proof(failed_steps, "eq10")
 
 
 @paper.claim(
@@ -593,13 +586,13 @@ def htucb_thm2_noncr_count_proofversion(runs):
     minimum is the larger term from some $T$ on, and proof and theorem agree.
     """
     with reading("constant_quotas"):
-        yield proof(broken_steps, "minimum_constant")
+        yield proof(failed_steps, "minimum_constant")
         own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
         bound = np.minimum(own["raised_pulls"], own["quota"] * own.rounds[:, None])[0]
         for arm in arms(np.flatnonzero(own.end("non_critical"))):
             yield fewer_pulls(own, uniform, arm, bound[:, arm])
     with reading("falling_quotas"):
-        yield proof(broken_steps, "minimum_free")
+        yield proof(failed_steps, "minimum_free")
 
 
 def within(run, bound, more=0, **said):
@@ -630,12 +623,12 @@ def htucb_thm2_eq13_printed(runs):
     O(3)$, and the regret is above 1000.
     """
     with reading("constant_quotas"):
-        yield proof(broken_steps, "eq13_constant")
+        yield proof(failed_steps, "eq13_constant")
         own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
         control = within(uniform, "penalised_bound")
         yield within(own, "penalised_bound", name="fixed_gaps").control(control)
     with reading("falling_quotas"):
-        yield proof(broken_steps, "eq13_free")
+        yield proof(failed_steps, "eq13_free")
     with reading("universal_constant"):
         own = runs("stress", policy="ht_ucb")
         yield within(own, "penalised_bound", 100 * own.N, uncontrolled=AGAINST)
@@ -753,7 +746,7 @@ def htucb_proof_obs3(runs):
     rounds, unserved = alone(run, 8 * np.log(run.T) / 0.6**2, run.T / 2)
     phrase = "late rounds in which a critical arm alone is short and another is pulled"
     yield exact(phrase, unserved[rounds > 0])
-    yield proof(broken_steps, "eq18")
+    yield proof(failed_steps, "eq18")
 
 
 def outside(run, least, first):
@@ -850,7 +843,7 @@ def htucb_proof_eq18(runs):
 
     This is for an arm with $\Delta > 0$. An optimal arm is at the border.
     """
-    yield proof(broken_steps, "eq18")
+    yield proof(failed_steps, "eq18")
 
 
 @paper.claim(
@@ -871,7 +864,7 @@ def htucb_proof_eq19(runs):
     (2 N)}$, and Hoeffding's bound on this is $1 / n$. Nothing is left for the critical arm's width,
     which the proof adds twice.
     """
-    yield proof(broken_steps, "eq19")
+    yield proof(failed_steps, "eq19")
 
 
 @paper.claim("bound", "appendix B, Eq. 20")
@@ -884,7 +877,7 @@ def htucb_proof_eq20(runs):
     htucb-thm2-cr-count, does not need the last step. The probability is that of both events;
     conditional on a rare event it can be larger.
     """
-    yield proof(broken_steps, "eq20")
+    yield proof(failed_steps, "eq20")
 
 
 @paper.claim("bound", "appendix B, Eq. 21")
@@ -895,7 +888,7 @@ def htucb_proof_eq21(runs):
     The probability is that an arm has so many pulls and is pulled. The proof adds up these joint
     probabilities.
     """
-    yield proof(broken_steps, "eq21")
+    yield proof(failed_steps, "eq21")
 
 
 @paper.claim(
@@ -909,7 +902,7 @@ def htucb_proof_n2(runs):
     side is up to $c_0^2 T (K - 1) / K$. This does not refute $n_2 \le n_1 + c_0 T / 2$, but the
     proof does not show it. A factor of 2 in the margin repairs the step.
     """
-    yield proof(broken_steps, "second_time")
+    yield proof(failed_steps, "second_time")
 
 
 @paper.claim(
@@ -977,7 +970,7 @@ def htucb_thm3_anyround_all(runs):
     The theorem is about optimal and critical arms. By Theorem 2 the shortfall of the other arms is
     most of $\tau T$.
     """
-    yield proof(broken_steps, "any_round")
+    yield proof(failed_steps, "any_round")
 
 
 @paper.claim("invariant", "appendix D, sentence after Eq. 31")
@@ -1022,7 +1015,7 @@ def htucb_proof_eq31(runs):
     other arm in at most $8 \ln T / \delta^2 + O(1)$ rounds in expectation. Here $\delta$ is its
     $\mu + A$, minus $\mu$ of an arm before it or $\mu + A$ of an arm after it.
     """
-    yield proof(broken_steps, "eq31")
+    yield proof(failed_steps, "eq31")
 
 
 @paper.claim("bound", "appendix D, Eq. 33")
@@ -1034,7 +1027,7 @@ def htucb_proof_eq33(runs):
     third arm on, the coefficients of Eq. 14 therefore do not follow. With twice the weight for each
     step back they would.
     """
-    yield proof(broken_steps, "eq33")
+    yield proof(failed_steps, "eq33")
 
 
 @paper.claim("qualitative", "appendix D, Remark", exploratory=True)
@@ -1043,7 +1036,7 @@ def htucb_thm3_ties_remark(runs):
 
     This is a misprint for "are equal", as the sentence before it says.
     """
-    yield proof(broken_steps, "ties")
+    yield proof(failed_steps, "ties")
 
 
 @paper.claim("invariant", "section 4.1, Observation 1")
@@ -1053,7 +1046,7 @@ def htucb_obs1(runs):
 
     The statement follows from $(\tau T - N)^+ \le \tau T$.
     """
-    yield proof(broken_steps, "observation_1")
+    yield proof(failed_steps, "observation_1")
 
 
 @paper.claim("bound", "section 4.1, Lemma 1")
@@ -1150,7 +1143,7 @@ def htucb_thm4_terms(runs):
     Arms that stay below their quotas have a shortfall that is a fixed share of $T$, while the term
     is of order $\sqrt{T \ln T}$. The regret of these arms, $(\Delta - A) N$, is within the term.
     """
-    yield proof(broken_steps, "first_term")
+    yield proof(failed_steps, "first_term")
     run = runs("fixed_gaps", policy="ht_ucb")
     due = np.where(run.end("non_critical"), run.end("penalty") * run.end("lack"), 0).sum(axis=1)
     most = (run.end("penalty") * run.end("quota")).sum() * run.T
@@ -1166,7 +1159,7 @@ def htucb_proof_eq40(runs):
     There the bound is 0 and the regret is not. Eq. 40 has the shortfall $\tau T - N$ where the
     regret has the pulls $N$.
     """
-    yield proof(broken_steps, "eq40")
+    yield proof(failed_steps, "eq40")
 
 
 @paper.claim("bound", "appendix E, Eqs 41 and 43")
@@ -1174,7 +1167,7 @@ def htucb_proof_eq43(runs):
     r"""Above its quota a non-critical arm has a regret of $\Delta (N - \tau T) + (\Delta - A) \tau
     T$, which the bound on its pulls turns into Eq. 43.
     """
-    yield proof(broken_steps, "eq41")
+    yield proof(failed_steps, "eq41")
 
 
 @paper.claim("bound", "appendix E, Eq. 44", rests_on=["htucb-proof-eq40", "htucb-proof-eq43"])
@@ -1188,7 +1181,7 @@ def htucb_proof_eq44(runs):
     / \Delta^2$ is the argument of appendix C, for rewards that do not vary. Theorem 4 has room for
     this.
     """
-    yield proof(broken_steps, "eq44")
+    yield proof(failed_steps, "eq44")
     run = runs("absorbed")
     t, pulls, (quota, gap, penalty) = (
         run.T,
@@ -1209,7 +1202,7 @@ def htucb_proof_eq46(runs):
 
     A factor $\sqrt{2}$ is lost. Observation 1 has it.
     """
-    yield proof(broken_steps, "eq46")
+    yield proof(failed_steps, "eq46")
 
 
 @paper.claim("bound", "appendix E, Eqs 45, 47 and 48")
@@ -1220,7 +1213,7 @@ def htucb_proof_eq48(runs):
     The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. With the
     positive part the sum in Eq. 49 is right.
     """
-    yield proof(broken_steps, "eq48")
+    yield proof(failed_steps, "eq48")
 
 
 @paper.claim("bound", "appendix E, Eq. 49", rests_on=["htucb-proof-eq44", "htucb-proof-eq48"])
@@ -1230,7 +1223,7 @@ def htucb_proof_eq49(runs):
 
     The constant of the third term is not derived (htucb-inconsistency-12).
     """
-    yield proof(broken_steps, "eq49")
+    yield proof(failed_steps, "eq49")
 
 
 paper.untested(
@@ -1339,9 +1332,9 @@ def htucb_near_optimal_critical(runs):
     0 and the lower bound 579.
     """
     with reading("constant_quotas"):
-        yield proof(broken_steps, "near_optimal_constant")
+        yield proof(failed_steps, "near_optimal_constant")
     with reading("falling_quotas"):
-        yield proof(broken_steps, "near_optimal_critical")
+        yield proof(failed_steps, "near_optimal_critical")
 
 
 #: $1 / (8 e \sqrt{2})$, to four digits.
@@ -1452,7 +1445,7 @@ def htucb_soft_published_scale(runs):
 @paper.claim("invariant", "section 5, on hard threshold, second sentence")
 def htucb_soft_continuous(runs):
     r"""At $\tau n$ pulls the soft index has no jump, and the hard index has one."""
-    yield proof(broken_steps, "soft_threshold")
+    yield proof(failed_steps, "soft_threshold")
 
 
 @paper.claim(
@@ -1551,17 +1544,17 @@ def htucb_flearn_alpha0(runs):
     said = {"unit": "pulls", "beside": True}
     yield enumerated(with_larger, lacks, (300, 400, 0, 0), seed=seed, **said)
 
-    def never_above(most, tolerance, *, seed):  # 1 if no arm ever lacks more
-        return int(max(lacks(100, 1000, tolerance, 1, seed=seed)) <= most)
+    def never_above(number, rounds, tolerance, most, *, seed):  # 1 if no arm ever lacks more
+        return int(max(lacks(number, rounds, tolerance, 1, seed=seed)) <= most)
 
     with reading("floors"):
         for alpha in cases(alpha=["1/4", "1/2", "9/10", "1", "2", "10"]):
             phrase = "whether no pull is missing under Flearn with a tolerance, random quotas"
-            yield enumerated(phrase, never_above, (0, alpha), seed=seed)
+            yield enumerated(phrase, never_above, (100, 1000, alpha, 0), seed=seed)
     with reading("in_proportion"):
         for alpha in cases(alpha=[1, 2, 10]):
             phrase = r"whether at most $\alpha + 1$ pulls are missing under Flearn, random quotas"
-            yield enumerated(phrase, never_above, (alpha + 1, alpha), seed=seed)
+            yield enumerated(phrase, never_above, (100, 1000, alpha, alpha + 1), seed=seed)
 
 
 @paper.claim(
@@ -1580,7 +1573,7 @@ def htucb_lfg_notfair(runs):
     """
 
     def proven(proof):  # 1 if no step fails
-        return int(not any(broken_steps(proof)))
+        return int(not any(failed_steps(proof)))
 
     with reading("floors"):
         for group in runs("lfg_nearly_full").each("policy"):

@@ -129,7 +129,7 @@ def fluid_pulls(means, quotas, penalties, horizon):
     return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
 
 
-def broken_steps(proof):
+def failed_steps(proof):
     """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
     from fairbandits.theory.derivations import hard_threshold  # SymPy is slow to load
 

@@ -9,27 +9,26 @@ import real
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import fails, weakest, weighed
 from fairbandits.audit.means import mean
-from fairbandits.audit.tables import csv_rows
-from fairbandits.audit.totals import left_out
+from fairbandits.audit.rows import csv_rows
 from fairbandits.settings.schemas import ROOT
 
-CLAIMS = {key: one for ledger in real.ledgers().values() for key, one in ledger.claims.items()}
-TESTS = [test for claim in CLAIMS.values() for test in claim.tests]
+#: All tests of the claims, on a tiny run.
+ASKED = {(one.claim, one.test): one for own in real.asked().values() for one in own}
 
 
 def of_procedure(name, **settings):
-    """Return a test of the ledgers that reads runs."""
+    """Return a test of the claims that reads runs."""
     return next(
-        test
-        for test in TESTS
-        if test.procedure == name and test.reads_runs and settings.items() <= test.settings.items()
+        one
+        for one in ASKED.values()
+        if one.procedure == name and not one.given and settings.items() <= one.settings.items()
     )
 
 
 BOUND = of_procedure("mean", claim="at most")
 LARGER = of_procedure("mean", claim="at least")
 GROWTH = of_procedure("slope")
-GIVEN = next(test for test in TESTS if test.is_exact and not test.is_algebra)
+GIVEN = next(one for one in ASKED.values() if one.given)
 
 
 def found(verdict=REPRODUCED, *tags, value=1.0, **also):
@@ -130,17 +129,3 @@ def test_each_measured_verdict_changes_under_its_control():
     assert set(measured) == {"not reproduced"}
     # and what a control passes is reproduced nowhere
     assert "reproduced" not in {row["control"] for row in reproduced}
-
-
-@pytest.mark.parametrize(
-    "key", [key for key, one in CLAIMS.items() if one.primary and not left_out(one) and one.tests]
-)
-def test_a_primary_claim_has_a_control_or_says_why_not(key):
-    """A test of means of runs; mathematics, counts without error and published curves have none."""
-    bare = [
-        test.name
-        for test in CLAIMS[key].tests
-        if test.decides and test.reads_runs and test.procedure not in ("exact", "curve")
-        if test.control is None and not test.uncontrolled
-    ]
-    assert bare == []

@@ -1,4 +1,4 @@
-"""How many replicates are needed, against simulation; and choosing the worst without a bias."""
+"""How many replicates are needed, against simulation."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import replicates_needed
-from fairbandits.audit.measures.banditq import held_out
 from fairbandits.audit.procedures import PROCEDURES
 
 BOUND = {"claim": "at most", "level": 0.99}
@@ -83,17 +82,3 @@ def test_power_of_a_rate():
     ratio = {"claim": "equal", "ratio": (0.5, 2), "level": 0.99}
     between = Finding(1.9, 1.5, 2.3, 20, 0.3, INCONCLUSIVE)
     assert replicates_needed("mean", ratio, between) > 500
-
-
-def test_the_worst_is_chosen_on_other_replicates(rng):
-    samples = rng.normal(size=(40, 3, 5))
-    samples[:20, -1, 2] += 5
-    samples[:20, 0, 4] += 50
-    column, rest = held_out(samples)
-    assert column == 2
-    assert np.array_equal(rest, samples[20:, :, 2])
-    assert held_out(-samples, worst="smallest")[0] == 2
-    with pytest.raises(ValueError, match="at least 4"):
-        held_out(np.ones((3, 2)))
-    with pytest.raises(ValueError, match="worst must be"):
-        held_out(samples, worst="best")

@@ -52,7 +52,7 @@ def answer(**changes):
     [
         answer(),
         answer(decides=False, given=True, test="number, in words"),
-        replace(answer(), finding=None, message="no such arm"),
+        replace(answer(), finding=None, against={}, message="no such arm"),
         replace(answer(), finding=replace(answer().finding, statistic=math.inf, p=None)),
         Answer("t-a", message="it has no yield"),
     ],

@@ -110,7 +110,7 @@ PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "a
         (
             found(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
             "at most 0.5",
-            "reproduced if the upper 99 % bound is at most 0.5; it is 0.6000; about 1,200 "
+            "reproduced if the upper 99 % bound is at most 0.5; it is 0.6000; about 1\u202f200 "
             "replicates would decide it, if the estimate is the true value",
         ),
         (
@@ -125,8 +125,8 @@ PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "a
         ),
         (
             found(3.0, **EXACT),
-            "at most 0.000000001",
-            "reproduced if none of the 100 values is above 0.000000001; the largest is 3",
+            "at most 1·10⁻⁹",
+            "reproduced if none of the 100 values is above 1·10⁻⁹; the largest is 3",
         ),
         (
             found(0.335, REPRODUCED, **PRINTED),
@@ -167,12 +167,12 @@ def test_why_a_verdict_is_as_it_is():
     head = {"reading": ""}
     beside = found(1.0, test="other", decides=False)
     assert list(why(head, [*cases, beside])) == [
-        "number at most 0.5 in 1 of 3 cases, not in 1, 1 undecided"
+        "number: at most 0.5 in 1 of 3 cases, not in 1, 1 undecided"
     ]
-    assert list(why(head, cases[:1])) == ["number at most 0.5: 0.2000 pulls"]
+    assert list(why(head, cases[:1])) == ["number: 0.2000 pulls (claimed: at most 0.5)"]
     under = [one | {"reading": name} for one, name in zip(cases, ("one", "two", ""), strict=True)]
     (said,) = why({"reading": "one"}, under)
-    assert said == "number at most 0.5 in 1 of 2 cases, 1 undecided"
+    assert said == "number: at most 0.5 in 1 of 2 cases, 1 undecided"
 
 
 def test_what_does_not_decide_is_one_sentence_with_the_weakest():
@@ -183,13 +183,13 @@ def test_what_does_not_decide_is_one_sentence_with_the_weakest():
         found(0.25, REPRODUCED, each="arm 3", reading="a_reading", **beside),
     ]
     assert qualifying([*rows, found(9.0)]) == [
-        "Number at most 0.5: 3 cases: 2 reproduced, 1 not reproduced. Least in favour: arm 2, "
+        "Number: at most 0.5? 3 cases: 2 reproduced, 1 not reproduced. Least in favour: arm 2, "
         "0.7500 (0.6500 to 0.8500), n = 100 replicates."
     ]
     (said,) = qualifying([rows[0], rows[2]])
     assert "Least in favour: arm 3, a reading, 0.2500" in said
     assert qualifying([found(0, FAILED, message="too few", **beside)]) == [
-        "Number at most 0.5: failed (too few)."
+        "Number: at most 0.5? failed, too few."
     ]
 
 

@@ -61,7 +61,7 @@ def made(tmp_path_factory):
 def findings_of(paper):
     """Yield made-up findings, none of them failed, that say that they have read the dataset."""
     for claim in paper.claims.values():
-        for one in small.made_up(claim, paper):
+        for one in small.made_up(claim.id):
             sound = replace(one, data=(PLACE,), message="")
             yield (
                 sound
@@ -76,7 +76,7 @@ def judged(results, seed=SEED):
     for slug, paper in PAPERS.items():
         found = list(findings_of(paper))
         files.append(results / "audit" / f"{slug}.parquet")
-        small.write_findings(files[-1], paper, found, "paper", Made.of(seed, results, found))
+        small.write_findings(files[-1], paper, found, "paper", made=Made.of(seed, results, found))
     joint, out = (results / "audit" / f"{name}.parquet" for name in ("findings", "verdicts"))
     failed, written = run.write_verdicts(files, PAPERS, joint, out)
     assert written, failed

@@ -134,18 +134,6 @@ def longest(cell):
 
 
 @measure("")
-def shortest(cell):
-    """Smallest horizon of the run's cells."""
-    return min(cell.spec.horizons, default=cell.spec.horizon)
-
-
-@measure("r")
-def replicate(cell):
-    """Number of a replicate, from 1."""
-    return np.arange(1, cell.n_replicates + 1)
-
-
-@measure("")
 def swept(cell):
     """Value of the one varied parameter; 0 if none is varied."""
     values = [value for name, value in cell.run.cell.items() if name != "horizon"]

@@ -149,11 +149,11 @@ def claims_words(
     if outcome not in (None, *OUTCOMES):
         raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
     verdicts = latest_verdicts(config, papers, results)
-    slugs = [every[claim].paper] if claim else [paper] if paper else list(papers)
-    left_out = [one for one in slugs if verdicts.problems[one]]
-    if left_out and (claim or as_json or len(left_out) == len(slugs)):
+    asked = [every[claim].paper] if claim else [paper] if paper else list(papers)
+    left_out = [one for one in asked if verdicts.problems[one]]
+    if left_out and (claim or as_json or len(left_out) == len(asked)):
         reasons = dict.fromkeys(why for one in left_out for why in verdicts.problems[one])
-        raise StoreError(_refusal(list(reasons), claim, slugs[0]))
+        raise StoreError(_refusal(list(reasons), claim, asked[0]))
     wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
     wanted = {name: value for name, value in wanted.items() if value is not None}
     chosen = [row for row in verdicts.rows if wanted.items() <= row.items()]
@@ -168,7 +168,7 @@ def claims_words(
         text = terminal.listing(chosen, width())
         if not text:
             text = f"No claim{' of ' + paper if paper else ''} has the verdict {outcome}."
-        elif len(slugs) > 1 and paper is None:
+        elif len(papers) > 1 and paper is None:
             text += f"\n\nIn all {tally(chosen)}"
     elif chosen:
         own = [row for row in verdicts.rows if row["claim"] == claim]
@@ -181,7 +181,7 @@ def claims_words(
     above = [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
     if seed:
         where = {row["paper"] for row in chosen if row["seed"] == seed}
-        above.insert(0, exploratory_words(seed, where if len(slugs) > len(where) else ()))
+        above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
     return "\n\n".join(filter(None, ["\n".join(above), text]))
 
 

@@ -16,8 +16,9 @@ from fairbandits.policies.simplex import sample
 
 #: Guaranteed reward rates, of rewards in [0, 1].
 Guarantees = Means
-#: c in kl(mean, q) = c log t / N, in the published program: 3 (1 + 0.01).
-PUBLISHED = 3.03
+#: c in kl(mean, q) = c log t / N: of the published curves, and of the published program, which
+#: changed to 3 (1 + 0.01) after the data of the curves were made.
+OF_CURVES, OF_PROGRAM = 2.0, 3.03
 MEAN, UPPER, LOWER = range(3)
 ESTIMATES = {"mean": MEAN, "upper": UPPER, "lower": LOWER}
 EXCESS = ("upper", "normalise")
@@ -128,11 +129,11 @@ class GuaranteeBaseline(Guaranteed):
     targets : sequence of float, length n_arms
         As in `GuaranteeKLUCB`.
     constant : float
-        c in the bounds N kl(mean, q) = c log t; the program with this policy had 2.
+        c in the bounds N kl(mean, q) = c log t; 2 as in the program with this policy.
     """
 
     targets: Guarantees
-    constant: Positive = PUBLISHED
+    constant: Positive = OF_CURVES
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeBaselineState:
         return GuaranteeBaselineState(*self._begin(n_arms))
@@ -153,7 +154,8 @@ class GuaranteeKLUCB(Guaranteed):
         The estimate of an arm's mean: the empirical mean, or its upper or lower KL bound. It is at
         least lambda_i, since otherwise the guarantee cannot be kept.
     constant : float
-        c in the bounds N kl(mean, q) = c log t; the published program has 3.03.
+        c in the bounds N kl(mean, q) = c log t. 2 gives the published curves; the published program
+        has 3.03, which it took over after their data were made.
     excess : {"upper", "normalise"}
         If the probabilities sum to 1 or more, ``normalise`` divides them by their sum. ``upper``
         does so only if the probabilities of the upper bounds also sum to 1 or more, and otherwise
@@ -167,7 +169,7 @@ class GuaranteeKLUCB(Guaranteed):
 
     targets: Guarantees
     estimate: Annotated[str, one_of(*ESTIMATES)] = "mean"
-    constant: Positive = PUBLISHED
+    constant: Positive = OF_CURVES
     excess: Annotated[str, one_of(*EXCESS)] = "upper"
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeKLUCBState:
@@ -197,7 +199,7 @@ class GuaranteeAnytime(Guaranteed):
     """
 
     targets: Guarantees
-    constant: Positive = PUBLISHED
+    constant: Positive = OF_CURVES
 
     def __post_init__(self):
         super().__post_init__()

@@ -9,7 +9,7 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
-from fairbandits.policies.guarantees import PUBLISHED, Guaranteed, Guarantees, upper_gap
+from fairbandits.policies.guarantees import OF_CURVES, Guaranteed, Guarantees, upper_gap
 from fairbandits.policies.kl import Limits
 from fairbandits.policies.learners import exponential_weights
 from fairbandits.policies.parameters import Policy, Positive
@@ -69,7 +69,7 @@ class GuaranteeETC(Guaranteed):
     """
 
     targets: Guarantees
-    constant: Positive = PUBLISHED
+    constant: Positive = OF_CURVES
 
     def start(self, n_arms: int, horizon: int) -> GuaranteeETCState:
         rounds = float(checks.whole("horizon", horizon))

@@ -365,7 +365,7 @@ def _checks(claim: Claim, head: Row, is_drawn: bool) -> Iterator[Check]:
 
 def _files(files: Sequence[str], folder: str) -> list[tuple[str, Html]]:
     first, *others = files
-    names = [Html(Html.escape(first).replace("/", "/<wbr>"))]
+    names = [Html("/<wbr>").join(first.split("/"))]
     names += [Html.escape(PurePosixPath(one).stem) for one in others]
     return [(f"{folder}/{file}", name) for file, name in zip(files, names, strict=True)]
 

@@ -1,7 +1,7 @@
 """Find and read the project's YAML files."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -28,9 +28,6 @@ def _find_checkout() -> Path:
 #: folder. Without either, a folder that has nothing; see `checkout`.
 ROOT = _find_checkout()
 
-#: What all ledgers share beside their own, and where it stands.
-RULES = ("families", "rules")
-SHARED_RULES = "papers/rules.yaml"
 #: The loader in C, if PyYAML has it: about ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -63,14 +60,6 @@ def _sources(package: Path) -> dict[Path, bytes]:
 
 def paper_file(paper: str, part: str, root: Path = ROOT) -> Path:
     return root / "papers" / paper / f"{part}.yaml"
-
-
-def with_shared_rules(content: Mapping[str, Any], root: Path = ROOT) -> dict[str, Any]:
-    """Return a ledger with the families and rules of all papers, where it has none of that name."""
-    files = (root / SHARED_RULES, PACKAGE / "settings" / "rules.yaml")  # the second: in the wheel
-    shared = next((read_yaml(file) for file in files if file.is_file()), {})
-    merged = {kind: {**shared.get(kind, {}), **content.get(kind, {})} for kind in RULES}
-    return {**content, **merged}
 
 
 def meant(word: str, known: Iterable[str]) -> str:
