@@ -11,6 +11,7 @@ import small
 from fairbandits.audit.finding import GRADES
 from fairbandits.audit.totals import tally
 from fairbandits.report import audit, findings, landing
+from fairbandits.report.markup import minus
 from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
 
@@ -172,7 +173,8 @@ def test_findings_are_shown_with_numbers_figures_and_verdicts(found, project):
     file.write_text(yaml.safe_dump({"one_number": entry}))
     judged = dataclasses.replace(found, rows=rows, findings=others, scale="paper")
     shown = landing.first_screen(judged, root)
-    assert f"T<sup>{number['statistic']:,.3f}</sup>, if 1 &lt; 2." in shown
+    exponent = minus(f"{number['statistic']:,.3f}")
+    assert f"T<sup>{exponent}</sup>, if 1 &lt; 2." in shown
     assert "Set." in shown
     assert "Against." in shown
     assert 'data-page="banditq#fig2"' in shown
