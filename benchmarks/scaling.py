@@ -16,7 +16,6 @@ import click
 import matplotlib.pyplot as plt
 from bench import HERE, ROOT
 
-from fairbandits.audit.ledger import load_ledgers
 from fairbandits.data.store import replacing
 from fairbandits.library.style import apply_style, save
 from fairbandits.replication.bundles import SHOWN, Bundle, Chunk, bundles_of, jobs_of
@@ -150,13 +149,13 @@ def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
 
 def _judging(config: Config, datasets: Mapping[str, str], replays: Mapping[str, list]):
     """Yield the jobs of the audit."""
-    ledgers = load_ledgers(config)
-    for paper, ledger in ledgers.items():
-        names = {name for one in ledger.claims.values() for name in one.experiments}
-        read = {datasets[one.dataset] for name in names for one in config.named(paper, name)}
+    every = dict.fromkeys(one.paper for one in config.experiments)
+    papers = [one for one in every if (ROOT / "papers" / one / "claims.py").is_file()]
+    for paper in papers:
+        read = {datasets[one.dataset] for one in config.experiments if one.paper == paper}
         yield f"audit/{paper}", [*read, *replays[paper]], 0, False
-    if ledgers:
-        yield "audit/verdicts", [f"audit/{paper}" for paper in ledgers], 0, False
+    if papers:
+        yield "audit/verdicts", [f"audit/{paper}" for paper in papers], 0, False
         yield "audit/audit", ["audit/verdicts"], 0, False
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
+import real
 from fairbandits.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,9 +19,8 @@ PAGES = [
     *sorted(ROOT.glob("docs/*.md")),
     *sorted(ROOT.glob("docs/decisions/*.md")),
 ]
-LEDGERS = sorted(ROOT.glob("papers/*/claims.yaml"))
-#: Texts of a claim and of its tests.
-SAID = ("statement", "part", "note", "untestable", "meaning", "uncontrolled")
+#: Texts of a claim; its tests have phrases, and say why they have no control.
+SAID = ("statement", "part", "note", "reconstructed", "untestable")
 #: Folders whose docstrings users read, captions of figures among them.
 READ = ("cli", "engine", "figures", "library", "measures", "observers", "policies", "theory")
 LONGEST = 35
@@ -67,12 +66,13 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
                     place = f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}"
                     yield place, ast.get_docstring(node) or ""
     else:
-        for file in LEDGERS:
-            claims = yaml.safe_load(file.read_text(encoding="utf-8"))["claims"]
-            for name, claim in claims.items():
-                for record in (claim, *claim.get("tests", {}).values()):
-                    told = [record[key] for key in SAID if key in record]
-                    yield name, "\n\n".join(told)
+        for paper in real.papers().values():
+            yield from ((f"{paper.slug}: {one}", told) for one, told in paper.readings.items())
+            for name, claim in paper.claims.items():
+                told = [getattr(claim, key) for key in SAID]
+                for one in real.asked().get(name, []):
+                    told += [one.phrase, one.uncontrolled]
+                yield name, "\n\n".join(dict.fromkeys(filter(None, told)))
 
 
 @pytest.mark.parametrize("kind", ["pages", "notebooks", "help", "docstrings", "claims"])

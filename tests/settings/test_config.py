@@ -396,3 +396,12 @@ def test_group_quotas_are_summed_when_the_configuration_is_read(changed):
     path = f"experiments.{name}.policies.{block}.parameters.quotas.value"
     with pytest.raises(ConfigError, match="quotas must sum to at most 1, got 4/3"):
         changed(file, path, ["2/3", "2/3"])
+
+
+def test_claims_that_are_gone_are_missed(changed, tmp_path):
+    shutil.copytree(ROOT / "audit", tmp_path / "audit")
+    (tmp_path / "papers" / "fair_ucb" / "claims.py").unlink()
+    with pytest.raises(ConfigError) as error:
+        changed("config/config.yaml", "scale", "paper")
+    text = message(error)
+    assert text.startswith("papers/fair_ucb/claims.py does not exist, but audit/verdicts.csv has")

@@ -101,14 +101,15 @@ def test_documents_name_files_that_are_there(extended):
         ):
             made = "last_pull" if "/observers/" in name else "explore_first"
             name = name.replace("SLUG", "toy").replace("NAME", made)
-            parts = ("audit", "deviations", "glossary", "published", "numbers")
-            optional = name in [f"papers/toy/{part}.yaml" for part in parts]
+            parts = ("audit.yaml", "glossary.yaml", "published.yaml", "numbers.yaml", "measures.py")
+            optional = name in [f"papers/toy/{part}" for part in parts]
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
     assert len(extended.written) == 7
-    figure = text_of("figure")
+    figure, claim = text_of("figure"), text_of("claim")
     assert [len(pattern.findall(figure)) for pattern in (BECOMES, AT_END)] == [2, 1]
+    assert len(AT_END.findall(claim)) == 1
 
 
 def test_the_workflow_would_run_them(extended):
@@ -125,6 +126,13 @@ def test_the_workflow_would_run_them(extended):
         assert made in said
 
 
+@pytest.mark.parametrize("paper", ["toy", "ht_ucb"])
+def test_their_claims_pass_the_check(extended, paper):
+    command = "from fairbandits.cli.main import main; main()"
+    said = extended.run("-c", command, "check-claims", "--paper", paper)
+    assert f"papers/{paper}/claims.py: " in said
+
+
 CODE = """
 import json
 from dataclasses import asdict
@@ -137,7 +145,7 @@ from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.figures.draw import draw
 
-config, ledgers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
+config, papers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
 one = config.experiment("toy", "two_arms")
 results, seed = Path("tried"), config.seed_of(one)
 chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
@@ -147,7 +155,7 @@ collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
 for name in ("fig1", "fig2"):
     images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
     draw("toy", name, [results / one.dataset], None, **images)
-((answer,), scale, _) = run.find(config, ledgers["toy"], results)
+((answer,), scale, _) = run.find(config, papers["toy"], results)
 print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
     "public": fairbandits.ExploreFirst(3).each,

@@ -65,6 +65,7 @@ def answers(
     paper: Paper,
     runs: Any,
     find: Callable[[Case, Mapping[str, Any], Any], Finding] | None = None,
+    /,
     **changes: Any,
 ) -> list[Answer]:
     """Return the finding on each case of a claim, or the reason why there is none.

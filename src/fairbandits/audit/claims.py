@@ -224,6 +224,8 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     """
     if not file.is_file():
         raise ConfigError(f"{file} does not exist")
+    if file.suffix != ".py":
+        raise ConfigError(f"{file} must be Python: a claim is a function (docs/your-own-claims.md)")
     beside = [one.stem for one in file.parent.glob("*.py")]
     hidden = {}
     if not keep:

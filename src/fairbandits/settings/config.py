@@ -29,7 +29,7 @@ class Config:
     replays: tuple[Replay, ...] = ()
     job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
     salt: str = ""  # words that all seeds follow from besides; see seed_of
-    most: Mapping[str, int] = field(default_factory=dict)  # of an argument of a ledger's words
+    most: Mapping[str, int] = field(default_factory=dict)  # of an argument of an enumeration
 
     @property
     def scale(self) -> str:
@@ -225,7 +225,7 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
 
 
 def _check_unjudged(paper: str, root: Path) -> None:
-    """Raise ConfigError if a paper without a ledger has committed verdicts, which would be lost."""
+    """Raise ConfigError if a paper without claims has committed verdicts, which would be lost."""
     table = root / "audit" / "verdicts.csv"
     text = table.read_text(encoding="utf-8") if table.is_file() else ""
     for row in csv.DictReader(text.splitlines()):
