@@ -230,6 +230,13 @@ def test_what_is_wrong_is_named_with_its_file_and_nothing_is_written(old, new, w
     ]
 
 
+def test_the_claims_on_guarantees_are_sound(monkeypatch):
+    monkeypatch.setattr(own, "simulate", lambda *given: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    rules = check(ROOT / "papers" / "arena" / "guarantees.py", 8326786927459065671)
+    assert rules.config.exploratory
+
+
 def test_a_mark_of_the_encoding_does_no_harm(folder):
     assert "1 claims" in own.checked_words(check(changed(*FEW, source="\ufeff" + SMALL)))
 
