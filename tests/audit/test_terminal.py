@@ -99,7 +99,7 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     printed = sum(CLAIMS[name].basis == "printed" for name in counting)
     assert (
         f"fair_ucb: {len(wanted)} below; {len(counting)} claims that the audited text makes, "
-        f"of which {printed} rest on printed words: {len(counting)} not reproduced ("
+        f"of which {printed} rest on printed words: {len(counting)} not reproduced"
     ) in text
 
 
@@ -167,8 +167,8 @@ def test_without_results_the_committed_table_speaks(committed, results, findings
     assert "claims that the audited text makes" in totals[0]
     claims_output.check(json.loads(said("claims", *committed, "--json")))
     for name in ("fairucb-thm2-bound", "fairucb-tfair-not-uniform", "fairucb-hoeffding"):
-        text = said("claims", name, *committed)
-        tests = {row["test"]: plain(quantity(row)) for row in findings if row["claim"] == name}
+        text, tested = said("claims", name, *committed), stands_for(CLAIMS[name], PAPERS).id
+        tests = {row["test"]: plain(quantity(row)) for row in findings if row["claim"] == tested}
         assert tests
         for phrase in tests.values():
             lines = text.partition(f"\n\n  {phrase}")[2].partition("\n\n")[0].splitlines()
