@@ -137,7 +137,7 @@ from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.figures.draw import draw
 
-config, ledgers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
+config, papers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
 one = config.experiment("toy", "two_arms")
 results, seed = Path("tried"), config.seed_of(one)
 chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
@@ -147,7 +147,7 @@ collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
 for name in ("fig1", "fig2"):
     images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
     draw("toy", name, [results / one.dataset], None, **images)
-((answer,), scale, _) = run.find(config, ledgers["toy"], results)
+((answer,), scale, _) = run.find(config, papers["toy"], results)
 print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
     "public": fairbandits.ExploreFirst(3).each,
