@@ -8,7 +8,7 @@ from functools import cache
 
 from fairbandits.audit import tiny
 from fairbandits.audit.answers import Answer
-from fairbandits.audit.claims import Paper, load_papers
+from fairbandits.audit.claims import Claim, Paper, claims_of, load_papers
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, read_yaml
 
@@ -25,6 +25,11 @@ def config() -> Config:
 def papers() -> dict[str, Paper]:
     """Return the claims of all papers."""
     return load_papers(config())
+
+
+def every() -> dict[str, Claim]:
+    """Return all claims by id."""
+    return claims_of(papers())
 
 
 @cache

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from fairbandits.arena.settings import arena_config
 from fairbandits.audit import rows
 from fairbandits.audit import run as audit
 from fairbandits.audit.answers import Answer
+from fairbandits.audit.claims import Paper
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.procedures import judged_against
 from fairbandits.figures.draw import draw
@@ -151,7 +152,7 @@ def write_replays(folder: Path) -> None:
 
 def claims() -> list[str]:
     """Return the ids of all claims."""
-    return [key for paper in real.papers().values() for key in paper.claims]
+    return list(real.every())
 
 
 def write_audit(folder: Path) -> None:
@@ -161,11 +162,18 @@ def write_audit(folder: Path) -> None:
     files = []
     for slug, paper in papers.items():
         files.append(results / f"{slug}.parquet")
-        alone = {slug: paper}
-        found = (rows.finding_row(alone, one) for key in paper.claims for one in made_up(key))
-        rows.write(files[-1], "findings", found, alone, "smoke")
+        write_findings(files[-1], paper, (one for key in paper.claims for one in made_up(key)))
     joint, verdicts = (results / f"{name}.parquet" for name in ("findings", "verdicts"))
     audit.write_verdicts(files, papers, joint, verdicts)
+
+
+def write_findings(
+    file: Path, paper: Paper, found: Iterable[Answer], scale: str = "smoke", **made: rows.Made
+) -> None:
+    """Write the findings of one paper, as `fairbandits audit` does; `made` is of what."""
+    papers = {paper.slug: paper}
+    own = [rows.finding_row(papers, one, *made.values()) for one in found]
+    rows.write(file, "findings", own, papers, scale, *made.values())
 
 
 def made_up(claim: str) -> Iterator[Answer]:

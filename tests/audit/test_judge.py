@@ -1,21 +1,16 @@
-"""From questions to verdicts: joining, correction, readings, failures; the same in any order."""
+"""From cases to verdicts: joining, correction, readings, failures; the same in any order."""
 
-import copy
-import dataclasses
-import functools
 import math
 import random
-from typing import Literal
+from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import real
 import shrunk
-from fairbandits.audit import run, words
-from fairbandits.audit.cases import Question, questions
-from fairbandits.audit.cells import Evidence
+from fairbandits.audit import sentences
+from fairbandits.audit.answers import answers
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -23,94 +18,52 @@ from fairbandits.audit.finding import (
     NOT_REPRODUCED,
     NOT_TESTABLE,
     REPRODUCED,
-    Finding,
 )
-from fairbandits.audit.judge import answers, judge
-from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.records import Made, answer_of, read, verdict_row, write, write_findings
+from fairbandits.audit.judge import judge
+from fairbandits.audit.loops import LABELS
+from fairbandits.audit.runs import Evidence
+from fairbandits.claims import cases, exact, mean, reading
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
-from small_ledgers import claim, ledgers_of, spread, without_tests
+from small_claims import judged, paper_of, runs, spread
 
 DATA = ["full_information", "bandit_feedback"]
+CHANCE = {"uncontrolled": "It is of chance alone."}
 
 
-@functools.cache
-def config():
-    """The configuration with a seed that was chosen: these ledgers are not the committed ones."""
-    return dataclasses.replace(real.config(), seed=7)
+def asking(*means, limit=1.0, phrase="number", said=CHANCE, **loop):
+    """Return a claim's function with a case for each mean, in a loop or under readings."""
+    readings, each = loop.pop("readings", ()), loop.pop("each", ())
 
-
-class Nothing:
-    """Evidence for estimators that read none."""
-
-    def __init__(self, results):
-        self.results = results
-        self.read = {}
-        self.small = False
-
-    def check(self, name):
-        pass
-
-
-def asking(*means, readings=("",), eaches=("",), limit=1.0):
-    """Return an estimator with one question for each mean, reading and thing."""
-    names = [(reading, each) for reading in readings for each in eaches]
-
-    def estimator(evidence):
-        for mean, (reading, each) in zip(means, names, strict=True):
-            yield Question({"values": spread(mean), "against": limit}, each, reading)
-
-    return estimator
-
-
-def asks(ledgers, estimators):
-    """Return what puts the questions of these estimators; without one as the record says."""
-    of_test = {id(ledgers["banditq"].test(*key)): one for key, one in estimators.items()}
-
-    def ask(test, readings, evidence):
-        estimator = of_test[id(test)]
-        return estimator(evidence) if estimator else questions(test, readings, evidence)
-
-    return ask
-
-
-@pytest.fixture
-def judged(tmp_path):
-    """Return a function from claims and estimators to verdict rows, by claim and reading."""
-
-    def function(claims, estimators):
-        ledgers = ledgers_of(config(), tmp_path, claims)
-        found = answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(ledgers, estimators))
-        return {(row.claim.id, row.reading): row for row in judge(ledgers, list(found))}
+    def function(runs):
+        for k, value in enumerate(means):
+            under, case = readings[k : k + 1], each[k : k + 1]
+            with reading(*under):
+                yield mean(phrase, spread(value), at_most=limit, case="".join(case), **said)
 
     return function
 
 
-def test_a_test_can_be_asked_under_some_readings_alone(judged):
-    def excess(size, reading):
-        return {"rule": "exact", "inputs": {"values": size}, "reading": {reading: True}}
+def both(*functions):
+    """Return a function that asks what several do."""
 
-    block = claim(readings=["one", "two"], tests={"a": excess(0, "one"), "b": excess(2, "two")})
-    del block["cells"]
-    rows = judged({"t-a": block}, dict.fromkeys([("t-a", "a"), ("t-a", "b")], None))
-    assert rows["t-a", "one"].outcome == REPRODUCED
-    assert rows["t-a", "two"].outcome == NOT_REPRODUCED
-    assert (rows["t-a", "one"].test, rows["t-a", "two"].test) == ("a", "b")
+    def function(runs):
+        for one in functions:
+            yield from one(runs)
+
+    return function
 
 
 # ------------------------------------------------------------------------------------ joining
 
 
 @pytest.mark.parametrize(
-    ("mean", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED), (1.0, INCONCLUSIVE)]
+    ("value", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED), (1.0, INCONCLUSIVE)]
 )
-def test_one_test(mean, outcome, judged):
-    rows = judged({"t-a": claim()}, {("t-a", "mean"): asking(mean)})
-    row = rows["t-a", ""]
-    assert (row.outcome, row.headline, row.test, row.each) == (outcome, True, "mean", "")
-    assert row.finding.statistic == pytest.approx(mean)
-    assert row.against == {"limit": 1.0}
-    assert row.message == ""
+def test_one_test(value, outcome):
+    row = judged(t_a=asking(value))["t-a", ""]
+    assert (row.outcome, row.headline, row.test, row.each) == (outcome, True, "number", "")
+    assert row.finding.statistic == pytest.approx(value)
+    assert (row.against, row.message) == ({"limit": 1.0}, "")
 
 
 @pytest.mark.parametrize(
@@ -122,87 +75,89 @@ def test_one_test(mean, outcome, judged):
         ((1.0, 0.5, 0.5), INCONCLUSIVE, "a"),
     ],
 )
-def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcome, each, judged):
-    block = claim()
-    block["tests"]["mean"]["each"] = {"part": ["x"]}
-    rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, eaches="abc")})
-    assert (rows["t-a", ""].outcome, rows["t-a", ""].each) == (outcome, each)
+def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcome, each):
+    row = judged(t_a=asking(*means, each="abc"))["t-a", ""]
+    assert (row.outcome, row.each) == (outcome, each)
 
 
 @pytest.mark.parametrize(
     ("how", "means", "outcome", "test"),
     [
         ("all", (0.5, 1.5), NOT_REPRODUCED, "other"),
-        ("any", (0.5, 1.5), REPRODUCED, "mean"),
-        ("any", (1.5, 1.6), NOT_REPRODUCED, "mean"),
+        ("any", (0.5, 1.5), REPRODUCED, "number"),
+        ("any", (1.5, 1.6), NOT_REPRODUCED, "number"),
         ("all", (0.5, 1.0), INCONCLUSIVE, "other"),
     ],
 )
-def test_tests_are_joined_as_the_record_says(how, means, outcome, test, judged):
-    block = claim(combine=how)
-    block["tests"]["other"] = block["tests"]["mean"]
-    estimators = {
-        ("t-a", name): asking(m) for name, m in zip(("mean", "other"), means, strict=True)
-    }
-    row = judged({"t-a": block}, estimators)["t-a", ""]
+def test_tests_are_joined_as_the_claim_says(how, means, outcome, test):
+    one, other = asking(means[0]), asking(means[1], phrase="other")
+    row = judged(t_a=(both(one, other), {"combine": how}))["t-a", ""]
     assert (row.outcome, row.test) == (outcome, test)
 
 
-def test_what_does_not_decide_decides_nothing(judged):
-    block = claim()
-    block["tests"]["other"] = block["tests"]["mean"] | {"decides": False}
-    estimators = {("t-a", "mean"): asking(0.5), ("t-a", "other"): asking(1.5)}
-    assert judged({"t-a": block}, estimators)["t-a", ""].outcome == REPRODUCED
+@pytest.mark.parametrize(
+    ("means", "outcome"),
+    [
+        ((0.5, 0.5, 1.0), REPRODUCED),
+        ((0.5, 1.0, 1.0), INCONCLUSIVE),
+        ((0.5, 0.5, 1.5), NOT_REPRODUCED),
+    ],
+)
+def test_always_needs_no_case_lost_and_two_thirds_won(means, outcome):
+    rows = judged(t_a=(asking(*means, each="abc"), {"combine": "universal"}))
+    assert rows["t-a", ""].outcome == outcome
 
 
-def unmet(evidence):
-    yield Question({})
+def test_what_does_not_decide_decides_nothing():
+    beside = asking(1.5, phrase="other", said={"beside": True})
+    assert judged(t_a=both(asking(0.5), beside))["t-a", ""].outcome == REPRODUCED
 
 
-def test_a_condition_that_nothing_meets_is_no_evidence(judged):
-    row = judged({"t-a": claim()}, {("t-a", "mean"): unmet})["t-a", ""]
+def unmet(runs):
+    yield mean("unmet", [], at_most=1, **CHANCE)
+
+
+def test_a_condition_that_nothing_meets_is_no_evidence():
+    row = judged(t_a=unmet)["t-a", ""]
     assert (row.outcome, row.tags, row.finding.n) == (INCONCLUSIVE, ("VACUOUS",), 0)
     shown = {"verdict": row.outcome, "n": row.finding.n}
-    assert words.unmet(shown) == words.UNMET
-    assert words.unmet(shown | {"n": 1}) == words.unmet(shown | {"verdict": REPRODUCED}) == ""
+    assert sentences.unmet(shown) == sentences.UNMET
+    assert sentences.unmet(shown | {"n": 1}) == sentences.unmet(shown | {"verdict": FAILED}) == ""
 
 
-@pytest.mark.parametrize(("mean", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED)])
-def test_beside_a_condition_that_nothing_meets_other_tests_decide(mean, outcome, judged):
-    one = claim()["tests"]["mean"]
-    block = claim(tests={"mean": one, "other": one})
-    row = judged({"t-a": block}, {("t-a", "mean"): unmet, ("t-a", "other"): asking(mean)})
-    assert (row["t-a", ""].outcome, row["t-a", ""].test) == (outcome, "other")
-    assert "IN-PART" in row["t-a", ""].tags
+@pytest.mark.parametrize(("value", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED)])
+def test_beside_a_condition_that_nothing_meets_other_tests_decide(value, outcome):
+    row = judged(t_a=both(unmet, asking(value)))["t-a", ""]
+    assert (row.outcome, row.test) == (outcome, "number")
+    assert "IN-PART" in row.tags
 
 
-def test_holm_within_the_family_only(judged):
-    """A p-value of about 0.004 passes alone, and not among four."""
-    near = 1 - 0.1 * 2.85 / math.sqrt(30)
-    names = [f"t-{letter}" for letter in "abcd"]
-    estimators = {(name, "mean"): asking(near if name == "t-a" else 1.0) for name in names}
-    alone = judged({name: claim() for name in names}, estimators)
-    assert alone["t-a", ""].outcome == REPRODUCED
-    together = judged({n: claim(family="primary", primary=True) for n in names}, estimators)
-    row = together["t-a", ""]
-    assert (row.outcome, row.tags) == (INCONCLUSIVE, ("HOLM",))
-    assert row.finding.p == pytest.approx(4 * alone["t-a", ""].finding.p)
-    assert row.test == "mean"
+#: A mean whose p-value of about 0.004 passes alone, and not among four.
+NEAR = 1 - 0.1 * 2.85 / math.sqrt(30)
 
 
-def test_a_claim_that_failed_still_counts_in_its_family(judged):
-    near = 1 - 0.1 * 2.85 / math.sqrt(30)
-    claims = {f"t-{letter}": claim(family="primary", primary=True) for letter in "abcd"}
-    row = judged(claims, {("t-a", "mean"): asking(near)})["t-a", ""]
+def test_holm_within_the_family_only():
+    four = {f"t_{k}": asking(NEAR if k == "a" else 1.0) for k in "abcd"}
+    alone = judged(**four)["t-a", ""]
+    assert alone.outcome == REPRODUCED
+    row = judged(**{key: (one, {"primary": True}) for key, one in four.items()})["t-a", ""]
+    assert (row.outcome, row.tags, row.test) == (INCONCLUSIVE, ("HOLM",), "number")
+    assert row.finding.p == pytest.approx(4 * alone.finding.p)
+
+
+def test_a_claim_that_failed_still_counts_in_its_family():
+    claims = {f"t_{k}": (asking(NEAR if k == "a" else math.nan), {"primary": True}) for k in "abcd"}
+    row = judged(**claims)["t-a", ""]
     assert (row.outcome, row.tags) == (INCONCLUSIVE, ("HOLM",))
 
 
 # ----------------------------------------------------------------------------------- readings
 
+TWO = {"readings": ["one", "two"]}
 
-def test_readings_that_disagree_are_the_headline_and_none_of_them_is(judged):
-    block = claim(readings=["one", "two"])
-    rows = judged({"t-a": block}, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
+
+def test_readings_that_disagree_are_the_headline_and_none_of_them_is():
+    rows = judged(t_a=(asking(0.5, 1.5, **TWO), TWO))
     head, one, two = rows["t-a", ""], rows["t-a", "one"], rows["t-a", "two"]
     assert (head.outcome, head.headline, head.finding) == (DEPENDS, True, None)
     assert (one.outcome, one.headline, one.tags) == (REPRODUCED, False, ())
@@ -210,97 +165,70 @@ def test_readings_that_disagree_are_the_headline_and_none_of_them_is(judged):
 
 
 @pytest.mark.parametrize(
-    ("means", "outcome", "decides"),
-    [((0.5, 0.9), REPRODUCED, "two"), ((1.2, 1.9), NOT_REPRODUCED, "two")],
+    ("means", "outcome"), [((0.5, 0.9), REPRODUCED), ((1.2, 1.9), NOT_REPRODUCED)]
 )
-def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome, decides, judged):
-    block = claim(readings=["one", "two"])
-    rows = judged({"t-a": block}, {("t-a", "mean"): asking(*means, readings=["one", "two"])})
+def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome):
+    rows = judged(t_a=(asking(*means, **TWO), TWO))
     head = rows["t-a", ""]
-    assert (head.outcome, head.each) == (outcome, decides)
-    assert head.finding.statistic == rows["t-a", decides].finding.statistic
+    assert (head.outcome, head.each) == (outcome, "two")
+    assert head.finding.statistic == rows["t-a", "two"].finding.statistic
 
 
-def test_a_statement_that_is_not_printed_is_tagged(judged):
-    block = claim(basis="lost", reconstructed="The bound.")
-    row = judged({"t-a": block}, {("t-a", "mean"): asking(0.5)})["t-a", ""]
+def test_what_is_reconstructed_is_tagged():
+    lost = {"basis": "lost", "reconstructed": "The bound."}
+    row = judged(t_a=(asking(0.5), lost))["t-a", ""]
     assert (row.outcome, row.tags) == (REPRODUCED, ("CONDITIONAL",))
+    rows = judged(t_a=(asking(0.5, 0.5, **TWO), TWO | {"conditional": ["one"]}))
+    assert [rows["t-a", one].tags for one in ("one", "two")] == [("CONDITIONAL",), ()]
 
 
-def test_a_question_without_reading_belongs_to_all(judged):
-    block = claim(readings=["one", "two"])
-    block["tests"]["other"] = block["tests"]["mean"]
-    estimators = {
-        ("t-a", "mean"): asking(0.5),
-        ("t-a", "other"): asking(0.6, 0.7, readings=["one", "two"]),
-    }
-    rows = judged({"t-a": block}, estimators)
-    assert [row.outcome for row in rows.values()] == [REPRODUCED] * 3
+def test_a_case_without_reading_belongs_to_all():
+    function = both(asking(0.5), asking(0.6, 0.7, phrase="other", **TWO))
+    assert {row.outcome for row in judged(t_a=(function, TWO)).values()} == {REPRODUCED}
 
 
-def test_readings_are_apart_in_a_family(judged):
-    near = 1 - 0.1 * 2.85 / math.sqrt(30)
-    block = claim(readings=["one", "two"], family="primary", primary=True)
-    estimator = asking(near, 1.0, readings=["one", "two"])
-    rows = judged(
-        {"t-a": block, "t-b": copy.deepcopy(block)},
-        dict.fromkeys([("t-a", "mean"), ("t-b", "mean")], estimator),
-    )
-    assert rows["t-a", "one"].tags == ("HOLM",)  # four verdicts
+def test_readings_are_apart_in_a_family():
+    claim = asking(NEAR, 1.0, **TWO), TWO | {"primary": True}
+    assert judged(t_a=claim, t_b=claim)["t-a", "one"].tags == ("HOLM",)  # four verdicts
 
 
 # -------------------------------------------------------------- aliases, judges, not testable
 
 
-def test_aliases_carry_the_verdicts_of_their_targets(judged):
-    claims = {"t-same": without_tests(alias_of="t-a"), "t-a": claim(readings=["one", "two"])}
-    rows = judged(claims, {("t-a", "mean"): asking(0.5, 1.5, readings=["one", "two"])})
-    for reading in ("", "one", "two"):
-        same, own = rows["t-same", reading], rows["t-a", reading]
+def test_aliases_carry_the_verdicts_of_their_targets():
+    rows = judged(t_same={"alias_of": "t-a"}, t_a=(asking(0.5, 1.5, **TWO), TWO))
+    for name in ("", "one", "two"):
+        same, own = rows["t-same", name], rows["t-a", name]
         assert (same.claim.id, own.claim.id) == ("t-same", "t-a")
         assert (same.outcome, same.tags, same.finding) == (own.outcome, own.tags, own.finding)
 
 
+OPEN, LOST, MIXED = asking(1.0), asking(1.5), (asking(0.5, 1.5, **TWO), TWO)
+
+
 @pytest.mark.parametrize(
-    ("means", "readings", "outcome"),
+    ("first", "other", "outcome"),
     [
-        ((0.5,), [""], REPRODUCED),
-        ((1.5,), [""], NOT_REPRODUCED),
-        ((1.0,), [""], INCONCLUSIVE),
-        ((0.5, 1.5), ["one", "two"], DEPENDS),
+        (asking(0.5), asking(0.5), REPRODUCED),
+        (LOST, asking(0.5), NOT_REPRODUCED),
+        (OPEN, asking(0.5), INCONCLUSIVE),
+        (MIXED, asking(0.5), DEPENDS),
+        (OPEN, LOST, NOT_REPRODUCED),
+        (MIXED, LOST, NOT_REPRODUCED),
     ],
 )
-def test_judged_by_others(means, readings, outcome, judged):
-    """The other judge is reproduced, so that the headline of the first decides."""
-    claims = {
-        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
-        "t-a": claim(**({"readings": readings} if all(readings) else {})),
-        "t-b": claim(),
-    }
-    estimators = {("t-a", "mean"): asking(*means, readings=readings), ("t-b", "mean"): asking(0.5)}
-    row = judged(claims, estimators)["t-sum", ""]
+def test_judged_by_others(first, other, outcome):
+    row = judged(t_sum={"judged_by": ["t-a", "t-b"]}, t_a=first, t_b=other)["t-sum", ""]
     assert (row.outcome, row.finding, row.headline, row.tags) == (outcome, None, True, ())
 
 
-def test_what_is_judged_in_part_stays_so_where_others_judge(judged):
-    claims = {"t-sum": without_tests(judged_by=["t-a"]), "t-a": claim(part="one arm")}
-    rows = judged(claims, {("t-a", "mean"): asking(0.5)})
+def test_what_is_judged_in_part_stays_so_where_others_judge():
+    rows = judged(t_sum={"judged_by": ["t-a"]}, t_a=(asking(0.5), {"part": "one arm"}))
     assert rows["t-sum", ""].tags == rows["t-a", ""].tags == ("IN-PART",)
 
 
-@pytest.mark.parametrize(("means", "readings"), [((1.0,), [""]), ((0.5, 1.5), ["one", "two"])])
-def test_one_judge_that_is_lost_outweighs_one_that_is_open(means, readings, judged):
-    claims = {
-        "t-sum": without_tests(judged_by=["t-a", "t-b"]),
-        "t-a": claim(**({"readings": readings} if all(readings) else {})),
-        "t-b": claim(),
-    }
-    estimators = {("t-a", "mean"): asking(*means, readings=readings), ("t-b", "mean"): asking(1.5)}
-    assert judged(claims, estimators)["t-sum", ""].outcome == NOT_REPRODUCED
-
-
-def test_not_testable(judged):
-    row = judged({"t-a": without_tests(untestable="An opinion.")}, {})["t-a", ""]
+def test_not_testable():
+    row = judged(t_a={"untestable": "An opinion."})["t-a", ""]
     assert (row.outcome, row.headline, row.finding) == (NOT_TESTABLE, True, None)
 
 
@@ -308,112 +236,71 @@ def test_not_testable(judged):
 
 
 def broken(error):
-    def estimator(evidence):
-        yield Question({"values": spread(0.5), "against": 1.0}, "a")
+    def function(runs):
+        yield from asking(0.5)(runs)
         raise error
 
-    return estimator
+    return function
 
 
-REPEATED = {"tests": {"mean": claim()["tests"]["mean"] | {"each": {"part": ["x"]}}}}
-READINGS = {"readings": ["one", "two"]}
-FAILURES = [
-    ({}, lambda evidence: iter(()), "test mean: it was not run"),
-    (REPEATED, asking(0.5, 0.6, eaches="aa"), "there are two questions with reading '' and each"),
-    (REPEATED, broken(ValueError("no such\narm")), "test mean: no such arm"),
-    (REPEATED, broken(KeyError("round")), "test mean: KeyError: 'round' (test_judge.py, line "),
-    (REPEATED, broken(StoreError("x is stale")), "test mean: x is stale"),
-    (READINGS, asking(0.5, readings=["one"]), "nothing was asked under reading 'two'"),
-    ({}, lambda e: iter([Question({"values": [1.0], "against": 1})]), "at least 2 entries"),
-    ({}, asking(math.nan), "values must be finite"),
-]
-
-
-@pytest.mark.parametrize(("changes", "estimator", "words"), FAILURES)
-def test_a_failure_is_no_verdict_and_the_claims_own(changes, estimator, words, judged):
-    claims = {
-        "t-bad": claim(**changes),
-        "t-good": claim(),
-        "t-same": without_tests(alias_of="t-bad"),
-        "t-sum": without_tests(judged_by=["t-good", "t-bad"]),
-    }
-    estimators = {("t-good", "mean"): asking(0.5)}
-    if estimator:
-        estimators["t-bad", "mean"] = estimator
-    rows = judged(claims, estimators)
-    for name in ("t-bad", "t-same", "t-sum"):
-        own = [row for (key, _), row in rows.items() if key == name]
-        assert {row.outcome for row in own} == {FAILED}
-        assert all(words in row.message for row in own)
-        assert all(row.finding is None and row.tags == () for row in own)
-    assert rows["t-good", ""].outcome == REPRODUCED
+@pytest.mark.parametrize(
+    ("function", "said", "words"),
+    [
+        (asking(), {}, "no test decides"),
+        (asking(0.5, 0.6), {}, "test_judge.py, line [0-9]+: two cases '' of 'number'"),
+        (broken(ValueError("no such\narm")), {}, "test_judge.py, line [0-9]+: no such arm"),
+        (broken(KeyError("round")), {}, "line [0-9]+: KeyError: 'round'"),
+        (broken(StoreError("x is stale")), {}, "x is stale"),
+        (asking(0.5, readings=["one"]), TWO, "no test decides under reading 'two'"),
+        (asking(0.5, math.nan, each="ab"), {}, "number, b: .*line [0-9]+: values must be finite"),
+    ],
+)
+def test_a_failure_is_no_verdict_and_the_claims_own(function, said, words):
+    rows = judged(
+        t_bad=(function, said),
+        t_good=asking(0.5),
+        t_same={"alias_of": "t-bad"},
+        t_sum={"judged_by": ["t-good", "t-bad"]},
+    )
+    for (key, _), row in rows.items():
+        if key == "t-good":
+            assert row.outcome == REPRODUCED
+            continue
+        assert (row.outcome, row.finding, row.tags) == (FAILED, None, ())
+        with pytest.raises(ValueError, match=words):
+            raise ValueError(row.message)
     assert rows["t-sum", ""].message.startswith("judged by t-bad: ")
 
 
-def test_one_failed_question_fails_the_claim_and_the_others_are_kept(tmp_path):
-    ledgers = ledgers_of(config(), tmp_path, {"t-a": claim(**REPEATED)})
-    estimators = {("t-a", "mean"): asking(0.5, math.nan, 0.7, eaches="abc")}
-    found = list(answers(ledgers["banditq"], Nothing(tmp_path), ask=asks(ledgers, estimators)))
-    assert [one.finding is None for one in found] == [False, True, False]
-    (row,) = judge(ledgers, found)
-    assert row.outcome == FAILED
-    assert row.message.startswith("test mean, b: values must be finite")
-
-
-def test_a_test_that_was_not_run_fails_its_claim(tmp_path):
-    (row,) = judge(ledgers_of(config(), tmp_path, {"t-a": claim()}), [])
-    assert (row.outcome, row.message) == (FAILED, "test mean: it was not run")
+def test_a_claim_that_was_not_asked_has_failed():
+    paper = paper_of(t_a=asking(0.5))
+    (row,) = judge({paper.slug: paper}, [])
+    assert (row.outcome, row.message) == (FAILED, "it was not run")
 
 
 # ---------------------------------------------------------------------------- the same each time
 
 
 @pytest.mark.parametrize("order", ["wxyz", "zyxw", "yzxw"])
-def test_of_invariants_the_one_that_is_broken_most_decides(order, judged):
-    block = claim()
-    inputs = {"values": "queue"}
-    block["tests"]["mean"] = {"rule": "exact", "inputs": inputs, "each": {"part": ["x"]}}
+def test_of_exact_cases_the_one_that_is_broken_most_decides(order):
     excess = dict(zip("wxyz", (3, 5, 5, 1), strict=True))
 
-    def estimator(evidence):
-        return (Question({"values": [excess[each]]}, each) for each in order)
+    def function(runs):
+        for name in cases(of=order):
+            yield exact("excess", [excess[name]])
 
-    row = judged({"t-a": block}, {("t-a", "mean"): estimator})["t-a", ""]
+    row = judged(t_a=function)["t-a", ""]
     assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
 
 
-Side = Literal["at most"]
-
-
-def drawing(values, against, *, claim: Side, level: float):
-    """Find what hangs on the data alone."""
-    found = float(values[0])
-    return Finding(found, found, found, 1, 0.001, REPRODUCED)
-
-
-def test_order_does_not_matter(tmp_path, monkeypatch):
-    monkeypatch.setitem(PROCEDURES, "mean", drawing)
-    block = claim(family="primary", primary=True, readings=["one", "two"])
-    block["tests"]["mean"]["each"] = {"part": ["x"]}
-    claims = {f"t-{letter}": copy.deepcopy(block) for letter in "abc"}
-
-    def estimator(evidence):
-        for reading in ("one", "two"):
-            for each in "xyz":
-                data = {"values": np.exp(spread(0, sd=0.3)), "against": 3.0}
-                yield Question(data, each, reading)
-
-    def backwards(evidence):
-        return reversed(list(estimator(evidence)))
-
-    ledgers = ledgers_of(config(), tmp_path, claims)
-    forth, back = (
-        list(answers(ledgers["banditq"], Nothing(tmp_path), ask=ask))
-        for one in (estimator, backwards)
-        for ask in [asks(ledgers, dict.fromkeys([(key, "mean") for key in claims], one))]
-    )
-    shuffled = random.Random(1).sample(back, len(back))
-    assert judge(ledgers, forth) == judge(ledgers, shuffled)
+def test_order_does_not_matter():
+    claim = asking(*[0.4, 0.4, 0.6, 0.6] * 2, each="wxyz" * 2, readings=["one"] * 4 + ["two"] * 4)
+    paper = paper_of(**{f"t_{k}": (claim, TWO | {"primary": True}) for k in "abc"})
+    found = [one for own in paper.claims.values() for one in answers(own, paper, runs())]
+    assert all(one.finding for one in found)
+    shuffled = random.Random(1).sample(found, len(found))
+    assert judge({"banditq": paper}, found) == judge({"banditq": paper}, shuffled)
+    assert LABELS == []
 
 
 # ------------------------------------------------------------------------- with real datasets
@@ -425,48 +312,42 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("judge") / "results"
     limits = {"horizon": 60, "replicates": 12, "chunk": 12, "checkpoints": {"linear": 6, "log": 4}}
     for name in DATA:
-        seed = config().seed
-        one = shrunk.experiment_of("banditq", name, seed, **limits)
-        shrunk.dataset_of(one, folder, seed)
+        one = shrunk.experiment_of("banditq", name, 7, **limits)
+        shrunk.dataset_of(one, folder, 7)
     return folder
 
 
-def reading_from(name):
-    """Return an estimator that reads a dataset: the plays of arm 1 at the end, against many."""
+def reading_from(*names):
+    """Return a function that reads datasets: the plays of arm 1 at the end, against many."""
 
-    def estimator(evidence):
-        data = next(evidence.recorded(name, ["plays"]))
-        sample = data.runs[0].values["plays"][:, -1, 0]
-        yield Question({"values": sample, "against": 60.5})
+    def function(runs):
+        for run in runs(*names, policy="banditq", law="bernoulli").each("experiment"):
+            yield mean("plays", run.end("plays")[:, 0], at_most=60.5)
 
-    return estimator
+    return function
 
 
-REAL_CLAIMS = {
-    "t-full": claim(),
-    "t-bandit": claim(cells={"experiments": ["bandit_feedback"]}),
-    "t-both": claim(cells={"experiments": DATA}),
-    "t-same": without_tests(alias_of="t-bandit"),
-    "t-sum": without_tests(judged_by=["t-full", "t-bandit"]),
-    "t-none": without_tests(untestable="An opinion."),
-}
-REAL_ESTIMATORS = {
-    ("t-full", "mean"): reading_from("full_information"),
-    ("t-bandit", "mean"): reading_from("bandit_feedback"),
-    ("t-both", "mean"): reading_from("full_information"),
+CLAIMS = {
+    "t_full": reading_from(DATA[0]),
+    "t_bandit": reading_from(DATA[1]),
+    "t_both": reading_from(*DATA),
+    "t_same": {"alias_of": "t-bandit"},
+    "t_sum": {"judged_by": ["t-full", "t-bandit"]},
+    "t_none": {"untestable": "An opinion."},
 }
 
 
-def real_answers(folder, results):
-    ledgers = ledgers_of(config(), folder, REAL_CLAIMS)
-    evidence = Evidence(config(), "banditq", results)
-    found = list(answers(ledgers["banditq"], evidence, ask=asks(ledgers, REAL_ESTIMATORS)))
-    return ledgers, found, evidence
+def judged_on(results):
+    paper = paper_of(**CLAIMS)
+    evidence = Evidence(replace(real.config(), seed=7), "banditq", results)
+    tested = [one for one in paper.claims.values() if one.of]
+    found = [answer for one in tested for answer in answers(one, paper, evidence)]
+    return judge({"banditq": paper}, found), evidence
 
 
-def test_datasets_become_verdicts(tmp_path, results):
-    ledgers, found, evidence = real_answers(tmp_path, results)
-    rows = {row.claim.id: row for row in judge(ledgers, found)}
+def test_datasets_become_verdicts(results):
+    rows, evidence = judged_on(results)
+    rows = {row.claim.id: row for row in rows}
     assert {row.outcome for row in rows.values()} == {REPRODUCED, NOT_TESTABLE}
     assert rows["t-full"].data == ("banditq/full_information.parquet",)
     assert rows["t-sum"].data == tuple(f"banditq/{name}.parquet" for name in DATA)
@@ -520,44 +401,11 @@ def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
         (copied / "banditq" / file.name).write_bytes(file.read_bytes())
     act, words = DAMAGE[damage]
     act(copied / "banditq" / "bandit_feedback.parquet")
-    before = judge(*real_answers(tmp_path, results)[:2])
-    after = judge(*real_answers(tmp_path, copied)[:2])
+    (before, _), (after, _) = judged_on(results), judged_on(copied)
     failed = {row.claim.id for row in after if row.outcome == FAILED}
     assert failed == {"t-bandit", "t-both", "t-same", "t-sum"}
     for old, new in zip(before, after, strict=True):
         if new.claim.id in failed:
             assert words in new.message
         else:
-            assert new == old
-
-
-# ------------------------------------------------------------------------------------ as files
-
-
-@pytest.fixture
-def written(tmp_path, results):
-    """Ledgers, and a folder with findings and verdicts of the real datasets."""
-    ledgers, found, _ = real_answers(tmp_path, results)
-    write_findings(tmp_path / "banditq.parquet", ledgers["banditq"], found, "paper")
-    verdicts = judge(ledgers, found)
-    rows = [verdict_row(ledgers, one, Made()) for one in verdicts]
-    write(tmp_path / "verdicts.parquet", "verdicts", rows, ledgers, "paper")
-    return ledgers, found, verdicts
-
-
-def test_findings_come_back_as_they_were(tmp_path, written):
-    ledgers, found, rows = written
-    again = read(tmp_path / "banditq.parquet", ledgers, "findings")
-    assert list(map(answer_of, again.rows)) == found
-    assert judge(ledgers, map(answer_of, again.rows)) == rows
-    assert again.scale == "paper"
-
-
-def test_findings_of_each_paper_once(tmp_path, written):
-    ledgers, _, _ = written
-    files, outs = (
-        [tmp_path / "banditq.parquet"] * 2,
-        [tmp_path / "f.parquet", tmp_path / "v.parquet"],
-    )
-    with pytest.raises(StoreError, match="findings of banditq are needed, each once; got banditq,"):
-        run.write_verdicts(files, ledgers, *outs)
+            assert replace(new, claim=old.claim) == old

@@ -10,34 +10,33 @@ from fairbandits.audit.rejudge import Again, came_again, data_of, judged_again, 
 from fairbandits.cli.main import main
 
 CONFIG = real.config()
-LEDGERS = real.ledgers()
-CLAIM = next(
-    key for key, one in LEDGERS["ht_ucb"].claims.items() if one.primary and one.experiments
-)
+PAPERS = real.papers()
+PAPER = PAPERS["ht_ucb"]
+CLAIM = "htucb-thm1-fair"
 
 
-@pytest.mark.parametrize("paper", LEDGERS)
-def test_primary_claims_draw_only_what_they_read(paper):
-    ledger = LEDGERS[paper]
-    few = judged_again(ledger, primary_of(ledger))
-    assert {key for key, one in ledger.claims.items() if one.primary} <= few.claims.keys()
+def primary_of(paper):
+    return [key for key, one in paper.claims.items() if one.primary]
+
+
+@pytest.mark.parametrize("slug", PAPERS)
+def test_primary_claims_need_their_family_and_its_judges(slug):
+    paper = PAPERS[slug]
+    few = judged_again(paper, primary_of(paper))
+    assert {*primary_of(paper)} <= few.claims.keys()
     for one in few.claims.values():
         assert {*one.judged_by, *filter(None, [one.alias_of])} <= few.claims.keys()
-        if one.tests and ledger.families[one.family].correction == "holm":
-            of_family = [key for key, other in ledger.claims.items() if other.family == one.family]
-            assert set(of_family) <= few.claims.keys()
-    read = {place for one in few.claims.values() for place in files_of(paper, one.experiments)}
-    assert set(data_of(few, CONFIG)) - {one.table for one in CONFIG.replays} == read
-    assert set(data_of(few, CONFIG)) <= set(data_of(ledger, CONFIG))
-    assert judged_again(ledger, ledger.claims) == ledger
+    others = [key for key, one in paper.claims.items() if one.of and not one.primary]
+    alone = judged_again(paper, others[:1])
+    assert [key for key, one in alone.claims.items() if one.of] == others[:1]
+    assert judged_again(paper, paper.claims).claims == paper.claims
 
 
-def primary_of(ledger):
-    return [key for key, one in ledger.claims.items() if one.primary]
-
-
-def files_of(paper, names):
-    return [one.dataset for name in names for one in CONFIG.named(paper, name)]
+def test_only_what_claims_read_is_drawn():
+    few = judged_again(PAPER, ["htucb-intro-user-knob"])
+    assert data_of(few, CONFIG) == ["ht_ucb/user_rates.parquet"]
+    both = judged_again(PAPER, ["htucb-intro-user-knob", CLAIM])
+    assert {*data_of(few, CONFIG), "ht_ucb/edge.parquet"} <= set(data_of(both, CONFIG))
 
 
 def test_a_salt_has_a_folder_of_its_own():
@@ -49,56 +48,60 @@ def test_a_salt_has_a_folder_of_its_own():
 
 def test_verdicts_stand_beside_the_committed_ones(tmp_path):
     """Without data all that needs some has failed."""
-    ledger = judged_again(LEDGERS["ht_ucb"], primary_of(LEDGERS["ht_ucb"]))
-    found = {one.claim: one for one in verdicts_on(ledger, CONFIG, tmp_path)}
-    assert found.keys() <= ledger.claims.keys()
+    paper = judged_again(PAPER, primary_of(PAPER))
+    found = {one.claim: one for one in verdicts_on(paper, CONFIG, tmp_path)}
+    assert found.keys() <= paper.claims.keys()
     assert (found[CLAIM].found, found[CLAIM].primary, found[CLAIM].agrees) == (FAILED, True, False)
     agreeing = {key for key, one in found.items() if one.agrees}
-    untestable = {key for key in found if ledger.claims[key].untestable}
+    untestable = {key for key in found if paper.claims[key].untestable}
     assert untestable <= agreeing
+    assert {found[key].found for key in untestable} <= {NOT_TESTABLE}
     lines = rejudge.summary("x", list(found.values()))
     assert len(lines) == 1 + len(found) - len(agreeing)
-    assert {found[key].found for key in untestable} <= {NOT_TESTABLE}
 
 
-@pytest.mark.parametrize(
-    ("paper", "key", "is_given"),
-    [
-        ("banditq", "banditq-prop3-regret", False),
-        ("banditq", "banditq-eq8-drift", True),
-        ("banditq", "banditq-inconsistency-12", True),  # judged by another
-        ("ht_ucb", "htucb-thm2-cr-count", False),
-    ],
-)
-def test_where_derivations_decide_no_seed_does(paper, key, is_given):
-    ledger = LEDGERS[paper]
-    said = came_again(ledger.claims[key], ledger)
-    assert (said == rejudge.NOTHING_DRAWN) is is_given
+def test_where_derivations_decide_no_seed_does():
+    rows = [{"decides": True, "given": True}, {"decides": False, "given": False}]
+    claim = PAPER.claims[CLAIM]
+    assert came_again(claim, PAPER, rows) == rejudge.NOTHING_DRAWN
+    rows[1]["decides"] = True
+    assert came_again(claim, PAPER, rows) != rejudge.NOTHING_DRAWN
+    assert came_again(claim, PAPER, []) != rejudge.NOTHING_DRAWN
 
 
 def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     table = tmp_path / "agreement.csv"
     monkeypatch.setattr(rejudge, "TABLE", table)
-    ledger = LEDGERS["ht_ucb"]
-    claim = ledger.claims[CLAIM]
-    assert came_again(claim, ledger) == ""
+    claim = PAPER.claims[CLAIM]
+    assert came_again(claim, PAPER, []) == ""
+    rejudge._agreement.cache_clear()
     for salt, found in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
         one = Again(CLAIM, True, REPRODUCED, found)
-        record("ht_ucb", salt, [one, one._replace(claim="htucb-other", primary=False)], table)
-    lines = table.read_text().splitlines()
-    assert lines[0] == ",".join(rejudge.COLUMNS)
-    assert [line.rpartition(",")[2] for line in lines[1:]] == ["no", "yes"]
-    assert lines[1].startswith(f"{CLAIM},a,")
-    assert came_again(claim, ledger).startswith("The verdict is the same under 1 of 2 other seeds")
-    assert rejudge.recorded("ht_ucb", "a", table) == {CLAIM}
-    primary = judged_again(ledger, primary_of(ledger))
-    assert CLAIM not in judged_again(ledger, primary.claims, but=[CLAIM]).claims
-    assert len(judged_again(ledger, primary.claims, but=primary.claims).claims) == 0
-    # of other rules than now
-    table.write_text(table.read_text().replace(lines[1].split(",")[2], "0" * 16))
-    rejudge._agreement.cache_clear()
-    assert came_again(claim, ledger) == ""
-    assert not rejudge.recorded("ht_ucb", "a", table)
+        record(salt, [one, one._replace(claim="htucb-other", primary=False)], table)
+    assert table.read_text().splitlines() == [
+        "claim,salt,verdict,found,again",
+        f"{CLAIM},a,reproduced,not reproduced,no",
+        f"{CLAIM},b,reproduced,reproduced,yes",
+    ]
+    assert came_again(claim, PAPER, []) == (
+        "The verdict is the same under 1 of 2 other seeds, each with data of its own. "
+        "Under the rest: not reproduced."
+    )
+    assert rejudge.recorded(PAPER, "a", table) == {CLAIM}
+    primary = judged_again(PAPER, primary_of(PAPER))
+    assert CLAIM not in judged_again(PAPER, primary.claims, but=[CLAIM]).claims
+    assert judged_again(PAPER, primary.claims, but=primary.claims).claims == {}
+
+
+def test_the_committed_agreement_is_of_primary_claims():
+    found = rejudge.csv_rows(rejudge.TABLE)
+    assert found
+    claims = real.every()
+    assert all(claims[row["claim"]].primary for row in found)
+    assert {(row["verdict"] == row["found"], row["again"]) for row in found} <= {
+        (True, "yes"),
+        (False, "no"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,13 @@ def test_explore_then_commit_has_the_textbooks_regret(gap, wanted):
 @pytest.mark.slow
 def test_from_counts_to_a_verdict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL):
+    names, (file, *others) = {}, re.findall(r"^```python\n(.*?)^```$", GUIDE, re.M | re.S)
+    (tmp_path / "traffic.py").write_text(file)
+    for block in (file, *others):
         exec(compile(block, "example of docs/minimum-share.md", "exec"), names)
-    assert names["rates"] == [0.05, 0.12, 0.08]
+    assert names["shop"].means == (0.05, 0.12, 0.08)
     for options in (["--check"], []):
-        said = CliRunner().invoke(main, ["judge", "traffic.yaml", *options])
+        said = CliRunner().invoke(main, ["judge", "traffic.py", *options])
         assert said.exit_code == 0, said.output
     for claim in ("shop-share-is-kept", "shop-cost-of-the-promise"):
         assert re.search(rf"{claim}\s.*reproduced", said.output), said.output

@@ -1,6 +1,7 @@
 """The policies for guaranteed reward rates and KL-UCB: against naive twins, and their refusals."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -16,8 +17,11 @@ from fairbandits import (
     GuaranteeKnapsack,
     RewardFairUCB,
 )
+from fairbandits.audit.claims import OWN
 from fairbandits.engine import protocol, streams
 from fairbandits.policies import kl, make_policy
+from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.seeds import seed_of
 
 ROUNDS = 80
 SEED = 20240507
@@ -178,3 +182,11 @@ def test_refusals(call, words):
         call()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_the_seed_on_the_page_follows_from_the_rules_that_were_frozen():
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    digest = re.search(r"digest `(\w{16})`", page)[1]
+    command, seed = re.search(r"judge (papers/\S+) --seed (\d+)`", page).groups()
+    assert int(seed) == seed_of(digest, OWN)
+    assert f"--seed {seed}`" in (ROOT / command).read_text(encoding="utf-8")

@@ -73,7 +73,7 @@ def chunk(spec, replicates, out):
     [
         (["--version"], set()),
         (["claims", "--help"], {"audit"}),
-        (["vocabulary", "--help"], {"audit"}),
+        (["check-claims", "--help"], {"audit"}),
         (["--help"], set(FILES)),
     ],
 )

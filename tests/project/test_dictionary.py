@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit.records import SCHEMAS
-from fairbandits.audit.tables import COMMITTED
+from fairbandits.audit.rows import COMMITTED, SCHEMAS
 from fairbandits.cli.main import main
 from fairbandits.data import dictionary
 from fairbandits.data.dictionary import KINDS, RECORDED, TABLES, Column, column_of

@@ -8,19 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from click.testing import CliRunner
 
 import fairbandits as fb
 import own_policy
 import small
-from fairbandits.audit.judging import data
-from fairbandits.audit.judging.rules import load_rules
+from fairbandits.audit import own
 from fairbandits.cli.main import main
 from fairbandits.engine import kinds
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "your-own-claims.md").read_text("utf-8")
-(CLAIMS,) = re.findall(r"^```yaml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+(CLAIMS,) = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 ARMS = fb.instances.fair_ucb(2)
 
 
@@ -29,7 +27,7 @@ def interpreted(monkeypatch):
     """Compile nothing but what is asked for: all runs are short."""
     for name in ("COMPILING", "LOADING", "FIRST"):
         monkeypatch.setattr(kinds, name, 10**12)
-    monkeypatch.setattr(data, "COMPILING", 10**12)
+    monkeypatch.setattr(own, "COMPILING", 10**12)
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
-    (tmp_path / "my_claims.yaml").write_text(CLAIMS)
+    (tmp_path / "my_claims.py").write_text(CLAIMS)
     yield tmp_path
     sys.modules.pop("my_policies", None)
 
@@ -51,7 +49,7 @@ def names_of(source):
 
 
 def judged(*words):
-    found = CliRunner().invoke(main, ["judge", "my_claims.yaml", "--cores", "1", *words])
+    found = CliRunner().invoke(main, ["judge", "my_claims.py", "--cores", "1", *words])
     assert found.exit_code == 0, found.output
     return found
 
@@ -89,49 +87,52 @@ def test_quotas_of_an_instance_are_numbers():
     assert one.quotas == other.quotas
 
 
-@pytest.mark.parametrize("given", ["instance", ["1/5", 0.3, 0.25]])
+#: Three arms with quotas, a short run, and one claim more.
+SHORT = """import fairbandits as fb
+from fairbandits.claims import Study, mean, rounded
+from my_policies import FairGreedy
+
+study = Study(
+    instances={{"three_arms": {instance}}},
+    policies={{"greedy": (FairGreedy, {parameters})}},
+    horizon=100,
+    replicates=10,
+)
+
+
+@study.claim()
+def mine_alone(runs):
+    \"\"\"What is asked.\"\"\"
+    run = runs("instances")
+    yield {test}
+"""
+
+
+def with_claim(test, instance="fb.instances.fair_ucb(2)", parameters=None):
+    text = SHORT.format(test=test, instance=instance, parameters=parameters or {})
+    Path("my_claims.py").write_text(text)
+    sys.modules.pop("my_policies", None)
+
+
+@pytest.mark.parametrize("given", [{}, {"quotas": ["1/5", 0.3, 0.25]}])
 def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
     source = own_policy.SOURCE.replace(
         "self.quotas = np.array(quotas, float)",
         "self.quotas = np.array([quota * 1 for quota in quotas], float)",
     )
     (folder / own_policy.NAME).write_text(source)
-    content = yaml.safe_load(CLAIMS)
-    content["instances"] = {"three": {"named": "fair_ucb", "arguments": {"number": 2}}}
-    content["policies"]["greedy"]["parameters"]["quotas"] = given
-    (folder / "my_claims.yaml").write_text(yaml.safe_dump(content))
-    assert load_rules(Path("my_claims.yaml")).content["instances"]["three"]["quotas"] == [
-        *("1/5", "3/10", "1/4")
-    ]
-    assert "2 claims" in judged("--check").output
-
-
-def with_claim(sample, limit):
-    """Write the guide's file with one claim more, on a short run."""
-    content = yaml.safe_load(CLAIMS)
-    content |= {"horizon": 100, "replicates": 10}
-    content["instances"] = {"three_arms": content["instances"]["three_arms"]}
-    content["claims"] = {
-        "mine-alone": {
-            "statement": "What is asked.",
-            "cells": {"policy": "greedy"},
-            "tests": {
-                "always": {"rule": "at_most", "inputs": {"values": sample, "against": limit}}
-            },
-        }
-    }
-    Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    with_claim('mean("regret", run.end("regret"), at_most=1)', parameters=given)
+    assert "1 claims" in judged("--check").output
+    (block,) = own.check(Path("my_claims.py")).config.experiments
+    assert list(block.runs[0].spec.quotas) == ["1/5", "3/10", "1/4"]
 
 
 @pytest.mark.parametrize("owed", ["quotas", "targets"])
-def test_violation_is_one_thing_in_library_and_ledger(folder, owed):
-    with_claim("violation @ T", 0.5)
-    content = yaml.safe_load(Path("my_claims.yaml").read_text())
-    content["policies"]["greedy"]["parameters"]["quotas"] = [0.2, 0.2, 0.2]
+def test_violation_is_one_thing_in_library_and_claims(folder, owed):
     given = {"quotas": ("1/5",) * 3, "targets": (0.1, 0.2, 0)}[owed]
-    content["instances"] = {"three_arms": {"means": [0.5, 0.4, 0.3], owed: list(given)}}
-    del content["policies"]["fair_ucb"]
-    Path("my_claims.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    instance = f"(fb.Instance((0.5, 0.4, 0.3)), {{{owed!r}: {given!r}}})"
+    test = 'mean("violation", run.end("violation"), at_most=0.5)'
+    with_claim(test, instance, {"quotas": [0.2, 0.2, 0.2]})
     judged()
     (table,) = folder.glob("my_claims/*/own/instances/three_arms.parquet")
     last = fb.store.read_table(table).to_pandas().query("round == 100")
@@ -141,18 +142,15 @@ def test_violation_is_one_thing_in_library_and_ledger(folder, owed):
         "targets": lambda: fb.metrics.target_violation([100], rewards, given).mean(),
     }[owed]()
     (report,) = folder.glob("my_claims/*/report.md")
-    assert re.search(rf"  number +{wanted:.4g}", report.read_text())
+    assert re.search(rf"violation: {wanted:.4g}", report.read_text())
 
 
-def test_of_a_constant_the_exact_rule_is_named(folder):
-    with_claim("total(plays) @ T", 100)
+def test_of_a_constant_the_exact_test_is_named(folder):
+    with_claim('mean("pulls", run.end("plays").sum(axis=1), at_most=100)')
     found = judged()
     assert "1 inconclusive" in found.stdout
-    assert "use a rule for exact statements, `rounded`" in found.stderr
-    content = yaml.safe_load(Path("my_claims.yaml").read_text())
-    broken = {"rule": "rounded", "inputs": {"values": "total(plays) @ T - 100"}}
-    content["claims"]["mine-alone"]["tests"] = {"always": broken}
-    Path("my_claims.yaml").write_text(yaml.safe_dump(content))
+    assert "use `rounded` (`exact` where it is a whole number)" in found.stderr
+    with_claim('rounded("pulls beyond 100", run.end("plays").sum(axis=1) - 100)')
     assert "1 reproduced" in judged().stdout
 
 

@@ -44,18 +44,21 @@ def with_verdicts(found, **verdicts):
 )
 def test_wrong_statements(found, change, words, tmp_path):
     one = {"title": "One", "statement": "It is.", "claims": ["bf-thm2-gef", "fairucb-obs2"]}
-    for file in (across.FILE, *(f"papers/{paper}/claims.yaml" for paper in found.ledgers)):
+    files = [
+        f"papers/{paper}/{name}.py" for paper in found.papers for name in ("claims", "measures")
+    ]
+    for file in (across.FILE, *files):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_bytes((ROOT / file).read_bytes())
     (tmp_path / across.FILE).write_text(yaml.safe_dump({"statements": {"one": one}}))
-    assert across.load_shared(found.ledgers, tmp_path)["one"].claims == one["claims"]
-    some = {"fair_ucb": found.ledgers["fair_ucb"]}  # the other one is not configured
+    assert across.load_shared(found.papers, tmp_path)["one"].claims == one["claims"]
+    some = {"fair_ucb": found.papers["fair_ucb"]}  # the other one is not configured
     assert across.load_shared(some, tmp_path)["one"].claims == ["fairucb-obs2"]
     key, value = change
     content = {"statements": {"one": one | {key: value}}}
     (tmp_path / across.FILE).write_text(yaml.safe_dump(content))
     with pytest.raises(ConfigError) as error:
-        across.load_shared(found.ledgers, tmp_path)
+        across.load_shared(found.papers, tmp_path)
     assert str(error.value).startswith("papers/across.yaml: statements.one")
     assert words in str(error.value)
 

@@ -9,21 +9,21 @@ from fairbandits.audit.totals import left_out
 from fairbandits.report import article
 from fairbandits.settings.schemas import ROOT
 
-LEDGERS = real.ledgers()
+PAPERS = real.papers()
 
 
 @pytest.fixture(scope="module")
 def text():
-    return article.markdown(LEDGERS, ROOT)
+    return article.markdown(PAPERS, ROOT)
 
 
 def test_each_claim_that_does_not_hold_is_listed_under_its_paper(text):
     with (ROOT / "audit" / "verdicts.csv").open(encoding="utf-8") as opened:
         heads = {row["id"]: row["verdict"] for row in csv.DictReader(opened) if not row["reading"]}
-    for ledger in LEDGERS.values():
-        part = text.partition(f"# {ledger.title}\n")[2].partition("\n# ")[0]
+    for paper in PAPERS.values():
+        part = text.partition(f"# {paper.title}\n")[2].partition("\n# ")[0]
         assert f"## {article.LISTED['not reproduced']}\n" in part
-        for key, claim in ledger.claims.items():
+        for key, claim in paper.claims.items():
             listed = heads.get(key) in article.LISTED and not left_out(claim)
             assert (f"[`{key}`" in part) == listed, key
 

@@ -4,13 +4,14 @@ import dataclasses
 import html
 import math
 import re
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
+import real
 import small
-from fairbandits.audit import totals, words
+from fairbandits.audit import rows as audit_rows
+from fairbandits.audit import sentences, totals
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -19,11 +20,7 @@ from fairbandits.audit.finding import (
     NOT_TESTABLE,
     REPRODUCED,
 )
-from fairbandits.audit.ledger import load_ledgers
-from fairbandits.audit.quantities import Quantity
-from fairbandits.audit.records import read
 from fairbandits.report import audit, evidence, pages
-from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT
 
 
@@ -43,9 +40,7 @@ def plain(markup):
 
 
 def test_stale_verdicts_are_refused(folder, monkeypatch):
-    from fairbandits.audit import records
-
-    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
+    monkeypatch.setattr(audit_rows, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
         audit.open_audit(folder)
 
@@ -74,7 +69,7 @@ def test_tally_counts_every_claim_that_counts_once(found):
     counting = [one for one in found.claims.values() if not totals.left_out(one)]
     assert sum(int(row[0]) for row in cells) == len(counting)
     assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
-    assert sum(int(row[2]) for row in cells) == audit.show.tally(found.heads).older
+    assert sum(int(row[2]) for row in cells) == totals.tally(found.heads).older
     for row in cells:
         assert sum(int(cell) for cell in row[3:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', counted)
@@ -99,31 +94,31 @@ def test_the_consequential_are_chosen_by_rule(found):
         name for some in counted for name in some
     ]
     said = plain(markup)
-    names = pages.listed([one.title.partition(":")[0] for one in found.ledgers.values()])
+    names = pages.listed([one.title.partition(":")[0] for one in found.papers.values()])
     assert f"{names} stand on {len(primary)} primary claims, each finding counted" in said
     assert f"{len(counted[0])} not reproduced" in said
     for name in links:
         if found.under_readings(name)[1:]:
             rows = found.in_words(name)
-            of_it = words.under_readings(rows) if rows[0]["verdict"] == DEPENDS else {}
+            of_it = sentences.under_readings(rows) if rows[0]["verdict"] == DEPENDS else {}
             assert all(". Or: ".join(some) in said for some in of_it.values())
-            assert of_it or words.readings_in_words(rows) in said
+            assert of_it or sentences.readings_in_words(rows) in said
 
 
 def judged_by_others(found, judge, *, primary=True):
     """Return an audit in which only a judge and the claim that it judges are not reproduced."""
     claim = next(one for one in found.claims.values() if one.judged_by and one.primary)
     judge = judge or claim.judged_by[0]
-    ledger = found.ledgers[claim.paper]
-    claims = ledger.claims | {claim.id: claim.model_copy(update={"judged_by": (judge,)})}
-    ledgers = found.ledgers | {claim.paper: dataclasses.replace(ledger, claims=claims)}
+    paper = found.papers[claim.paper]
+    claims = paper.claims | {claim.id: dataclasses.replace(claim, judged_by=(judge,))}
+    papers = found.papers | {claim.paper: dataclasses.replace(paper, claims=claims)}
     rows = [
         row
         | {"verdict": NOT_REPRODUCED if row["claim"] in (judge, claim.id) else REPRODUCED}
         | ({"primary": primary} if row["claim"] == judge else {})
         for row in found.rows
     ]
-    return dataclasses.replace(found, ledgers=ledgers, rows=rows), claim.id, judge
+    return dataclasses.replace(found, papers=papers, rows=rows), claim.id, judge
 
 
 @pytest.mark.parametrize("primary", [True, False])
@@ -140,6 +135,11 @@ def test_no_finding_is_listed_twice(found, primary):
 def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
     return {
         "test": "mean",
+        "phrase": "pulls of A minus those of B",
+        "unit": "pulls",
+        "uncontrolled": "",
+        "message": "",
+        "also": {},
         "decides": True,
         "verdict": verdict,
         "reading": "",
@@ -159,9 +159,7 @@ def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
 
 def drawn(rows, kind=""):
     """Return the picture of some findings of one test of a kind of claim."""
-    tests = [SimpleNamespace(name="mean", decides=True, meaning="", control=None)]
-    named = {"mean": Quantity("pulls of A minus that of B", "pulls", "A has more")}
-    return evidence.picture(tests, evidence.in_order(tests, rows), named, kind)[0]
+    return evidence.picture(evidence.in_order(rows), kind)
 
 
 def test_a_case_without_a_number_says_so():
@@ -216,12 +214,19 @@ def test_zeros_and_rounding_are_a_sentence():
     assert "in both cases, which is within the" in plain(drawn(2 * [row(1e-16, **exact)]))
 
 
-def test_a_tolerance_is_said():
-    beyond = row(1e-6, procedure="exact", settings={"tolerance": 1e-5})
-    relative, absolute = (SimpleNamespace(inputs=one) for one in ({"scale": "span"}, {}))
-    assert evidence.within(beyond, relative) == "at most 1·10⁻⁵ times its scale"
-    assert evidence.within(beyond, absolute) == "at most 1·10⁻⁵"
-    assert evidence.within(row(-1.0, procedure="exact"), absolute) == "at most 0"  # whole numbers
+def test_a_test_is_headed_by_its_number_and_what_is_claimed():
+    rows = [row(1.0, reference=2.0), row(1.5, reference=2.0)]
+    assert evidence.heading(rows) == "Pulls of A minus those of B: at most 2?"
+    rows[1] = row(1.5, reference=3.0)
+    assert evidence.heading(rows) == "Pulls of A minus those of B"
+    beside = plain(drawn([row(1.0, decides=False)]))
+    assert beside.startswith("Pulls of A minus those of B: at most 0? It does not decide.")
+
+
+def test_why_there_is_no_control_is_said():
+    said = plain(drawn([row(1.0, uncontrolled="no policy could fail it")]))
+    assert said.count("No control: no policy could fail it.") == 1
+    assert "No control" not in drawn([row(1.0)])
 
 
 def test_findings_that_differ_in_their_reading_alone_are_one():
@@ -254,13 +259,13 @@ def test_limits_that_would_overlap_are_named_as_a_range():
 
 def test_what_is_shaded_is_where_the_verdicts_are():
     """Of all committed findings those that are reproduced are where it is claimed, and no other."""
-    ledgers = load_ledgers(load_config([ROOT / "config" / "config.yaml"]))
     count = 0
-    for one in read(ROOT / "audit" / "findings.csv", ledgers, "findings").rows:
+    committed = audit_rows.read(ROOT / "audit" / "findings.csv", real.papers(), "findings")
+    for one in committed.rows:
         of_a_point = "printed" in one["against"]
         decided = one["verdict"] in (REPRODUCED, NOT_REPRODUCED) and one["statistic"] is not None
         if decided and not of_a_point and "ROUNDING" not in one["tags"]:
-            low, high = evidence.claimed(one)
+            low, high = sentences.claimed(one)
             assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
             count += 1
     assert count > 1000

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import real
 import small
-from fairbandits.audit import show
+from fairbandits.audit.totals import tally
 from fairbandits.report import audit, findings
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
@@ -40,7 +40,7 @@ FIRST = {"width": 1280, "height": 800}
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 800}
 CLAIM = "claims/fairucb-thm2-bound"
 CLAIM_ID = "banditq-prop2-violation"
-STATEMENT = plain(real.ledgers()["banditq"].claims[CLAIM_ID].statement)
+STATEMENT = plain(real.papers()["banditq"].claims[CLAIM_ID].statement)
 #: For axe-core: rows far down a table are like those above, and what is right is not listed.
 ALIKE = {"exclude": [["tbody tr:nth-child(n + 16)"]]}
 AXE = {"preload": False, "resultTypes": ["violations"]}
@@ -296,8 +296,8 @@ def on_screen(place):
 def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
-    found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.ledgers)]
-    total = show.tally(judged.heads)
+    found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.papers)]
+    total = tally(judged.heads)
     markup = render("landing.html", audit=judged, findings=found, total=total)
     page = visit.open("index", size=FIRST)
     page.evaluate(
@@ -320,9 +320,10 @@ def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
     rows = page.locator("#claims tbody tr", has=page.locator(".fb-off", has_text="not reproduced"))
     measured = rows.filter(has=page.locator("td:nth-child(10)", has_text=" to "))  # its bounds
     measured.locator("visible=true").first.locator("a").first.click()
-    page.locator("#verdict dl").wait_for()
-    words = page.locator("#verdict dt").all_inner_texts()
-    assert {"measured", "number", "rule", "grade"} <= {*words}
+    page.locator(".fb-reason").first.wait_for()
+    why = " ".join(page.locator(".fb-reason").all_inner_texts())
+    assert re.search(r"it is reproduced if .*; it is ", why, re.IGNORECASE)
+    assert page.locator("#function code").inner_text().startswith("@paper.claim(")
     assert "--set level=" in page.locator("#again").inner_text()
 
 

@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 import small
-from fairbandits.audit import show
 from fairbandits.audit.finding import GRADES
+from fairbandits.audit.totals import tally
 from fairbandits.report import audit, findings, landing
+from fairbandits.report.markup import minus
 from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
 
@@ -25,7 +26,7 @@ def found(tmp_path_factory):
 @pytest.fixture(scope="module")
 def committed(found):
     """The committed verdicts, and what every test found."""
-    return audit.committed(found.ledgers, ROOT / "audit", ROOT / "results")
+    return audit.committed(found.papers, ROOT / "audit", ROOT / "results")
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def blocks():
 
 
 def test_readme_has_the_findings_of_the_file(found):
-    all_of_them = findings.load_findings(found.ledgers)
+    all_of_them = findings.load_findings(found.papers)
     assert 5 <= len(all_of_them) <= 7
     again = findings.written(README, all_of_them)
     assert MARK.sub(r"\1", again) == MARK.sub(r"\1", README)
@@ -58,7 +59,7 @@ def test_readme_has_the_findings_of_the_file(found):
 
 
 def test_no_finding_leaves_out_what_its_claims_say(found, committed):
-    all_of_them = findings.load_findings(found.ledgers)
+    all_of_them = findings.load_findings(found.papers)
     findings.refuse(all_of_them, committed)
     assert sum(len(one.qualified_by) for one in all_of_them) > 3
 
@@ -91,7 +92,7 @@ NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
 )
 def test_what_is_refused(found, project, changes, said):
     with pytest.raises(ConfigError) as error:
-        findings.load_findings(found.ledgers, project(blocks()[0] | changes))
+        findings.load_findings(found.papers, project(blocks()[0] | changes))
     assert str(findings.FILE) in str(error.value)
     assert said in str(error.value)
 
@@ -105,11 +106,11 @@ def test_a_cited_number_has_a_unit(found, project):
     del entries[name]["unit"]
     file.write_text(yaml.safe_dump(entries))
     with pytest.raises(ConfigError, match=rf"finding 1: .* {name} .* unit \(it has none\)"):
-        findings.load_findings(found.ledgers, root)
+        findings.load_findings(found.papers, root)
 
 
 def test_a_finding_stands_on_its_verdicts(found, committed):
-    one, *_ = findings.load_findings(found.ledgers)
+    one, *_ = findings.load_findings(found.papers)
     claim = "banditq-prop2-violation"
     other = {"verdict": "inconclusive"}
     rows = [row | (other if row["claim"] == claim else {}) for row in committed.rows]
@@ -118,7 +119,7 @@ def test_a_finding_stands_on_its_verdicts(found, committed):
 
 
 def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
-    one, *_ = findings.load_findings(found.ledgers)
+    one, *_ = findings.load_findings(found.papers)
     claim = "banditq-prop2-violation"
     named = one.qualified_by | {claim: {"PRE-ASYMPTOTIC": one.says}}
     other = one.model_copy(update={"qualified_by": named})
@@ -127,8 +128,8 @@ def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
 
 
 def test_findings_about_claims_that_are_not_there_are_left_out(found):
-    ledgers = {"banditq": found.ledgers["banditq"]}
-    shown = [one for one in findings.load_findings(ledgers) if one.claims]
+    own = {"banditq": found.papers["banditq"]}
+    shown = [one for one in findings.load_findings(own) if one.claims]
     assert [list(one.claims) for one in shown] == [
         ["banditq-prop2-attained", "banditq-prop2-violation"]
     ]
@@ -136,8 +137,8 @@ def test_findings_about_claims_that_are_not_there_are_left_out(found):
 
 def test_a_small_run_has_the_totals_and_no_findings(found):
     shown = landing.first_screen(found)
-    total = show.tally(found.heads)
-    assert f"<p>The {len(found.ledgers)} papers make {total.claims} claims." in shown
+    total = tally(found.heads)
+    assert f"<p>The {len(found.papers)} papers make {total.claims} claims." in shown
     for verdict, count in total.counted.items():
         assert f">{count} {verdict}<" in shown
     assert "<ol" not in shown
@@ -146,7 +147,7 @@ def test_a_small_run_has_the_totals_and_no_findings(found):
 def test_the_picture_of_the_totals_fits_the_committed_numbers(found):
     drawn = (ROOT / "figures" / "verdicts.svg").read_text(encoding="utf-8")
     numbers = texts_of(ROOT / "audit" / "numbers.csv")
-    wanted = [numbers[f"{paper}_reproduced_{one}"] for one in GRADES for paper in found.ledgers]
+    wanted = [numbers[f"{paper}_reproduced_{one}"] for one in GRADES for paper in found.papers]
     wanted = [one for one in wanted if int(one) > 1]  # others have no room
     assert f" {' '.join(wanted)} " in " ".join(re.findall(r">(\d+)</text>", drawn))
 
@@ -172,7 +173,8 @@ def test_findings_are_shown_with_numbers_figures_and_verdicts(found, project):
     file.write_text(yaml.safe_dump({"one_number": entry}))
     judged = dataclasses.replace(found, rows=rows, findings=others, scale="paper")
     shown = landing.first_screen(judged, root)
-    assert f"T<sup>{number['statistic']:,.3f}</sup>, if 1 &lt; 2." in shown
+    exponent = minus(f"{number['statistic']:,.3f}")
+    assert f"T<sup>{exponent}</sup>, if 1 &lt; 2." in shown
     assert "Set." in shown
     assert "Against." in shown
     assert 'data-page="banditq#fig2"' in shown

@@ -1,10 +1,11 @@
-"""Formulas in the ledgers' prose: what is between dollar signs is LaTeX, and nothing else is."""
+"""Formulas in the prose of claims: what is between dollar signs is LaTeX, and nothing else is."""
 
 import re
 
 import pytest
 import yaml
 
+import real
 from fairbandits.report.markup import typeset
 from fairbandits.settings.formulas import FORMULA, plain
 from fairbandits.settings.schemas import ROOT
@@ -21,12 +22,15 @@ def texts(content):
         yield content
 
 
-PROSE = [
-    text
-    for file in (*ROOT.glob("papers/*/claims.yaml"), *ROOT.glob("papers/*/glossary.yaml"))
-    for text in texts(yaml.load(file.read_text(), yaml.CSafeLoader))
-    if "$" in text
-]
+def prose():
+    """Return all texts with formulas that claims, their readings and glossaries have."""
+    contents = [
+        yaml.load(file.read_text(), yaml.CSafeLoader)
+        for file in ROOT.glob("papers/*/glossary.yaml")
+    ]
+    for paper in real.papers().values():
+        contents += [paper.readings, *map(vars, paper.claims.values())]
+    return [text for content in contents for text in texts(content) if "$" in text]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +57,9 @@ def test_html_is_escaped_inside_and_outside():
 
 
 def test_prose_has_whole_formulas_and_no_notation_outside_of_them():
-    assert len(PROSE) > 400
-    for text in PROSE:
+    found = prose()
+    assert len(found) > 400
+    for text in found:
         assert text.count("$") % 2 == 0, text
         for formula in FORMULA.findall(text):
             assert formula.count("{") == formula.count("}"), text

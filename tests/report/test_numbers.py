@@ -7,7 +7,7 @@ import yaml
 
 import real
 from fairbandits.audit.finding import GRADES, OUTCOMES
-from fairbandits.audit.records import read
+from fairbandits.audit.rows import read
 from fairbandits.data.store import write_table
 from fairbandits.report.audit import Audit
 from fairbandits.report.numbers import (
@@ -22,7 +22,7 @@ from fairbandits.report.numbers import (
 )
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
 
-LEDGERS = real.ledgers()
+OWN = real.papers()
 
 
 def own_numbers(paper):
@@ -34,7 +34,7 @@ def own_numbers(paper):
 #: Each number that pages can cite -> its paper.
 KNOWN = {
     name: paper
-    for paper in (*LEDGERS, ALL, ARENA)
+    for paper in (*OWN, ALL, ARENA)
     for name in (
         *own_numbers(paper),
         *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
@@ -42,10 +42,8 @@ KNOWN = {
         *(f"{paper}_{what}" for what in ("claims", "printed", "older", "reproduced_in_part")),
     )
 }
-COMMITTED = {
-    row["claim"] for row in read(ROOT / "audit" / "findings.csv", LEDGERS, "findings").rows
-}
-JUDGED = {paper for paper, ledger in LEDGERS.items() if COMMITTED & ledger.claims.keys()}
+COMMITTED = {row["claim"] for row in read(ROOT / "audit" / "findings.csv", OWN, "findings").rows}
+JUDGED = {slug for slug, paper in OWN.items() if COMMITTED & paper.claims.keys()}
 JUDGED |= {ALL, ARENA}
 
 FINDINGS = [
@@ -206,5 +204,5 @@ def test_each_defined_number_is_cited():
     """A number that no page has is worked out for nobody; totals are for a table."""
     text = pages()
     cited = {name for name, _ in MARK.findall(text)}
-    for paper in (*LEDGERS, ARENA):
+    for paper in (*OWN, ARENA):
         assert own_numbers(paper).keys() <= cited

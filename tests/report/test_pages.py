@@ -108,13 +108,13 @@ def test_published_points_lie_over_curves_of_their_horizon(paper, monkeypatch):
 
 
 def test_numbers_of_the_notebook_stand_beside_ours():
-    def row(test, printed):
+    def row(phrase, printed):
         also = {"lowest of ours": 0.0, "mean": 1.0, "highest of ours": 2.0, "printed": printed}
-        return {"reading": "released", "test": test, "also": also}
+        return {"reading": "released", "phrase": phrase, "also": also}
 
-    found = [row("regret", 66200), row("distance_minority", 0.009)]
-    ledger = SimpleNamespace(paper="bf_ucb", readings={"released": "As released: a cut."})
-    judged = SimpleNamespace(scale="paper", found=lambda _: found, judging=lambda _: ledger)
+    found = [row("the regret minus ours", 66200), row("the distance minus ours", 0.009)]
+    paper = SimpleNamespace(slug="bf_ucb", readings={"released": "As released: a cut."})
+    judged = SimpleNamespace(scale="paper", found=lambda _: found, judging=lambda _: paper)
     drawn = drawing_of(comparison.notebook_laid_over(judged, "bf-notebook-magnitudes"))
     for words in ("published", "ours, as released", "β = 0.3", "group 2"):
         assert f">{words}<" in drawn

@@ -101,14 +101,15 @@ def test_documents_name_files_that_are_there(extended):
         ):
             made = "last_pull" if "/observers/" in name else "explore_first"
             name = name.replace("SLUG", "toy").replace("NAME", made)
-            parts = ("audit", "deviations", "glossary", "published", "numbers")
-            optional = name in [f"papers/toy/{part}.yaml" for part in parts]
+            parts = ("audit.yaml", "glossary.yaml", "published.yaml", "numbers.yaml", "measures.py")
+            optional = name in [f"papers/toy/{part}" for part in parts]
             assert optional or any((one / name).exists() for one in (ROOT, extended.folder)), name
         for name in re.findall(r"\]\(([^)#:]+)\)", text_of(doc)):
             assert (ROOT / "docs" / name).is_file(), name
     assert len(extended.written) == 7
-    figure = text_of("figure")
+    figure, claim = text_of("figure"), text_of("claim")
     assert [len(pattern.findall(figure)) for pattern in (BECOMES, AT_END)] == [2, 1]
+    assert len(AT_END.findall(claim)) == 1
 
 
 def test_the_workflow_would_run_them(extended):
@@ -123,6 +124,13 @@ def test_the_workflow_would_run_them(extended):
         "results/audit/toy.parquet",
     ):
         assert made in said
+
+
+@pytest.mark.parametrize("paper", ["toy", "ht_ucb"])
+def test_their_claims_pass_the_check(extended, paper):
+    command = "from fairbandits.cli.main import main; main()"
+    said = extended.run("-c", command, "check-claims", "--paper", paper)
+    assert f"papers/{paper}/claims.py: " in said
 
 
 CODE = """

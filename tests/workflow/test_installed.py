@@ -168,7 +168,8 @@ def test_the_guide_from_counts_to_a_verdict_can_be_followed(installed):
     guide = (CHECKOUT / "docs" / "minimum-share.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     installed.python("\n".join(["import matplotlib; matplotlib.use('Agg')", *blocks]))
-    said = installed.run("fairbandits", "judge", "traffic.yaml", "--check").stdout
+    (installed.home / "traffic.py").write_text(blocks[0], encoding="utf-8")
+    said = installed.run("fairbandits", "judge", "traffic.py", "--check").stdout
     assert "2 claims" in said
 
 

@@ -65,6 +65,7 @@ def answers(
     paper: Paper,
     runs: Any,
     find: Callable[[Case, Mapping[str, Any], Any], Finding] | None = None,
+    /,
     **changes: Any,
 ) -> list[Answer]:
     """Return the finding on each case of a claim, or the reason why there is none.
@@ -96,7 +97,7 @@ def answers(
                 raise ValueError(f"no test decides under reading {one!r}")
         if not deciding:
             raise ValueError("no test decides: the function yields none, or all are beside")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         found.append(Answer(claim.id, message=in_words(claim, error, place)))
     return [replace(one, data=tuple(runs.read)) for one in found]
 
@@ -138,14 +139,15 @@ def _of_case(
     return answer
 
 
-def in_words(claim: Claim, error: Exception, place: str = "") -> str:
+def in_words(claim: Claim, error: BaseException, place: str = "") -> str:
     """Return an error with its place in the claim's file."""
     file = inspect.getsourcefile(claim.of)
     inside = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
     if inside:
         place = f"{Path(file).name}, line {inside[-1].lineno}"
     kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return f"{place or Path(file).name}: {kind}{' '.join(str(error).split())}"
+    place = place or f"{Path(file).name}, line {claim.line}"
+    return f"{place}: {kind}{' '.join(str(error).split())}"
 
 
 def found_of(case: Case, answer: Answer, runs: Any) -> Finding:

@@ -132,20 +132,24 @@ class Paper:
 
         def register(of: Callable) -> Callable:
             statement, _, note = (inspect.getdoc(of) or "").partition("\n\n")
-            line = of.__code__.co_firstlineno
+            where = of.__code__.co_filename, of.__code__.co_firstlineno
             key = of.__name__.replace("_", "-")
-            self._add(key, statement, kind, place, of=of, note=note, line=line, **said)
+            self._add(where, key, statement, kind, place, of=of, note=note, **said)
             return of
 
         return register
 
     def untested(self, key: str, kind: str, place: str, statement: str, **said: Any) -> None:
         """Register a claim that others judge (`judged_by`, `alias_of`), or none (`untestable`)."""
-        line = sys._getframe(1).f_lineno
-        self._add(key, statement, kind, place, line=line, **said)
+        caller = sys._getframe(1)
+        where = caller.f_code.co_filename, caller.f_lineno
+        self._add(where, key, statement, kind, place, **said)
 
-    def _add(self, key: str, statement: str, kind: str, place: str, line: int, **said: Any) -> None:
-        where = f"{self.file.name or self.slug}, line {line}: {key}"
+    def _add(
+        self, at: tuple[str, int], key: str, statement: str, kind: str, place: str, **said: Any
+    ) -> None:
+        file, line = at
+        where = f"{file}, line {line}: {key}"
         known = [one.name for one in fields(Claim)]
         for name in said:
             expect_known(name, known, f"{where}: a claim has no {name!r}")
@@ -220,11 +224,14 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     """
     if not file.is_file():
         raise ConfigError(f"{file} does not exist")
+    if file.suffix != ".py":
+        raise ConfigError(f"{file} must be Python: a claim is a function (docs/your-own-claims.md)")
     beside = [one.stem for one in file.parent.glob("*.py")]
     hidden = {}
     if not keep:
         hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
-    sys.path.insert(0, str(file.parent))
+    home = str(file.parent.resolve())
+    sys.path.insert(0, home)
     try:
         spec = importlib.util.spec_from_file_location(f"claims of {file}", file)
         module = importlib.util.module_from_spec(spec)
@@ -233,10 +240,10 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
             spec.loader.exec_module(module)
     except ConfigError:
         raise
-    except Exception as error:  # a file can raise anything
+    except (Exception, SystemExit) as error:  # a file can raise anything
         raise ConfigError(_in_words(error, file)) from error
     finally:
-        sys.path.remove(str(file.parent))
+        sys.path.remove(home)
         for name in () if keep else beside:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
@@ -248,16 +255,17 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     return paper
 
 
-def _in_words(error: Exception, file: Path) -> str:
+def _in_words(error: BaseException, file: Path) -> str:
     """Return an error of a file of claims with its line."""
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
     while trace:
-        if trace.tb_frame.f_code.co_filename == str(file):
+        if Path(trace.tb_frame.f_code.co_filename) == file.absolute():
             line = trace.tb_lineno
         trace = trace.tb_next
     place = f"{file}, line {line}" if line else str(file)
-    return f"{place}: {type(error).__name__}: {_line(str(error))}"
+    said = getattr(error, "msg", error)  # without a second place
+    return f"{place}: {type(error).__name__}: {_line(str(said))}"
 
 
 def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:

@@ -21,7 +21,7 @@ from click import progressbar
 
 from fairbandits.audit import tiny
 from fairbandits.audit.claims import OWN, load
-from fairbandits.audit.finding import INCONCLUSIVE
+from fairbandits.audit.finding import INCONCLUSIVE, confidence
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
     FINDINGS_TABLE,
@@ -44,6 +44,7 @@ from fairbandits.library.own_code import importable, line_of
 from fairbandits.library.running import _shared
 from fairbandits.policies import POLICIES
 from fairbandits.policies import own as own_policies
+from fairbandits.policies.own import ARE_QUOTAS
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import write_chunk
@@ -111,6 +112,10 @@ def checked_words(rules: Rules) -> str:
 def _rules(file: Path, seed: int | str) -> Rules:
     study = load(file, Study, keep=True)
     sources = _imported(file)
+    for one in sources:
+        known = getattr(sys.modules.get(one.stem), "__file__", None)
+        if one.stem in sys.stdlib_module_names or Path(known or one).resolve() != one.resolve():
+            raise ConfigError(f"{one} has the name of another module; rename the file")
     content = b"".join(b"%b\0%b\0" % (one.name.encode(), one.read_bytes()) for one in sources)
     study.digest = hashlib.sha256(content).hexdigest()[:16]
     study.title = study.title or file.stem
@@ -138,11 +143,8 @@ def _imported(file: Path) -> list[Path]:
 
 def _config(study: Study, file: Path, small: bool = False) -> Config:
     """Return the runs of a study, as those of a paper; a `small` one has few of them."""
-    for name in ("instances", "policies", "horizon", "replicates"):
-        if not getattr(study, name):
-            raise ConfigError(f"{file}: the study needs {name}=...")
-    several = isinstance(study.horizon, Sequence)
-    horizons = list(study.horizon) if several else [study.horizon]
+    _check_study(study, file)
+    horizons = _horizons(study)
     replicates = study.replicates
     if small:
         made = (one[0] if isinstance(one, tuple) else one for one in study.instances.values())
@@ -157,11 +159,6 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
             raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
         for key in facts:
             expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
-        if not KEY.fullmatch(name):
-            raise ConfigError(
-                f"{file}: instances: {name!r} must have small letters, digits and _ alone, such as "
-                "eight_arms"
-            )
         blocks[name] = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
@@ -174,8 +171,44 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
         try:
             return build_config(settings, str(file), Path(folder))
         except ConfigError as error:
-            place = f"papers/{OWN}/experiments.yaml: experiments.{SUITE}"
-            raise ConfigError(str(error).replace(place, str(file))) from None
+            place = f"papers/{OWN}/experiments.yaml: experiments.{SUITE}_"
+            raise ConfigError(str(error).replace(place, f"{file}: instances: ")) from None
+
+
+def _horizons(study: Study) -> list[Any]:
+    several = isinstance(study.horizon, list | tuple)
+    return list(study.horizon) if several else [study.horizon]
+
+
+def _check_study(study: Study, file: Path) -> None:
+    """Raise ConfigError unless a study's names and numbers are what they must be."""
+    for name in ("instances", "policies", "observe"):
+        if not isinstance(given := getattr(study, name), Mapping) or (
+            not given and name != "observe"
+        ):
+            raise ConfigError(
+                f"{file}: the study needs {name} by name, {name}={{...}}, got {given!r}"
+            )
+    for name in ("instances", "policies"):
+        for key in getattr(study, name):
+            if not (isinstance(key, str) and KEY.fullmatch(key)):
+                raise ConfigError(
+                    f"{file}: {name}: a name must be of small letters, digits and _, and not end "
+                    f"like a horizon, such as eight_arms; got {key!r}"
+                )
+    for key in study.observe:
+        expect_known(key, study.policies, f"{file}: observe: there is no policy {key!r}")
+    whole = {"horizon": (1, _horizons(study)), "replicates": (2, [study.replicates])}
+    for name, (least, given) in whole.items():
+        for one in given:
+            if type(one) is not int or one < least:
+                raise ConfigError(
+                    f"{file}: {name} must be a whole number of at least {least}, got {one!r}"
+                )
+    try:
+        confidence(study.level)
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from None
 
 
 def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
@@ -191,9 +224,9 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
         needed = [one.name for one in fields(made) if one.init and one.default is MISSING]
         given |= {one.name: one.default for one in fields(made) if not one.init and one.default}
     else:
-        signature = inspect.signature(made).parameters.values()
+        signature = _signature(made)
         needed = [one.name for one in signature if one.default is one.empty]
-    given = {key: "instance" for key in needed if key in FACTS} | given
+    given = {key: "instance" for key in needed if key in (*FACTS, *ARE_QUOTAS)} | given
     found = {"label": name, "parameters": _all_sourced(given)}
     if registered := _registered(made):
         return found | {"policy": registered}
@@ -203,6 +236,13 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
     except (ValueError, OSError, TypeError) as error:
         raise ConfigError(f"{file}: policies: {name!r}: {error}") from None
     return found | {"policy": home}
+
+
+def _signature(made: type) -> list[inspect.Parameter]:
+    try:
+        return [*inspect.signature(made).parameters.values()]
+    except ValueError:  # of code in C nothing is known
+        return []
 
 
 def _registered(made: type) -> str:

@@ -265,7 +265,12 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
     """Yield why a table does not match the code, and the claims of all papers or one."""
     if path.suffix == ".csv":
         claims, lines = claims_of(papers), lines_of(path, kind)
-        own = [one for one in lines if paper in ("", _paper_of(one["claim"], claims, paper))]
+        # all claims of a paper have one digest, so that it tells whose a claim was that is gone
+        there = [one for one in lines if one["claim"] in claims]
+        of_digest = {one["rules"]: claims[one["claim"]].paper for one in there}
+        of = {one["claim"]: of_digest.get(one["rules"], paper) for one in lines}
+        of |= {key: claim.paper for key, claim in claims.items()}
+        own = [one for one in lines if paper in ("", of[one["claim"]])]
         if other := _other_claims(own, kind, papers, paper):
             yield f"{path} has other claims or readings than there are: {other}"
             return
@@ -286,10 +291,6 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
                 f"{path} is stale: papers/{slug}/claims.py, or a file beside it, has changed since "
                 f"(digest {digest or 'none'}, now {papers[slug].digest})"
             )
-
-
-def _paper_of(key: str, claims: Mapping[str, Claim], default: str) -> str:
-    return claims[key].paper if key in claims else default
 
 
 def _other_claims(lines: Sequence[Mapping[str, str]], kind: str, papers: Papers, paper: str) -> str:

@@ -61,6 +61,7 @@ def find(
     paper: Paper,
     results: Path | None = None,
     only: Sequence[str] = (),
+    /,
     **changes: Any,
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
@@ -251,7 +252,7 @@ def _check(given: dict[str, Any], deciding: Sequence[Answer], claim: Claim) -> N
 
 
 def _judged(
-    config: Config, paper: Paper, claim: Claim, results: Path, **changes: Any
+    config: Config, paper: Paper, claim: Claim, results: Path, /, **changes: Any
 ) -> tuple[tuple[list[dict[str, Any]], list[Answer]], Made]:
     """Return the verdict rows on a claim, judged with its family, its answers, and their origin."""
     own, _, made = find(config, paper, results, [claim.id], **changes)

@@ -201,10 +201,13 @@ class Evidence:
         self._known: dict[str, list[Cell]] = {}
 
     def __call__(self, *names: str | Iterable[str], **coordinates: Any) -> Runs:
-        """Select runs by experiment or suite, * for any text, and by coordinates."""
+        """Select runs by experiment or suite, * for any text, and by coordinates.
+
+        Without a name they are all runs of the paper, or of the study.
+        """
         known = self.named
         found: dict[str, Experiment] = {}
-        for one in _flat(names):
+        for one in _flat(names) or [name for name in known if "/" not in name]:
             if not (matching := [name for name in known if fnmatchcase(name, one)]):
                 raise ValueError(_unknown(f"no experiment {one!r}", one, known))
             found |= {block.dataset: block for name in matching for block in known[name]}

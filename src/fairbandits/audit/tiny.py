@@ -180,7 +180,7 @@ def problems(paper: Paper, config: Config) -> Iterator[str]:
 def _imports(file: Path) -> Iterator[str]:
     """Yield what a file imports that claims must not read, with its line."""
     beside = [one.stem for one in file.parent.glob("*.py")]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(file.read_bytes())):
         match node:
             case ast.Import():
                 names = [one.name for one in node.names]

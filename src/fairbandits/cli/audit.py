@@ -188,6 +188,7 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     from fairbandits.audit.claims import claims_of
     from fairbandits.audit.run import load
     from fairbandits.cli import launch
+    from fairbandits.settings.config import load_config
 
     if bool(claims) == bool(paper):
         raise UsageError("name either CLAIMS or a --paper to judge again")
@@ -212,7 +213,7 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-            config, known = load([*options.DEFAULT_CONFIG, file])
+            config = load_config([*options.DEFAULT_CONFIG, file])
             but = again.recorded(known[paper], salt) if missing else ()
             chosen = again.judged_again(known[paper], claims or every, but)
             results = settings["pathvars"]["results"]

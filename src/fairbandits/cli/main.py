@@ -15,13 +15,13 @@ from fairbandits.settings.schemas import ConfigError
 SECTIONS = {
     "Commands": "demo replicate claims arena judge describe rejudge verify"
     " article archive fetch export replay",
-    "To change the project": "check-claims vocabulary numbers lock",
+    "To change the project": "check-claims numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
     " site",
 }
 #: File -> the commands that it has.
 FILES = {
-    "audit": "audit verdicts record claims check-claims vocabulary rejudge",
+    "audit": "audit verdicts record claims check-claims rejudge",
     "own": "demo arena standings judge",
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",

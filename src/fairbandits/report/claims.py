@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Paper
@@ -117,60 +116,14 @@ class Reason(NamedTuple):
     lines: list[Html]
 
 
-class Condition(NamedTuple):
-    """What qualifies a verdict, in a sentence."""
-
-    name: str
-    said: Html
-
-
-class Check(NamedTuple):
-    """How a reader checks a verdict: what for, and a command with its option."""
-
-    what: str
-    command: str
-    option: str = ""
-
-
-@dataclass(frozen=True)
-class View:
-    """What a claim's page shows, in its order."""
-
-    statement: Html
-    formula: str
-    place: Html
-    verdict: Html
-    reasons: list[Reason]
-    conditions: list[Condition]
-    picture: Html
-    cases: Html
-    note: Html
-    related: list[tuple[str, Html]]  # claims that it rests on, and that rest on it
-    other_seeds: str
-    checks: list[Check]
-    data: list[list[tuple[str, Html]]]  # places of files, and their names
-    setting: Html
-    terms: list[tuple[Html, Html]]
-    source: str
-    file: str
-    line: int
-
-
-def page_of(claim: Claim, *about: Any) -> Page:
-    """Return a claim's page, about which `view_of` is told."""
-    view = view_of(claim, *about)
-    shown = {one.name: getattr(view, one.name) for one in fields(view)}
-    return Page(plain(claim.statement), render("claim.html", **shown))
-
-
-def view_of(
+def page_of(
     claim: Claim,
     audit: Audit,
     glossary: GlossaryFile,
     resting_on: Mapping[str, list[str]],
     data: str,
-) -> View:
-    """Return what a claim's page shows; `data` is the place of the results."""
+) -> Page:
+    """Return a claim's page; `data` is the place of the results."""
     rows, found = audit.under_readings(claim.id), audit.found(claim.id)
     head, paper, tested = rows[0], audit.judging(claim.id), audit.tested(claim.id)
     cases = audit.with_readings(claim.id, evidence.in_order(found))
@@ -181,7 +134,8 @@ def view_of(
     said = [claim.statement, claim.reconstructed, claim.note, f"${formula}$"]
     said += {row["each"] for row in cases}.union(row["phrase"] for row in cases)
     again = came_again(tested, paper, found)
-    return View(
+    body = render(
+        "claim.html",
         statement=typeset(claim.statement),
         formula=formula,
         place=_place(claim, audit.papers[claim.paper], head),
@@ -204,6 +158,7 @@ def view_of(
         file=f"papers/{tested.paper}/claims.py",
         line=tested.line,
     )
+    return Page(plain(claim.statement), body)
 
 
 def _place(claim: Claim, paper: Paper, head: Row) -> Html:
@@ -236,11 +191,11 @@ def _reasons(
         yes, no = (_is(one, claim.kind) for one in (REPRODUCED, NOT_REPRODUCED))
         rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
         yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
-    if tested.of and not head["message"]:
-        yield from _of_tests(tested, audit, rows, found)
+    if tested.of or len(rows) > 1:
+        yield from _under_readings(tested, audit, rows, found)
 
 
-def _of_tests(
+def _under_readings(
     tested: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
 ) -> Iterator[Reason]:
     paper, deciding = audit.papers[tested.paper], [one for one in found if one["decides"]]
@@ -255,7 +210,8 @@ def _of_tests(
         under = Html()
         if len(rows) > 1:
             under = Html("{} {}").format(judged(some[0], age=False), shown)
-        yield Reason(under, list(map(typeset, lines)))
+        if under or lines:
+            yield Reason(under, list(map(typeset, lines)))
     empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
     uncounted = any(one["verdict"] == INCONCLUSIVE for one in empty)
     lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
@@ -295,30 +251,30 @@ def case_of(row: Row, paper: Paper) -> str:
 
 def _conditions(
     claim: Claim, audit: Audit, rows: Sequence[Row], cases: Sequence[Row]
-) -> Iterator[Condition]:
+) -> Iterator[tuple[str, Html]]:
     """Yield what qualifies a verdict beside the age of its data."""
     if grade := rows[0]["grade"]:
-        yield Condition(sentence(grade), typeset(f"{GRADES[grade]}."))
+        yield (sentence(grade), typeset(f"{GRADES[grade]}."))
     tags: dict[str, list[str]] = {}
     for row in audit.in_words(claim.id):
         for tag in row["tags"]:
             tags.setdefault(tag, []).append(row["reading"])
     if tags.pop("IN-PART", ()):
-        yield Condition("Only a part is tested", linked(part_of(claim, audit), audit))
+        yield ("Only a part is tested", linked(part_of(claim, audit), audit))
     if claim.basis != "printed":
         tags.pop("CONDITIONAL", None)
-        yield Condition("Only as reconstructed", linked(sentences.basis(claim), audit))
+        yield ("Only as reconstructed", linked(sentences.basis(claim), audit))
     if judges := [one for one in claim.judged_by if audit.headlines.get(one) == DEPENDS]:
         links = Html(", ").join(map(link_to_claim, judges))
-        yield Condition("It depends on the reading of", links)
+        yield ("It depends on the reading of", links)
     if "ROUNDING" in tags and {measured(row["statistic"]) for row in rows} <= {"", "0"}:
         tags.pop("ROUNDING")
     for tag, readings in tags.items():
         under = "" if "" in readings else f' (under "{", ".join(readings)}")'
         name = {"HOLM": "Holm"}.get(tag, tag.lower().replace("-", " "))
-        yield Condition(sentence(name), typeset(f"{TAGS[tag]}{under}."))
+        yield (sentence(name), typeset(f"{TAGS[tag]}{under}."))
     for one in sentences.qualifying(cases):
-        yield Condition("Also asked", linked(one, audit))
+        yield ("Also asked", linked(one, audit))
 
 
 def part_of(claim: Claim, audit: Audit) -> str:
@@ -351,16 +307,16 @@ def _related(
     ]
 
 
-def _checks(claim: Claim, head: Row, is_drawn: bool) -> Iterator[Check]:
-    yield Check("Print this page:", f"claims {claim.id}")
+def _checks(claim: Claim, head: Row, is_drawn: bool) -> Iterator[tuple[str, str, str]]:
+    yield "Print this page:", f"claims {claim.id}", ""
     if not claim.untestable:
-        yield Check("Simulate what is missing, and judge all claims again:", "replicate audit")
+        yield "Simulate what is missing, and judge all claims again:", "replicate audit", ""
     if is_drawn:
         what = "Judge the claim on other data, which your words choose:"
-        yield Check(what, f"rejudge {claim.id}", '--salt "any words"')
+        yield what, f"rejudge {claim.id}", '--salt "any words"'
     if "level" in head["settings"]:
         what = "See what another level would change; nothing is written:"
-        yield Check(what, f"claims {claim.id}", "--set level=0.95")
+        yield what, f"claims {claim.id}", "--set level=0.95"
 
 
 def _files(files: Sequence[str], folder: str) -> list[tuple[str, Html]]:

@@ -147,7 +147,7 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         places = {one["value"]: place for place, one in enumerate(entries)}
         for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
             own = (one for one in found if one["reading"] == reading)
-            ours = [one["also"] for one in own if one["test"].startswith(what)]
+            ours = [one["also"] for one in own if what in one["phrase"].split()]
             low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
             axis.errorbar(
                 [places[one["printed"]] + 0.15 * (k - 1) for one in ours],

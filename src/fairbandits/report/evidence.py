@@ -213,17 +213,15 @@ def _caption(
     endless = {math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn}
     share = f"{100 * first['settings'].get('materiality', 0):g} %"
     missing = len(rows) - len(drawn)
-    both = "on both sides of 0 and linear near it" if axis.ticks[0] < 0 else ", and linear near 0"
+    is_rounded = "ROUNDING" in tags
+    near = " on both sides of 0 and linear near it" if axis.ticks[0] < 0 else ", and linear near 0"
     conditions = {
-        "A number beyond the line by no more than the tolerance counts as on it.": "ROUNDING"
-        in tags,
+        "A number beyond the line by no more than the tolerance counts as on it.": is_rounded,
         f"Only a difference of more than {share} of the mean size counts, and a smaller one has no "
         "shade.": "IMMATERIAL" in tags,
         "A bar to the edge has no bound there.": 1 in endless,
         "A hollow mark without a bar has no bounds.": 2 in endless,
-        f"The axis is logarithmic{f' {both}'.replace(' ,', ',') if axis.low < 0 else ''}.": (
-            axis.scale is not np.asarray
-        ),
+        f"The axis is logarithmic{near * (axis.low < 0)}.": axis.scale is not np.asarray,
         f"{missing} without a number.": missing,
     }
     return said + [text for text, holds in conditions.items() if holds]

@@ -10,17 +10,19 @@ from click.testing import CliRunner
 import claims_output
 import real
 import small
-from fairbandits.audit import run, show
+from fairbandits.audit import run, terminal
+from fairbandits.audit.claims import committed as committed_claims
+from fairbandits.audit.claims import stands_for
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, OUTCOMES
-from fairbandits.audit.records import read, write
-from fairbandits.audit.tables import committed as committed_claims
-from fairbandits.audit.tables import csv_of, stands_for, written_out
+from fairbandits.audit.rows import csv_of, read, write, written_out
+from fairbandits.audit.sentences import quantity
 from fairbandits.audit.totals import left_out
 from fairbandits.cli.main import main
+from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT
 
-LEDGERS = real.ledgers()
-CLAIMS = {key: one for ledger in LEDGERS.values() for key, one in ledger.claims.items()}
+PAPERS = real.papers()
+CLAIMS = real.every()
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +33,12 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rows(results):
-    return read(results / "audit" / "verdicts.parquet", LEDGERS).rows
+    return read(results / "audit" / "verdicts.parquet", PAPERS).rows
 
 
 @pytest.fixture(autouse=True)
 def loaded_once(monkeypatch):
-    """Give commands the real configuration and ledgers that are loaded already."""
+    """Give commands the real configuration and claims that are loaded already."""
     monkeypatch.setattr(run, "load", real.load)
 
 
@@ -60,7 +62,7 @@ def refused(*words, code=1):
 
 def kept(rows):
     """Return the rows that committed tables have."""
-    there = committed_claims(LEDGERS)
+    there = committed_claims(PAPERS)
     return [row for row in rows if row["claim"] in there]
 
 
@@ -77,7 +79,7 @@ def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
     for name, line in listed.items():
         assert f"  {headlines[name]['verdict']}" in line
         assert headlines[name]["grade"] in line
-    assert f"In all {show.tally(rows)}" in lines
+    assert f"In all {terminal.tally(rows)}" in lines
     assert lines[-1].endswith("verdicts.parquet. Smoke scale: these are not results.")
 
 
@@ -102,9 +104,9 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
 
 
 def test_a_verdict_says_its_part_and_the_age_of_its_data():
-    rows = read(ROOT / "audit" / "verdicts.csv", LEDGERS, anyway=True).rows
+    rows = read(ROOT / "audit" / "verdicts.csv", PAPERS, anyway=True).rows
     heads = {row["claim"]: row for row in rows if row["headline"]}
-    lines = show.listing(rows, 120, LEDGERS).splitlines()
+    lines = terminal.listing(rows, 120).splitlines()
     said = {line.split()[0]: line for line in lines if line.startswith("  ") and "-" in line}
     assert said.keys() == heads.keys()
     pinned = {one.dataset for one in real.config().experiments if isinstance(one.origin, int)}
@@ -114,11 +116,11 @@ def test_a_verdict_says_its_part_and_the_age_of_its_data():
     assert "* its data are older than its rule" in lines
     for key in ("htucb-abs-superiority", "htucb-thm2-eq13-corrected"):  # a figure's runs, evidence
         own = [row for row in rows if row["claim"] == key]
-        text = show.explanation(CLAIMS[key], LEDGERS, own, None, 120)
+        text = terminal.explanation(CLAIMS[key], PAPERS, own, None, 120)
         assert ("its data are older than its rule" in text) == (key == "htucb-abs-superiority")
 
 
-def test_json_follows_its_schema(results, rows):
+def test_json_follows_its_schema(results, rows, findings):
     content = json.loads(said("claims", "--results", results, "--json"))
     claims_output.check(content)
     assert [one["id"] for one in content["claims"]] == list(CLAIMS)
@@ -130,8 +132,9 @@ def test_json_follows_its_schema(results, rows):
         assert one["verdict"] == one["headline"]["verdict"] == head["verdict"]
         assert (one["headline"]["reading"] or "") == head["reading"]
         assert (one["left_out"] or "") == left_out(CLAIMS[one["id"]])
-        tests = stands_for(CLAIMS[one["id"]], LEDGERS).tests
-        assert len(one["qualified_by"]) == sum(not test.decides for test in tests)
+        tested = stands_for(CLAIMS[one["id"]], PAPERS).id
+        beside = {(r["test"]) for r in findings if r["claim"] == tested and not r["decides"]}
+        assert len(one["qualified_by"]) == len(beside)
         assert one["statement"] == CLAIMS[one["id"]].statement
     (alone,) = json.loads(said("claims", "banditq-eq14", "--results", results, "--json"))["claims"]
     assert alone in content["claims"]
@@ -139,7 +142,7 @@ def test_json_follows_its_schema(results, rows):
 
 @pytest.fixture(scope="module")
 def findings(results):
-    return read(results / "audit" / "findings.parquet", LEDGERS, "findings").rows
+    return read(results / "audit" / "findings.parquet", PAPERS, "findings").rows
 
 
 @pytest.fixture
@@ -154,7 +157,7 @@ def committed(tmp_path, rows, findings):
     return ["--config", ROOT / "config" / "config.yaml", "--config", file]
 
 
-def test_without_results_the_committed_table_speaks(committed, results, tmp_path):
+def test_without_results_the_committed_table_speaks(committed, results, findings, tmp_path):
     listed = said("claims", *committed)
     assert f"From {tmp_path / 'audit' / 'verdicts.csv'}." in listed
     there = said("claims", "--results", results)
@@ -165,13 +168,15 @@ def test_without_results_the_committed_table_speaks(committed, results, tmp_path
     claims_output.check(json.loads(said("claims", *committed, "--json")))
     for name in ("fairucb-thm2-bound", "fairucb-tfair-not-uniform", "fairucb-hoeffding"):
         text = said("claims", name, *committed)
-        for test in CLAIMS[name].tests:
-            lines = text.partition(f"test {test.name}: ")[2].partition("\n\n")[0].splitlines()
+        tests = {row["test"]: plain(quantity(row)) for row in findings if row["claim"] == name}
+        assert tests
+        for phrase in tests.values():
+            lines = text.partition(f"\n\n  {phrase}")[2].partition("\n\n")[0].splitlines()
             assert len(lines) > 2
             assert any(f"  {outcome}" in line for outcome in OUTCOMES for line in lines[2:])
 
 
-def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
+def test_a_table_that_is_missing_is_named(committed, tmp_path):
     (tmp_path / "audit" / "verdicts.csv").unlink()
     line = refused("claims", *committed)
     assert line == (
@@ -186,7 +191,7 @@ def test_the_ledger_and_the_committed_table_are_told_apart(committed, tmp_path):
         (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
         (
             ["--paper", "exp3"],
-            f"no claims of paper 'exp3'; known: {', '.join(LEDGERS)}",
+            f"no claims of paper 'exp3'; known: {', '.join(PAPERS)}",
         ),
         (
             ["--verdict", "irreproducible"],
@@ -208,10 +213,14 @@ def test_a_list_without_claims_says_what_none_has(tmp_path):
 
 def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path, monkeypatch):
     """Of claims that read data: derivations, which need none, would take long."""
-    ledger = LEDGERS["fair_ucb"]
-    reading = {key: one for key, one in ledger.claims.items() if one.experiments}
-    ledgers = {"fair_ucb": replace(ledger, claims=reading)}
-    monkeypatch.setattr(run, "load", lambda configs: (real.config(), ledgers))
+    paper = PAPERS["fair_ucb"]
+    reading = {
+        key: one
+        for key, one in paper.claims.items()
+        if one.of and "(runs)" in one.source and "yield proof(" not in one.source
+    }
+    papers = {"fair_ucb": replace(paper, claims=reading)}
+    monkeypatch.setattr(run, "load", lambda configs: (real.config(), papers))
     out = tmp_path / "fair_ucb.parquet"
     result = invoke("audit", "fair_ucb", "--results", tmp_path / "none", "--out", out)
     assert result.exit_code == 1
@@ -238,9 +247,9 @@ def test_audit_of_what_there_is_not(words, code, message, tmp_path):
 
 def test_verdicts_of_a_failing_audit(tmp_path, results, rows):
     """At the published scale nothing is written, and the failures are said."""
-    files = [tmp_path / f"{paper}.parquet" for paper in LEDGERS]
-    for paper, file in zip(LEDGERS, files, strict=True):
-        of_paper = {paper: LEDGERS[paper]}
+    files = [tmp_path / f"{paper}.parquet" for paper in PAPERS]
+    for paper, file in zip(PAPERS, files, strict=True):
+        of_paper = {paper: PAPERS[paper]}
         found = read(results / "audit" / file.name, of_paper, "findings").rows
         write(file, "findings", found, of_paper, "paper")
     outs = [tmp_path / "findings.parquet", tmp_path / "verdicts.parquet"]
@@ -255,7 +264,7 @@ def test_verdicts_of_a_failing_audit(tmp_path, results, rows):
 
 
 def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
-    files = [tmp_path / f"{paper}.parquet" for paper in LEDGERS]
+    files = [tmp_path / f"{paper}.parquet" for paper in PAPERS]
     for file in files:
         shutil.copy(results / "audit" / file.name, file)
     joint, out, folder = (tmp_path / name for name in ("f.parquet", "v.parquet", "a"))
@@ -266,7 +275,7 @@ def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
     assert out.read_bytes() == (results / "audit" / "verdicts.parquet").read_bytes()
     assert joint.read_bytes() == (results / "audit" / "findings.parquet").read_bytes()
     assert said("record", out, joint, folder) == ""
-    tables = ["deciding.csv", "findings.csv", "runs.csv", "verdicts.csv"]
+    tables = ["findings.csv", "runs.csv", "verdicts.csv"]
     assert sorted(file.name for file in folder.iterdir()) == tables
     assert (folder / "verdicts.csv").read_text() == csv_of(kept(rows), "verdicts")
     assert (folder / "findings.csv").read_text() == csv_of(kept(findings), "findings")
@@ -276,15 +285,6 @@ def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
     assert {file: file.read_bytes() for file in (ROOT / "audit").iterdir()} == before
 
 
-def test_sound_ledgers_have_a_line_each():
-    lines = said("check-claims").splitlines()
-    assert lines == [
-        f"papers/{paper}/claims.yaml: {len(ledger.claims)} claims, "
-        f"{sum(len(claim.tests) for claim in ledger.claims.values())} tests"
-        for paper, ledger in LEDGERS.items()
-    ]
-
-
-def test_the_page_of_words_is_current():
-    page = (ROOT / "docs" / "words-of-the-ledgers.md").read_text(encoding="utf-8")
-    assert said("vocabulary") == page, "fairbandits vocabulary > docs/words-of-the-ledgers.md"
+def test_sound_claims_have_a_line():
+    text = said("check-claims", "--paper", "fair_ucb")
+    assert text == f"papers/fair_ucb/claims.py: {len(PAPERS['fair_ucb'].claims)} claims\n"

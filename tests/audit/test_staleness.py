@@ -1,4 +1,4 @@
-"""Verdicts of other rules, data or code than are there now are refused, or shown as such."""
+"""Verdicts of other claims, data or code than are there now are refused, or shown as such."""
 
 import json
 from dataclasses import replace
@@ -12,8 +12,9 @@ import claims_output
 import real
 import shrunk
 import small
-from fairbandits.audit import records, run, staleness, tables
-from fairbandits.audit.records import Made, Table, read, write_committed, write_findings
+from fairbandits.audit import rows, run, staleness
+from fairbandits.audit.claims import committed as committed_claims
+from fairbandits.audit.rows import Made, Table, read, write_committed
 from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
@@ -27,14 +28,12 @@ NAMED = ("banditq-abs-targets", "fairucb-thm2-bound")
 
 def few(claims):
     """Return some claims that have tests, with those that are named here."""
-    tested = [key for key, one in claims.items() if one.tests]
+    tested = [key for key, one in claims.items() if one.of]
     return {key: claims[key] for key in tested if key in (*NAMED, *tested[:12])}
 
 
-#: The real ledgers with few of their claims.
-LEDGERS = {
-    paper: replace(ledger, claims=few(ledger.claims)) for paper, ledger in real.ledgers().items()
-}
+#: The real papers with few of their claims.
+PAPERS = {slug: replace(paper, claims=few(paper.claims)) for slug, paper in real.papers().items()}
 SEED = 20240811
 NAME = "oracle_lfg"
 PLACE = f"banditq/{NAME}.parquet"
@@ -42,9 +41,9 @@ WAY_OUT = "; `fairbandits replicate audit` makes it anew"
 
 
 @pytest.fixture(autouse=True)
-def ledgers(monkeypatch):
-    """Return the ledgers that commands load, to be changed, instead of the real ones."""
-    now = dict(LEDGERS)
+def papers(monkeypatch):
+    """Return the papers that commands load, to be changed, instead of the real ones."""
+    now = dict(PAPERS)
     monkeypatch.setattr(run, "load", lambda configs: (real.load(configs)[0], dict(now)))
     return now
 
@@ -59,10 +58,10 @@ def made(tmp_path_factory):
     return folder
 
 
-def findings_of(ledger):
+def findings_of(paper):
     """Yield made-up findings, none of them failed, that say that they have read the dataset."""
-    for claim in ledger.claims.values():
-        for one in small.made_up(claim):
+    for claim in paper.claims.values():
+        for one in small.made_up(claim.id):
             sound = replace(one, data=(PLACE,), message="")
             yield (
                 sound
@@ -74,12 +73,12 @@ def findings_of(ledger):
 def judged(results, seed=SEED):
     """Write verdicts, made from the dataset that is in a folder of results."""
     files = []
-    for paper, ledger in LEDGERS.items():
-        found = list(findings_of(ledger))
-        files.append(results / "audit" / f"{paper}.parquet")
-        write_findings(files[-1], ledger, found, "paper", Made.of(seed, results, found))
+    for slug, paper in PAPERS.items():
+        found = list(findings_of(paper))
+        files.append(results / "audit" / f"{slug}.parquet")
+        small.write_findings(files[-1], paper, found, "paper", made=Made.of(seed, results, found))
     joint, out = (results / "audit" / f"{name}.parquet" for name in ("findings", "verdicts"))
-    failed, written = run.write_verdicts(files, LEDGERS, joint, out)
+    failed, written = run.write_verdicts(files, PAPERS, joint, out)
     assert written, failed
     return out
 
@@ -94,7 +93,7 @@ def results(made, tmp_path):
 
 def hashed(results):
     """Return the hash of the dataset as a verdict on it alone has it."""
-    return records.hash_of({PLACE: records.source_of(results / PLACE)["content"]})
+    return rows.hash_of({PLACE: rows.source_of(results / PLACE)["content"]})
 
 
 def put(source, results):
@@ -135,18 +134,18 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name, monkeyp
     edited = table.set_column(place, "verdict", pa.array(["reproduced"] * table.num_rows))
     write_table(file, edited, read_footer(file))
     for refusing in (
-        lambda: read(file, LEDGERS, "verdicts" if name == "verdicts" else "findings"),
+        lambda: read(file, PAPERS, "verdicts" if name == "verdicts" else "findings"),
         lambda: read_table(file),
     ):
         with pytest.raises(StoreError, match="was changed: its content has hash"):
             refusing()
     config = replace(CONFIG, folders={"results": str(results)})
-    monkeypatch.setattr(staleness, "load_ledgers", lambda config: LEDGERS)
+    monkeypatch.setattr(staleness, "load_papers", lambda config: PAPERS)
     problems = staleness.problems_of(config, {"runs": {}})
     assert [one for one in problems if one.startswith(f"{file} was changed")]
 
 
-def test_verdicts_under_the_seeds_of_the_ledgers_are_not_exploratory(results):
+def test_verdicts_under_the_seeds_of_the_table_are_not_exploratory(results):
     out = judged(results, "ledger")
     footer = read_footer(out)
     assert (footer["seed"], footer["exploratory"]) == ("ledger", False)
@@ -191,7 +190,7 @@ def test_a_replay_of_other_code(results):
     footer = {"kind": "replay", "code": replay_code(), "content": "a" * 16}
     table = read_table(results / PLACE)
     write_table(results / place, table, footer)
-    made = Made(SEED, {place: records.source_of(results / place)})
+    made = Made(SEED, {place: rows.source_of(results / place)})
     row = {"claim": "t-a", "data": [place], **made.columns([place])}
     verdicts = Table([row], "paper", made)
     assert list(staleness.of_other_data(results / "v.parquet", verdicts, results)) == []
@@ -200,23 +199,24 @@ def test_a_replay_of_other_code(results):
     assert problem == f"{results / place} is stale: code {'0' * 16} made it"
 
 
-def of_other_rules(ledger):
-    return replace(ledger, digest="e" * 16)
+def of_other_claims(paper):
+    return replace(paper, digest="e" * 16)
 
 
-def test_other_rules(results, ledgers):
-    was = LEDGERS["banditq"].digest
-    ledgers |= {paper: of_other_rules(one) for paper, one in LEDGERS.items()}
+def test_other_claims(results, papers):
+    was = PAPERS["banditq"].digest
+    papers |= {slug: of_other_claims(one) for slug, one in PAPERS.items()}
     problem = (
-        f"{results}/audit/verdicts.parquet is stale: what decides the claims of banditq has "
-        f"changed since (digest {was}, now {'e' * 16}) ({len(LEDGERS)} reasons in all){WAY_OUT}"
+        f"{results}/audit/verdicts.parquet is stale: papers/banditq/claims.py, or a file beside "
+        f"it, has changed since (digest {was}, now {'e' * 16}) "
+        f"({len(PAPERS)} reasons in all){WAY_OUT}"
     )
     assert refused("--results", results) == problem
 
 
 def test_other_audit_code(results, monkeypatch):
-    was = records.audit_code()
-    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
+    was = rows.audit_code()
+    monkeypatch.setattr(rows, "audit_code", lambda: "0" * 16)
     problem = (
         f"{results}/audit/verdicts.parquet is stale: audit code {was} made it, this is {'0' * 16}"
     )
@@ -230,10 +230,10 @@ def test_other_audit_code(results, monkeypatch):
 def committed(results, tmp_path):
     """Return the options of a configuration whose committed table is of the verdicts."""
     source = results / "audit" / "verdicts.parquet"
-    rows = read(source, LEDGERS).rows
-    findings = read(source.with_name("findings.parquet"), LEDGERS, "findings").rows
-    kept = tables.committed(LEDGERS)
-    both = ([one for one in some if one["claim"] in kept] for some in (rows, findings))
+    verdicts = read(source, PAPERS).rows
+    findings = read(source.with_name("findings.parquet"), PAPERS, "findings").rows
+    kept = committed_claims(PAPERS)
+    both = ([one for one in some if one["claim"] in kept] for some in (verdicts, findings))
     write_committed(tmp_path / "audit", *both, "paper")
     source.unlink()
     folders = {"results": str(results), "audit": str(tmp_path / "audit")}
@@ -249,9 +249,9 @@ def test_the_committed_table_of_the_data_on_disk(committed, results):
     assert said(*committed).splitlines() == lines
 
 
-def test_the_committed_table_of_other_rules(committed, ledgers):
-    ledgers["fair_ucb"] = of_other_rules(LEDGERS["fair_ucb"])
-    why = "what decides the claims of fair_ucb has changed since"
+def test_the_committed_table_of_other_claims(committed, papers):
+    papers["fair_ucb"] = of_other_claims(PAPERS["fair_ucb"])
+    why = "papers/fair_ucb/claims.py, or a file beside it, has changed since"
     for words in (["--paper", "fair_ucb"], ["--json"]):
         line = refused(*committed, *words)
         assert why in line
@@ -268,31 +268,31 @@ def test_the_committed_table_of_other_rules(committed, ledgers):
 
 
 def test_a_claim_that_is_new_or_gone_leaves_other_papers_alone(committed, tmp_path):
-    ledger = LEDGERS["banditq"]
-    first, *others = ledger.claims
+    paper = PAPERS["banditq"]
+    first, *others = paper.claims
     table = tmp_path / "audit" / "verdicts.csv"
     for claims in (
-        {key: ledger.claims[key] for key in others},
-        ledger.claims | {"t-new": ledger.claims[first].model_copy(update={"id": "t-new"})},
+        {key: paper.claims[key] for key in others},
+        paper.claims | {"t-new": replace(paper.claims[first], id="t-new")},
     ):
-        now = LEDGERS | {"banditq": replace(ledger, claims=claims, digest="e" * 16)}
-        assert "has other claims" in next(records.stale(table, now, paper="banditq"))
-        for paper in LEDGERS.keys() - {"banditq"}:
-            assert list(records.stale(table, now, paper=paper)) == []
+        now = PAPERS | {"banditq": replace(paper, claims=claims, digest="e" * 16)}
+        assert "has other claims" in next(rows.stale(table, now, paper="banditq"))
+        for slug in PAPERS.keys() - {"banditq"}:
+            assert list(rows.stale(table, now, paper=slug)) == []
 
 
 def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, monkeypatch):
-    monkeypatch.setattr(records, "audit_code", lambda: "0" * 16)
+    monkeypatch.setattr(rows, "audit_code", lambda: "0" * 16)
     assert "Stale" not in said(*committed)
 
 
 # ------------------------------------------------------------ what is committed in this project
 
 
-def test_what_is_committed_is_of_the_ledgers_and_the_lock():
+def test_what_is_committed_is_of_the_claims_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    assert list(records.stale(table, real.ledgers())) == [], records.ANEW
-    verdicts = read(table, real.ledgers())
+    assert list(rows.stale(table, real.papers())) == [], rows.ANEW
+    verdicts = read(table, real.papers())
     lock = read_lock(ROOT / "results.lock")
     assert list(staleness.of_other_lock(table, verdicts, CONFIG, lock)) == []
     assert {row["seed"] for row in verdicts.rows} == {str(lock["seed"])}
@@ -308,7 +308,7 @@ def test_verify_names_verdicts_of_another_lock():
     table = ROOT / "audit" / "verdicts.csv"
     keys = [one for one in read_lock(ROOT / "results.lock")["runs"] if "unfair_policies/" in one]
     other = other_lock(keys[0])
-    verdicts = read(table, real.ledgers())
+    verdicts = read(table, real.papers())
     problems = list(staleness.of_other_lock(table, verdicts, CONFIG, other))
     assert problems[0].startswith(
         "audit/verdicts.csv is stale: banditq/unfair_policies.parquet in results.lock has other "
@@ -319,9 +319,9 @@ def test_verify_names_verdicts_of_another_lock():
 
 def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
-    verdicts = read(ROOT / "audit" / "verdicts.csv", real.ledgers())
+    verdicts = read(ROOT / "audit" / "verdicts.csv", real.papers())
     row = next(row for row in verdicts.rows if any("{" in place for place in row["data"]))
-    places = tables.written_out(row["data"])
+    places = rows.written_out(row["data"])
     last = next(one for one in CONFIG.experiments if one.dataset == places[-1])
     alone = verdicts._replace(rows=[row])
     other = other_lock(last.runs[0].key)

@@ -1,0 +1,255 @@
+"""What a claim has, what a file of claims defines, and what is refused of either."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import real
+from fairbandits.audit import measures
+from fairbandits.audit.claims import Paper, check_references, load, load_papers
+from fairbandits.audit.code import asking_code
+from fairbandits.settings import config as settings
+from fairbandits.settings import seeds
+from fairbandits.settings.schemas import ROOT, ConfigError
+from small_claims import paper_of
+
+SOURCE = '''from fairbandits.claims import Paper, mean, measure
+
+paper = Paper("banditq", "A test: of it", {"one": "The first. A word.", "two": "With two."})
+
+
+@paper.claim("bound", "Theorem  1", readings=["one"])
+def t_first(runs):
+    """It
+    holds.
+
+    Or nearly.
+    """
+    yield mean("number", [1.0, 2.0], at_least=0)
+
+
+paper.untested("t-second", "bound", "here", "So does this.", judged_by=["t-first"])
+'''
+
+
+def written(folder, text=SOURCE, name="claims.py"):
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_a_file_becomes_claims(tmp_path):
+    paper = load(written(tmp_path))
+    first, second = paper.claims.values()
+    assert (first.id, first.statement, first.note) == ("t-first", "It holds.", "Or nearly.")
+    assert (first.place, first.line, first.readings) == ("Theorem 1", 6, ("one",))
+    assert (second.line, second.bases, second.family) == (16, ("t-first",), "")
+    assert first.source.startswith('@paper.claim("bound"')
+    assert paper.short_title == "A test"
+    assert [paper.reading(name) for name in ("one", "two", "other")] == [
+        *("The first", "With two", "other")
+    ]
+
+
+CHANGES = [
+    ('"bound", "Th', '"bounds", "Th', r"line 6: t-first: kind must be one of .*, got 'bounds'"),
+    ('readings=["one"]', 'reading=["one"]', "no 'reading'; did you mean 'readings'"),
+    ('readings=["one"]', 'readings=["on"]', "banditq has no reading 'on', but one, two"),
+    ('readings=["one"]', 'conditional=["one"]', "'one', which is none of its readings"),
+    ('readings=["one"]', 'about="me"', "about must be one of text, .*, got 'me'"),
+    ('readings=["one"]', 'basis="heard"', "basis must be one of printed"),
+    ('readings=["one"]', 'basis="lost"', "says what is reconstructed"),
+    ('readings=["one"]', 'reconstructed="It."', "says what is reconstructed"),
+    ('readings=["one"]', 'combine="most"', "combine must be one of all, any, universal"),
+    ('readings=["one"]', 'between=["a", "b"]', "an inconsistency, and nothing else"),
+    ('readings=["one"]', 'untestable="No."', "got of and untestable"),
+    ('"t-second"', '"t-first"', "line 16: t-first: .* two claims of this id, the other in line 6"),
+    (', judged_by=["t-first"]', "", "exactly one of a function, .* is needed, got none"),
+    ('"""It\n    holds.\n\n    Or nearly.\n    """', "", "needs a docstring"),
+    (
+        "[1.0, 2.0]",
+        "[1.0, 2.0",
+        "line 13: SyntaxError: closing .* does not match [^,]*$",
+    ),
+    ('paper.untested("t-s', 'papr.untested("t-s', r"claims\.py, line 16: NameError: name 'papr'"),
+    (
+        "import Paper, mean, me",
+        "import Paper, maen, me",
+        "line 1: ImportError: .*maen",
+    ),
+    ('paper = Paper("', 'made = paper = Paper("', None),  # two names of one
+    (
+        "paper.untested",
+        "other = Paper('x', '')\npaper.untested",
+        "must define one Paper.* defines 2",
+    ),
+    ("paper.untested", "import sys\nsys.exit(3)\npaper.untested", "line 17: SystemExit: 3"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), CHANGES)
+def test_what_is_wrong_of_a_file_is_named_with_its_line(old, new, words, tmp_path):
+    assert old in SOURCE
+    file = written(tmp_path, SOURCE.replace(old, new, 1))
+    if words is None:
+        assert len(load(file).claims) == 2
+        return
+    with pytest.raises(ConfigError, match=words) as caught:
+        load(file)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_a_file_can_begin_with_a_mark_of_its_encoding(tmp_path):
+    assert len(load(written(tmp_path, "\ufeff" + SOURCE)).claims) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "defines"), [("", 0), ("from fairbandits.claims import Paper", 0)]
+)
+def test_a_file_without_a_paper(text, tmp_path):
+    with pytest.raises(ConfigError, match="must define one Paper, and defines 0"):
+        load(written(tmp_path, text))
+    with pytest.raises(ConfigError, match=r"none\.py does not exist"):
+        load(tmp_path / "none.py")
+
+
+MEASURE = '@measure("")\ndef {name}(cell):\n    return {value}\n\n\n'
+
+
+def test_files_of_one_name_beside_two_papers_do_not_mix(tmp_path):
+    found, path = {}, [*sys.path]
+    for slug in ("one", "other"):
+        (tmp_path / slug).mkdir()
+        written(tmp_path / slug, f"NAME = {slug!r}", "words.py")
+        text = SOURCE.replace('"""It', f'"""{slug}\n\n    It')
+        text = text.replace("paper = ", "import words\n\npaper = ").replace(
+            '"A test', 'words.NAME + "'
+        )
+        text = text.replace(
+            "\n\n@paper", MEASURE.format(name="of_it", value=f"{slug!r}") + "\n@paper"
+        )
+        paper = load(written(tmp_path / slug, text))
+        found[slug] = paper.title.partition(":")[0], measures.measures(slug)["of_it"].of(None)
+    assert found == {"one": ("one", "one"), "other": ("other", "other")}
+    assert (sys.path, "words" in sys.modules) == (path, False)
+    assert "of_it" not in measures.measures("banditq")
+
+
+@pytest.mark.parametrize("name", ["regret", "twice"])
+def test_a_measure_has_one_meaning(name, tmp_path):
+    text = SOURCE + MEASURE.format(name=name, value=1) * 2
+    with pytest.raises(ConfigError, match=rf"line \d+: .*there are two measures '{name}'"):
+        load(written(tmp_path, text))
+
+
+# --------------------------------------------------------------------------------- references
+
+
+def claim(runs):
+    yield
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ({"t_a": {"alias_of": "t-b"}}, "t-a: alias_of: no claim 't-b'"),
+        ({"t_a": {"judged_by": ["t-b"]}}, "t-a: judged_by: no claim 't-b'"),
+        ({"t_a": (claim, {"rests_on": ["t-aa"]})}, "no claim 't-aa'; did you mean 't-a'"),
+        ({"t_a": (claim, {"figure": "fig99"})}, "t-a: no figure 'fig99'"),
+        (
+            {"t_a": {"untestable": "No."}, "t_b": {"judged_by": ["t-a"]}},
+            "judged_by: 't-a' has no tests of its own",
+        ),
+        (
+            {"t_a": claim, "t_b": {"alias_of": "t-a"}, "t_c": {"alias_of": "t-b"}},
+            "'t-b' is an alias itself",
+        ),
+        (
+            {"t_a": (claim, {"rests_on": ["t-b"]}), "t_b": (claim, {"rests_on": ["t-a"]})},
+            "circle: 't-[ab]' rests on 't-[ab]' rests on",
+        ),
+    ],
+)
+def test_claims_name_others_and_figures_that_are_there(claims, words):
+    with pytest.raises(ConfigError, match=words):
+        check_references({"banditq": paper_of(**claims)}, real.config())
+
+
+def test_an_inconsistency_rests_on_no_judge():
+    said = {"judged_by": ["t-b"], "between": ["a", "b"]}
+    paper = Paper("banditq", "")
+    paper.untested("t-a", "inconsistency", "here", "They differ.", **said)
+    paper._add(("", 1), "t-b", "It holds.", "bound", "here", of=claim, rests_on=["t-a"])
+    check_references({"banditq": paper}, real.config())
+
+
+def test_ids_are_those_of_all_papers():
+    papers = {slug: paper_of(slug, t_a=claim) for slug in ("banditq", "ht_ucb")}
+    with pytest.raises(ConfigError, match="two papers have a claim 't-a'"):
+        check_references(papers, real.config())
+
+
+def test_the_paper_is_that_of_its_folder(tmp_path):
+    (tmp_path / "papers" / "ht_ucb").mkdir(parents=True)
+    config = SimpleNamespace(experiments=[SimpleNamespace(paper="ht_ucb")], pinned=frozenset())
+    assert load_papers(config, tmp_path) == {}
+    written(tmp_path / "papers" / "ht_ucb")
+    with pytest.raises(ConfigError, match="the paper must be 'ht_ucb', got 'banditq'"):
+        load_papers(config, tmp_path)
+
+
+# ------------------------------------------------------------------------- digests, and seeds
+
+
+def test_the_digest_is_of_what_asks(tmp_path):
+    """Of the tokens of a file and of those that it imports, not of its prose."""
+    text = SOURCE.replace("\n\npaper = ", "\n\nimport words\n\npaper = ")
+    file = written(tmp_path, text)
+    (tmp_path / "words.py").write_text("LIMIT = 0\n")
+    (tmp_path / "not_imported.py").write_text("LIMIT = 0\n")
+    before = load(file).digest
+    written(tmp_path, text.replace("Or nearly.", "Or not.") + "\n# a comment\n")
+    (tmp_path / "not_imported.py").write_text("LIMIT = 1\n")
+    assert asking_code(file) == before
+    (tmp_path / "words.py").write_text("LIMIT = 1\n")
+    assert asking_code(file) != before
+    (tmp_path / "words.py").write_text("LIMIT = 0\n")
+    written(tmp_path, text.replace("at_least=0", "at_least=1"))
+    assert asking_code(file) != before
+
+
+def test_a_new_measure_of_one_paper_leaves_the_other_papers_as_they_are(tmp_path):
+    digests = {}
+    for slug in ("banditq", "ht_ucb"):
+        (tmp_path / slug).mkdir()
+        for source in (ROOT / "papers" / slug).glob("*.py"):
+            (tmp_path / slug / source.name).write_bytes(source.read_bytes())
+        digests[slug] = asking_code(tmp_path / slug / "claims.py")
+    assert digests == {slug: real.papers()[slug].digest for slug in digests}
+    with (tmp_path / "banditq" / "measures.py").open("a") as file:
+        file.write('\n\n@measure("")\ndef of_it(cell):\n    return 1\n')
+    now = {slug: asking_code(tmp_path / slug / "claims.py") for slug in digests}
+    assert [slug for slug in digests if now[slug] != digests[slug]] == ["banditq"]
+
+
+def test_seeds_follow_from_their_table_alone(monkeypatch):
+    config, table = real.config(), dict(seeds.pinned(ROOT))
+    rows = {one.dataset: (one.paper, one.suite or one.name) for one in config.experiments}
+    own = [
+        one
+        for one in config.experiments
+        if isinstance(one.origin, str) and rows[one.dataset] in table
+    ]
+    assert len(own) > 50
+    for one in own:
+        assert config.seed_of(one) == seeds.seed_of(table[rows[one.dataset]], one.paper)
+    for paper in real.papers():
+        judging = seeds.seed_of(table[paper, seeds.JUDGING], paper)
+        assert config.seed_of_judging(paper) == judging
+    changed = rows[own[0].dataset]
+    monkeypatch.setattr(settings, "pinned", lambda root: table | {changed: "0" * 16})
+    now = settings.load_config(real.FILES)
+    for one, same in zip(now.experiments, config.experiments, strict=True):
+        of_changed = isinstance(same.origin, str) and rows[one.dataset] == changed
+        assert (now.seed_of(one) != config.seed_of(same)) == of_changed

@@ -1,0 +1,273 @@
+"""Claims about one's own policies: the guide to the letter, what is refused, and the history."""
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import own_policy
+from fairbandits.audit import own
+from fairbandits.audit.own import check, judged, read_history
+from fairbandits.cli.main import main
+from fairbandits.data.store import StoreError, read_table
+from fairbandits.settings.schemas import ROOT, ConfigError
+
+GUIDE = (ROOT / "docs" / "your-own-claims.md").read_text("utf-8")
+((NAME, SOURCE),) = re.findall(r"^\*\*`(\S+)`\*\*\n\n```python\n(.*?)^```$", GUIDE, re.M | re.S)
+RAISING = """
+class FairGreedy:
+    feedback = "bandit"
+    made = 0
+
+    def start(self, n_arms, horizon):
+        FairGreedy.made += 1
+        fresh = FairGreedy()
+        fresh.number = FairGreedy.made
+        return fresh
+
+    def choose(self, t, coin):
+        if self.number == 4 and t == 17:
+            return {}["no such arm"]
+        return 0
+
+    def learn(self, t, arm, reward):
+        pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    """Compile nothing: all runs are short."""
+    for name in ("COMPILING", "LOADING", "FIRST"):
+        monkeypatch.setattr(f"fairbandits.engine.kinds.{name}", 10**12)
+    monkeypatch.setattr(own, "COMPILING", 10**12)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A current folder with the files of the guide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / NAME).write_text(SOURCE, encoding="utf-8")
+    (tmp_path / own_policy.NAME).write_text(own_policy.SOURCE, encoding="utf-8")
+    before = {*sys.modules}
+    yield tmp_path
+    for name in {*sys.modules} - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+def changed(*changes, source=SOURCE):
+    """Write the guide's claims with changes, and return their file."""
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    Path(NAME).write_text(source, encoding="utf-8")
+    for module in ("my_policies", "words", "statistics"):
+        sys.modules.pop(module, None)
+    return Path(NAME)
+
+
+#: One instance, one policy, and few rounds.
+FEW = [
+    ('        "eight_arms": fb.instances.ht_ucb_d(setting=1),\n', ""),
+    (', "fair_ucb": fb.FairUCB', ""),
+    ("horizon=500", "horizon=100"),
+    ("replicates=30", "replicates=10"),
+]
+(SMALL, CLAIM) = re.split(r"\n\n@study.claim\(\)\n.*?\n\n\n(?=@study)", SOURCE, flags=re.S)
+SMALL += "\n\n" + CLAIM
+
+
+def test_the_guide_to_the_letter(folder):
+    commands = re.findall(r"^fairbandits judge (.*)$", GUIDE, re.MULTILINE)
+    assert commands == [f"{NAME} --check", NAME]
+    assert len(GUIDE.splitlines()) <= 90
+    said = [CliRunner().invoke(main, ["judge", *words.split()]) for words in commands]
+    assert [one.exit_code for one in said] == [0, 0], said
+    digest = re.search(r"2 claims; digest (\w{16}), seed", said[0].output)[1]
+    assert "own: 2 claims" in said[1].stdout
+    results = folder / "my_claims" / digest
+    names = ["findings.csv", "frozen", "own", "report.md", "verdicts.csv"]
+    assert sorted(one.name for one in results.iterdir()) == names
+    assert sorted(one.name for one in (results / "frozen").iterdir()) == [NAME, own_policy.NAME]
+    with (results / "verdicts.csv").open() as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert {(row["seed"], row["rules"]) for row in rows.values()} == {("ledger", digest)}
+    report = (results / "report.md").read_text()
+    for text in (digest, "frozen 20", "in this folder\n\nNone.", "def greedy_less_regret(runs)"):
+        assert text in report
+    with (results / "findings.csv").open() as file:
+        found = {(row["claim"], row["each"]): row for row in csv.DictReader(file)}
+    number = float(found["greedy-less-regret", "three arms"]["statistic"])
+    assert np.isclose(number, _difference_by_hand(check(Path(NAME)).seed, results), rtol=1e-5)
+
+
+def _difference_by_hand(seed, results):
+    """Return the first claim's number on three_arms from the pulls, some of them played again."""
+    from my_policies import FairGreedy
+
+    import fairbandits as fb
+
+    table = read_table(results / "own" / "instances" / "three_arms.parquet").to_pandas()
+    last = table[table["round"] == 500]
+    quotas, regrets = (0.2,) * 3, {}
+    for name, policy in {"greedy": FairGreedy(quotas), "fair_ucb": fb.FairUCB(quotas)}.items():
+        plays = last.loc[last["run"] == f"{name}-bernoulli", "plays"].to_numpy().reshape(30, 3)
+        again = fb.run(
+            *(policy, fb.Instance((0.5, 0.4, 0.3)), 500, [0, 29]),
+            seed=seed,
+            stream="own/instances_three_arms",
+            checkpoints=[500],
+        )
+        assert np.array_equal(again.plays[:, 0], plays[[0, 29]])
+        regrets[name] = plays @ [0, 0.1, 0.2]
+    return np.mean(regrets["fair_ucb"] - regrets["greedy"])
+
+
+def test_a_look_leaves_its_trace(folder):
+    said = []
+    out, file = folder / "out", changed(*FEW, source=SMALL)
+    first = judged(file, out)
+    (before,) = read_history(out)
+    assert judged(file, out, say=said.append) == first
+    assert any("are used again" in line for line in said)
+    assert read_history(out) == [before]
+    changed(*FEW, ("at_most=0.25", "at_most=0.2"), source=SMALL)
+    said.clear()
+    judged(file, out, say=said.append)
+    assert "1 before these in this folder. Verdicts by them were seen" in "\n".join(said)
+    known = read_history(out)
+    assert known[0].digest == before.digest != known[1].digest
+    assert all(one.judged for one in known)
+    report = (out / known[1].key / "report.md").read_text()
+    assert f"- `{before.digest}`, frozen {before.frozen}" in report
+    said.clear()
+    judged(file, out, seed=7, say=said.append)
+    assert "Exploratory: the data have seed 7, which does not follow" in said[0]
+    assert (out / f"{known[1].digest}-seed-7" / "report.md").is_file()
+
+
+def test_the_digest_is_of_the_files_that_are_imported(folder):
+    digests = [check(changed(*FEW, source=SMALL)).study.digest]
+    (folder / "words.py").write_text("LIMIT = 0.25\n")
+    digests.append(check(changed(source=Path(NAME).read_text())).study.digest)
+    assert digests[1] == digests[0]  # not imported
+    uses = [("import fairb", "import words\nimport fairb"), ("=0.25", "=words.LIMIT")]
+    file = changed(*FEW, *uses, source=SMALL)
+    digests.append(check(file).study.digest)
+    (folder / "words.py").write_text("LIMIT = 0.2\n")
+    digests.append(check(changed(source=file.read_text())).study.digest)
+    with (folder / own_policy.NAME).open("a") as more:
+        more.write("\n# tuned\n")
+    digests.append(check(changed(source=file.read_text())).study.digest)
+    assert len(set(digests[1:])) == 4
+
+
+GREEDY, EIGHT = '"greedy": FairGreedy', '"eight_arms": fb.instances.ht_ucb_d(setting=1)'
+WRONG = [
+    ("0.5, 0.4, 0.3", 'float("nan"), 0.4, 0.3', r"line 12: .*must be in \[0, 1\], got nan"),
+    ("0.5, 0.4, 0.3", "0.5, 2, 0.3", "got 2.0 for arm 2"),
+    ("greedy_small_regret", "greedy_less_regret", "line 30: .* two claims .* in line 21"),
+    (SOURCE.partition("\n\n@study")[2], "", "there are no claims; `@study.claim"),
+    ("study.claim()", 'study.claim("bond")', "kind must be one of .* got 'bond'"),
+    (GREEDY, '"greedy": "FairGreedy"', "policies: 'greedy' must be a class, .* got 'FairGreedy'"),
+    (GREEDY, '"greedy": dict', "policies: 'greedy': .*'dict'> is a built-in class"),
+    (GREEDY, '"Gree dy": FairGreedy', "policies: a name must be of small letters.* got 'Gree dy'"),
+    ("fb.FairUCB", 'fb.UCB1(("1/5",))', "line 14: TypeError: "),
+    ("fb.FairUCB", '(fb.FairUCB, {"tolerans": 1})', "fair_ucb.parameters.* mean 'tolerance'"),
+    ("fb.FairUCB", '(fb.LFG, {"eta": float("nan")})', "eta must be finite and at least 0, got nan"),
+    (EIGHT, '"eight_arms": [0.1, 0.2]', r"'eight_arms' must be an Instance, got \[0.1, 0.2\]"),
+    (EIGHT, EIGHT.replace("eight_arms", "EightArms"), "small letters.* got 'EightArms'"),
+    (EIGHT, EIGHT.replace("eight_arms", "eight_1000"), "like a horizon.* got 'eight_1000'"),
+    (EIGHT, EIGHT.replace('"eight_arms"', "8"), "small letters.* got 8"),
+    ('{"quotas"', '{"quotes"', "'three_arms' cannot have 'quotes'; did you mean 'quotas'"),
+    ('["1/5"] * 3', '["1/5"] * 2', r"three_arms.quotas must have one entry per mean \(3\), got 2"),
+    ("horizon=500", "horizon=0", "horizon must be a whole number of at least 1, got 0"),
+    ("horizon=500", 'horizon="500"', "horizon must be a whole number of at least 1, got '500'"),
+    ("horizon=500", "horizon=7", r"eight_arms.horizon must be at least the number of arms \(8\)"),
+    ("horizon=500", "horizon=[500, 100]", "must increase, got 500, 100"),
+    ("horizon=500", "horison=500", "line 8: TypeError: .*'horison'"),
+    ("replicates=30", "replicates=1", "replicates must be a whole number of at least 2, got 1"),
+    ("replicates=30", "replicates=True", "at least 2, got True"),
+    ("level=0.95", "level=95", "level must be at least 0.5 and less than 1, got 95"),
+    ("level=0.95", 'observe={"greedi": []}', "observe: .* 'greedi'; did you mean 'greedy'"),
+    ("level=0.95", 'observe={"greedy": ["x"]}', "observer must be one of .*, got 'x'"),
+    ("horizon=500,", "horizon=500", "line 15: SyntaxError: invalid syntax"),
+    ('yield mean("regret per', 'mean("regret per', "line 30: .* this function has no yield"),
+    ("study = Study(", "import sys\nsys.exit(0)\nstudy = Study(", "line 9: SystemExit: 0"),
+    ("        phrase = ", "        raise SystemExit(2)\n        phrase = ", "line 25: SystemExit"),
+    ("\n\n@study.claim()", '\nother = Study("x")\n\n@study.claim()', "one Study, and defines 2"),
+    ("import fairb", "import statistics\nimport fairb", "statistics.py has the name of another"),
+    ("import fairb", "import pandas\nimport fairb", "line 5: a claim cannot import pandas"),
+    ("from my_pol", "from my_polls", "line 3: ModuleNotFoundError: .*my_polls"),
+    ('"instances").each', '"instance").each', "no experiment 'instance'; did you mean 'instances'"),
+    ('.end("regret") for', '.end("regrets") for', "no measure 'regrets'; did you mean 'regret'"),
+    ('policy="greedy"', 'policy="greddy"', "policy = 'greddy'; did you mean 'greedy'"),
+    ('.each("instance"):\n        yield', ":\n        yield", "two cases '' of 'regret per round'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), WRONG)
+def test_what_is_wrong_is_named_with_its_file_and_nothing_is_written(old, new, words, folder):
+    (folder / "statistics.py").write_text("")
+    file = changed((old, new))
+    before = sorted(folder.rglob("*.*"))
+    with pytest.raises(ConfigError, match=words) as caught:
+        judged(file, folder / "out")
+    assert str(caught.value).startswith((NAME, str(folder / NAME), "statistics.py", "greedy-"))
+    assert NAME in str(caught.value) or "statistics.py" in str(caught.value)
+    assert [one for one in sorted(folder.rglob("*.*")) if "__pycache__" not in one.parts] == [
+        one for one in before if "__pycache__" not in one.parts
+    ]
+
+
+def test_a_mark_of_the_encoding_does_no_harm(folder):
+    assert "1 claims" in own.checked_words(check(changed(*FEW, source="\ufeff" + SMALL)))
+
+
+def test_what_was_simulated_before_it_was_stopped_is_used(folder, monkeypatch):
+    config, results = check(changed(*FEW, source=SMALL)).config, folder / "results"
+
+    def stopped(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(own, "collect", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            own.simulate(config, results, 1)
+    monkeypatch.setattr(own, "_play", stopped)
+    assert own.simulate(config, results, 1)
+    assert not own.simulate(config, results, 1)
+    assert [file.name for file in results.rglob("*.parquet")] == ["three_arms.parquet"]
+
+
+def test_a_policy_that_raises_is_named_with_replicate_and_round(folder):
+    (folder / own_policy.NAME).write_text(RAISING)
+    config = check(changed(*FEW, source=SMALL)).config  # two replicates are played
+    words = "greedy on instance three_arms, replicate 1, round 17: KeyError.*, line 14"
+    with pytest.raises(ConfigError, match=words):
+        own.simulate(config, folder / "results", 1)
+
+
+def test_a_claim_that_fails_shows_nothing(folder):
+    file = changed(*FEW, ("at_most=0.25", "at_most=run.T / 0 if run.T > 52 else 1"), source=SMALL)
+    said = []
+    with pytest.raises(StoreError, match="1 claim failed, so that no verdict is written or shown"):
+        judged(file, folder / "out", say=said.append)
+    (frozen,) = read_history(folder / "out")
+    assert not frozen.judged
+    assert not (folder / "out" / frozen.key / "verdicts.csv").exists()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"is not empty, and has no history\.json"):
+        read_history(tmp_path)
+    (tmp_path / "history.json").write_text("[{}]")
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_history(tmp_path)

@@ -1,0 +1,210 @@
+"""Rows: Parquet keeps every number, the committed tables are an extract of it, of one run."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import real
+import small
+from fairbandits.audit import run
+from fairbandits.audit.answers import Answer
+from fairbandits.audit.finding import FAILED, Finding
+from fairbandits.audit.judge import judge
+from fairbandits.audit.rows import (
+    COMMITTED,
+    SCHEMAS,
+    VERDICTS_TABLE,
+    answer_of,
+    apart,
+    committed,
+    csv_of,
+    csv_rows,
+    read,
+    stale,
+    write_committed,
+    written_out,
+)
+from fairbandits.audit.staleness import of_other_findings
+from fairbandits.data.store import StoreError
+from fairbandits.settings.schemas import ROOT
+from small_claims import paper_of
+
+PAPERS = real.papers()
+KINDS = ("verdicts", "findings")
+#: A paper of one claim, and numbers that are hard to write down.
+SMALL = {"banditq": paper_of(t_a=lambda runs: None)}
+HARD = [0.1 + 0.2, 1e-310, 2.0**53 + 2, -math.inf, math.pi]
+
+
+def answer(**changes):
+    numbers = dict(zip(("statistic", "low", "high"), (HARD[0], HARD[3], math.inf), strict=True))
+    finding = Finding(**numbers, n=12, p=HARD[1], verdict="reproduced", tags=("RARE", "LOOSE"))
+    finding = replace(finding, also={"broken": 0.0, "largest": HARD[2]}, grade="measured")
+    asked = {"test": "short", "phrase": "number, in words", "unit": "pulls", "reading": "one"}
+    asked |= {"each": "arm 1, t = 5", "procedure": "mean", "against": {"limit": HARD[4]}}
+    asked |= {"settings": {"level": 0.99, "ratio": [0.95, 1.05]}, "data": ("a/b.parquet", "c.d")}
+    return replace(Answer("t-a", **asked, uncontrolled="None could."), finding=finding, **changes)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        answer(),
+        answer(decides=False, given=True, test="number, in words"),
+        replace(answer(), finding=None, against={}, message="no such arm"),
+        replace(answer(), finding=replace(answer().finding, statistic=math.inf, p=None)),
+        Answer("t-a", message="it has no yield"),
+    ],
+)
+def test_every_number_comes_back_from_parquet(one, tmp_path):
+    small.write_findings(tmp_path / "f.parquet", SMALL["banditq"], [one], "paper")
+    table = read(tmp_path / "f.parquet", SMALL, "findings")
+    (row,) = table.rows
+    assert (answer_of(row), table.scale) == (one, "paper")
+    assert list(row) == SCHEMAS["findings"].names
+    assert row["rules"] == SMALL["banditq"].digest
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Made-up verdicts and findings on the real claims."""
+    folder = small.audited(tmp_path_factory) / "results" / "audit"
+    found = {kind: read(folder / f"{kind}.parquet", PAPERS, kind).rows for kind in KINDS}
+    kept = committed(PAPERS)
+    return {kind: [one for one in some if one["claim"] in kept] for kind, some in found.items()}
+
+
+@pytest.fixture
+def folder(rows, tmp_path):
+    write_committed(tmp_path / "audit", rows["verdicts"], rows["findings"], "smoke")
+    return tmp_path / "audit"
+
+
+def number(value):
+    """Return what is left of a number in a table with six digits."""
+    return None if value is None or math.isnan(value) else pytest.approx(value, rel=1e-5)
+
+
+def test_verdicts_follow_from_findings_as_they_were_written(tmp_path_factory):
+    folder = small.audited(tmp_path_factory) / "results" / "audit"
+    rows = read(folder / "findings.parquet", PAPERS, "findings").rows
+    verdicts = judge(PAPERS, map(answer_of, rows))
+    written = read(folder / "verdicts.parquet", PAPERS).rows
+    shown = [(one.claim.id, one.reading, one.outcome, one.headline) for one in verdicts]
+    names = ("claim", "reading", "verdict", "headline")
+    assert shown == [tuple(row[name] for name in names) for row in written]
+
+
+def test_the_committed_tables_are_an_extract(rows, folder):
+    for kind in KINDS:
+        again = read(folder / f"{kind}.csv", PAPERS, kind).rows
+        same = {*COMMITTED[kind], "claim", "paper"} - {"id", "tightness", "against", "data"}
+        same -= {"statistic", "low", "high", "p"}
+        for old, new in zip(rows[kind], again, strict=True):
+            assert {name: new[name] for name in same} == {name: old[name] for name in same}
+            for name in ("statistic", "low", "high", "p", "reference"):
+                assert new[name] == number(old[name])
+            assert new["against"] == {key: number(value) for key, value in old["against"].items()}
+        assert any(math.isinf(one["low"]) for one in again if one["low"] is not None)
+    assert [one["headline"] for one in read(folder / "verdicts.csv", PAPERS).rows] == [
+        one["headline"] for one in rows["verdicts"]
+    ]
+
+
+def test_files_of_a_folder_are_joined_and_written_out(rows, tmp_path):
+    data = ["a/s/1.parquet", "a/s/2.parquet", "a/t.parquet"]
+    one = rows["verdicts"][0] | {"data": data}
+    (tmp_path / "v.csv").write_text(csv_of([one], "verdicts"))
+    assert csv_rows(tmp_path / "v.csv")[0]["data"] == "a/s/{1,2}.parquet a/t.parquet"
+    assert written_out(read(tmp_path / "v.csv", PAPERS, anyway=True).rows[0]["data"]) == data
+
+
+def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
+    against = {"largest inside": None, "refuted above": 1e-7}
+    one = rows["findings"][0] | {"against": against}
+    (tmp_path / "f.csv").write_text(csv_of([one], "findings"))
+    (again,) = read(tmp_path / "f.csv", PAPERS, "findings", anyway=True).rows
+    assert (again["against"], again["reference"]) == (against, None)
+
+
+def test_neither_table_is_written_where_a_claim_failed(rows, tmp_path):
+    assert any(row["verdict"] == FAILED for row in rows["verdicts"])
+    with pytest.raises(StoreError, match=r"verdicts\.csv is not written: .* failed"):
+        write_committed(tmp_path / "audit", rows["verdicts"], rows["findings"], "paper")
+    assert not (tmp_path / "audit").exists()
+
+
+def test_tables_of_two_runs_are_not_written_together(rows, tmp_path):
+    other = [one | {"statistic": 123.0} for one in rows["findings"]]
+    with pytest.raises(StoreError, match="rests on no finding that is there"):
+        write_committed(tmp_path / "audit", rows["verdicts"], other, "smoke")
+    assert list(apart(rows["verdicts"], rows["findings"])) == []
+
+
+def test_findings_of_each_paper_once(tmp_path):
+    file, outs = tmp_path / "f.parquet", [tmp_path / "joint.parquet", tmp_path / "v.parquet"]
+    small.write_findings(file, SMALL["banditq"], [answer()], "paper")
+    with pytest.raises(StoreError, match="findings of banditq are needed, each once; got banditq,"):
+        run.write_verdicts([file] * 2, SMALL, *outs)
+
+
+def edited(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_findings_of_claims_that_have_changed(folder):
+    other = PAPERS | {"banditq": replace(PAPERS["banditq"], digest="0" * 16)}
+    for kind in KINDS:
+        file = folder / f"{kind}.csv"
+        assert list(stale(file, PAPERS, kind)) == list(stale(file, other, kind, "ht_ucb")) == []
+        with pytest.raises(StoreError, match=r"papers/banditq/claims\.py, or a file beside it"):
+            read(file, other, kind)
+        assert read(file, other, kind, anyway=True).rows
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "words"),
+    [
+        ("findings", "claim,test", "id,test", "is not a table of findings"),
+        ("findings", "\nbanditq-abs-targets,", "\nbanditq-abs-targets,,", "is not a table of find"),
+        (
+            "findings",
+            "banditq-abs-targets,",
+            "banditq-target,",
+            "banditq-target is in no claims.py",
+        ),
+        (
+            "verdicts",
+            "\nbanditq-abs-targets,,",
+            "\nbanditq-abs-targets,x,",
+            "other claims or readi",
+        ),
+        ("verdicts", "id,reading", "id,readings", "is not a table of verdicts"),
+    ],
+)
+def test_tables_of_other_claims(kind, old, new, words, folder):
+    edited(folder / f"{kind}.csv", old, new)
+    with pytest.raises(StoreError, match=words):
+        read(folder / f"{kind}.csv", PAPERS, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_that_is_missing_or_in_another_place(kind, folder):
+    file = folder / f"{kind}.csv"
+    head, *lines = file.read_text().splitlines(keepends=True)
+    own = [one for one in lines if one.startswith("banditq-abs-targets,")]
+    others = [one for one in lines if one not in own]
+    for changed, words in ((others, "is not in it"), ([*others, *own], "in another order")):
+        file.write_text("".join([head, *changed]))
+        with pytest.raises(StoreError, match=words):
+            read(file, PAPERS, kind)
+
+
+def test_the_committed_findings_are_those_of_the_committed_verdicts():
+    table = ROOT / "audit" / VERDICTS_TABLE
+    verdicts = read(table, PAPERS, anyway=True)
+    assert list(of_other_findings(table, verdicts, PAPERS)) == []
+    assert (ROOT / "audit" / "findings.csv").stat().st_size < 2_000_000

@@ -1,0 +1,244 @@
+"""What is said of verdicts and findings: phrases, limits, readings, what decides, totals."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import real
+from fairbandits.audit import sentences, totals
+from fairbandits.audit.claims import committed
+from fairbandits.audit.finding import (
+    DEPENDS,
+    FAILED,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OUTCOMES,
+    REPRODUCED,
+)
+from fairbandits.audit.sentences import (
+    against,
+    cases_in_words,
+    cases_table,
+    endless,
+    evidence,
+    interval,
+    limit,
+    limits,
+    qualifying,
+    quantity,
+    readings_in_words,
+    what_decides,
+    why,
+)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "short"),
+    [
+        (0.5, 2.0, "0.5000 to 2", "[0.5000, 2]"),
+        (0.5, math.inf, "from 0.5000, no upper bound", "[from 0.5000, no upper bound]"),
+        (-math.inf, 2.0, "up to 2, no lower bound", "[up to 2, no lower bound]"),
+        (-math.inf, math.inf, "no bounds", "[no bounds]"),
+        (1.0, 1.0, "", ""),
+        (None, None, "", ""),
+        (math.nan, math.nan, "", ""),
+    ],
+)
+def test_limits(low, high, said, short):
+    row = {"low": low, "high": high}
+    assert limits(row) == said
+    assert interval(row) == short
+
+
+def test_an_infinite_limit_has_its_reason():
+    row = {"low": 0.0, "high": math.inf, "tags": ["LOOSE", "RARE"]}
+    row |= {"verdict": INCONCLUSIVE, "n": 9}
+    assert endless(row) == sentences.ENDLESS["RARE"]
+    assert endless(row | {"tags": []}) == sentences.NO_LIMIT
+    assert endless(row | {"high": 1.0}) == endless(row | {"n": 0}) == ""
+    assert endless(row | {"low": None, "high": None}) == ""
+
+
+def headed(head, **readings):
+    own = [{"reading": name, "verdict": verdict} for name, verdict in readings.items()]
+    return [{"reading": "", "verdict": head}, *own]
+
+
+def test_readings():
+    assert readings_in_words(headed(REPRODUCED)) == ""
+    assert readings_in_words([{"reading": "a_b", "verdict": REPRODUCED}]) == "under a b"
+    three = dict.fromkeys("abc", REPRODUCED)
+    assert readings_in_words(headed(REPRODUCED, **three)) == "under all 3 readings"
+    mixed = headed(DEPENDS, one_way=INCONCLUSIVE, other=REPRODUCED, third=INCONCLUSIVE)
+    assert readings_in_words(mixed) == "reproduced: other; inconclusive: one way, third"
+
+
+def found(statistic, outcome=NOT_REPRODUCED, **more):
+    """Return a finding's row: a mean that should be at most a half."""
+    row = {"test": "number", "phrase": "number", "unit": "pulls", "reading": "", "each": ""}
+    row |= {"decides": True, "given": False, "procedure": "mean", "verdict": outcome}
+    row |= {"settings": {"claim": "at most", "level": 0.99}, "against": {"limit": 0.5}}
+    row |= {"reference": 0.5, "statistic": statistic, "n": 100, "p": 0.001, "also": {}}
+    row |= {"low": statistic - 0.1, "high": statistic + 0.1, "tags": [], "message": ""}
+    return row | {"grade": "", "control": ""} | more
+
+
+EQUAL = {"settings": {"claim": "equal", "level": 0.95}}
+EQUAL |= {"against": {"equal": 1.0, "smallest": 0.9, "largest": 1.1}, "reference": 1.0}
+SLOPE = {"procedure": "slope", "settings": {"claim": "at least", "level": 0.99}}
+SLOPE |= {"against": {"exponent": 0.75, "margin": 0.05}, "reference": 0.75}
+EXACT = {"procedure": "exact", "settings": {"tolerance": 1e-9}, "against": {"zero": 0.0}}
+EXACT |= {"reference": 0.0, "low": 3.0, "high": 3.0, "given": True, "also": {"broken": 2.0}}
+PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "also": {}}
+
+
+@pytest.mark.parametrize(
+    ("row", "its_limit", "decides"),
+    [
+        (
+            found(0.25, REPRODUCED),
+            "at most 0.5",
+            "reproduced if the upper 99 % bound is at most 0.5; it is 0.3500",
+        ),
+        (
+            found(0.75),
+            "at most 0.5",
+            "reproduced if the upper 99 % bound is at most 0.5; it is 0.8500, and even the lower "
+            "bound is 0.6500",
+        ),
+        (
+            found(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
+            "at most 0.5",
+            "reproduced if the upper 99 % bound is at most 0.5; it is 0.6000; about 1\u202f200 "
+            "replicates would decide it, if the estimate is the true value",
+        ),
+        (
+            found(1.0, REPRODUCED, **EQUAL),
+            "from 0.9 to 1.1",
+            "reproduced if both 95 % bounds are from 0.9 to 1.1; they are 0.9000 and 1.100",
+        ),
+        (
+            found(0.8, REPRODUCED, **SLOPE),
+            "at least 0.7",
+            "reproduced if the lower 99 % bound is at least 0.7; it is 0.7000",
+        ),
+        (
+            found(3.0, **EXACT),
+            "at most 1·10⁻⁹",
+            "reproduced if none of the 100 values is above 1·10⁻⁹; the largest is 3",
+        ),
+        (
+            found(0.335, REPRODUCED, **PRINTED),
+            "the printed 0.335",
+            "reproduced if it is the printed 0.335, to its digits; it is 0.3350",
+        ),
+        (found(math.nan, INCONCLUSIVE, n=0), "at most 0.5", ""),
+        (found(0.0, FAILED) | {"statistic": None, "against": {}, "reference": None}, "", ""),
+    ],
+)
+def test_a_row_says_its_limit_and_what_decides(row, its_limit, decides):
+    assert (limit(row), what_decides(row)) == (its_limit, decides)
+
+
+def test_a_number_is_said_with_its_unit_bounds_and_sample():
+    assert evidence(found(0.25)) == (
+        "number, in pulls: 0.2500 (0.1500 to 0.3500), n = 100 replicates"
+    )
+    assert quantity(found(1, phrase="lost pulls")) == "lost pulls"
+    assert evidence(found(3.0, **EXACT)) == "number, in pulls: 2 of 100"
+    assert evidence(found(0, FAILED, message="no such arm")) == "no such arm"
+    assert evidence(found(math.nan, INCONCLUSIVE, n=0)) == sentences.UNMET
+    assert "not positive at enough horizons" in evidence(found(math.nan, REPRODUCED))
+
+
+def test_cases_are_told_apart():
+    rows = [found(0.9, each="arm 1"), found(0.0, INCONCLUSIVE, each="arm 2", tags=["CONSTANT"])]
+    head, *lines = cases_table(rows)
+    assert head == ["case", "verdict", "number", "bounds", "limit", "n", "p", "why"]
+    assert [line[0] for line in lines] == ["arm 1", "arm 2"]
+    assert lines[1][-1] == "0 in all 100 runs"
+    assert cases_table(rows, ["as it is", "what if"])[1][0] == "as it is"
+    assert cases_in_words(rows) == "2 cases: 1 not reproduced, 1 inconclusive, 1 of these identical"
+
+
+def test_why_a_verdict_is_as_it_is():
+    cases = [found(0.2, REPRODUCED, each="a"), found(0.9, each="b"), found(0.5, INCONCLUSIVE)]
+    head = {"reading": ""}
+    beside = found(1.0, test="other", decides=False)
+    assert list(why(head, [*cases, beside])) == [
+        "number: at most 0.5 in 1 of 3 cases, not in 1, 1 undecided"
+    ]
+    assert list(why(head, cases[:1])) == ["number: 0.2000 pulls (claimed: at most 0.5)"]
+    under = [one | {"reading": name} for one, name in zip(cases, ("one", "two", ""), strict=True)]
+    (said,) = why({"reading": "one"}, under)
+    assert said == "number: at most 0.5 in 1 of 2 cases, 1 undecided"
+
+
+def test_what_does_not_decide_is_one_sentence_with_the_weakest():
+    beside = {"decides": False}
+    rows = [
+        found(0.1, REPRODUCED, each="arm 1", **beside),
+        found(0.75, each="arm 2", **beside),
+        found(0.25, REPRODUCED, each="arm 3", reading="a_reading", **beside),
+    ]
+    assert qualifying([*rows, found(9.0)]) == [
+        "Number: at most 0.5? 3 cases: 2 reproduced, 1 not reproduced. Least in favour: arm 2, "
+        "0.7500 (0.6500 to 0.8500), n = 100 replicates."
+    ]
+    (said,) = qualifying([rows[0], rows[2]])
+    assert "Least in favour: arm 3, a reading, 0.2500" in said
+    assert qualifying([found(0, FAILED, message="too few", **beside)]) == [
+        "Number: at most 0.5? failed, too few."
+    ]
+
+
+def test_what_speaks_against_a_claim_comes_first():
+    rows = [
+        found(0.1, REPRODUCED, p=0.001),
+        found(0.4, REPRODUCED, p=0.009),
+        found(0.5, INCONCLUSIVE, p=0.3),
+        found(0.7, p=0.002),
+        found(0.9, p=0.001),
+    ]
+    assert sorted(rows, key=against) == rows[::-1]
+
+
+def test_each_claim_is_counted_or_left_out():
+    found = totals.totals(
+        totals.standing(claim) | {"verdict": REPRODUCED} for claim in real.every().values()
+    )
+    assert found.claims + sum(found.others.values()) == len(real.every())
+    assert set(found.others) <= set(totals.LEFT_OUT)
+    assert 0 < found.printed < found.claims
+
+
+def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
+    varying = {key for key, claim in real.every().items() if claim.varies}
+    assert varying == {"banditq-optimizer-speedup"}
+    assert set(committed(real.papers())) == set(real.every()) - varying
+    firm = replace(real.every()["banditq-optimizer-speedup"], exploratory=False, about="text")
+    assert totals.left_out(firm) == totals.REPORTED
+
+
+def test_totals_in_words():
+    def said(*rows, **standing):
+        return str(totals.totals({"verdict": one} | {"left_out": ""} | standing for one in rows))
+
+    printed = {"basis": "printed"}
+    assert said(*OUTCOMES, REPRODUCED, **printed) == (
+        "7 claims that the audited text makes, of which 7 rest on printed words: 2 reproduced, "
+        "1 not reproduced, 1 depends on the reading, 1 inconclusive, 1 not testable, 1 failed"
+    )
+    assert said(REPRODUCED, basis="lost") == (
+        "1 claim that the audited text makes, of which 0 rest on printed words: 1 reproduced"
+    )
+    assert said(REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], older=True, **printed) == (
+        "3 claims that the audited text makes, of which 3 rest on printed words and 3 were judged "
+        "on data older than their rule: 2 reproduced, 2 of them in part, "
+        "1 depends on the reading, 1 of them in part"
+    )
+    left = printed | {"left_out": totals.INCONSISTENCY}
+    assert said(REPRODUCED, DEPENDS, **left) == "0 claims; left out: 2 inconsistencies"
+    # claims of one's own are of no text
+    assert said(REPRODUCED) == "1 claim: 1 reproduced"
