@@ -10,6 +10,7 @@ from fairbandits.audit.claims import claims_of
 from fairbandits.audit.judge import Verdict
 from fairbandits.audit.rows import read, verdict_row, write
 from fairbandits.audit.totals import tally
+from fairbandits.cli import workflow
 from fairbandits.cli.workflow import FEW, Plan
 from fairbandits.replication.progress import PROGRESS, Progress
 from fairbandits.settings.schemas import ROOT, ConfigError, merge, read_yaml
