@@ -39,7 +39,6 @@ def test_regret_and_its_parts_by_hand(low):
     best = 2 * 0.425 + 8 * 0.8
     for name, wanted in {
         "reward_regret": [best - (3.5 * 0.5 + 2.5 * 0.3 + 4 * 0.8)],
-        "reward_regret_pulls": [best - (2 + 0.6 + 3.2)],
         "between_regret": [(6 - 2) * 0.375],
         "within_regret": [6 * 0.425 - (1.75 + 0.75)],
         "most_between_regret": [4 * 0.375],

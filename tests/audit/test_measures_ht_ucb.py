@@ -30,7 +30,6 @@ def test_sets_and_rates_of_arms():
     with pytest.raises(ValueError, match="no penalty rates"):
         end("penalty", made_cell({}, [10], penalties=None))
     assert run_of(made_cell({}, [10], quotas=("1/3", "1/6"))).tau == 0.5
-    assert end("replicate", made_cell({"plays": np.zeros((3, 1, 2))}, [10])) == [1, 2, 3]
 
 
 def test_penalised_regret_and_its_parts_by_hand():

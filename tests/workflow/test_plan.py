@@ -5,6 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
+import real
+from fairbandits.audit.claims import claims_of
+from fairbandits.audit.judge import Verdict
+from fairbandits.audit.rows import read, verdict_row, write
+from fairbandits.audit.totals import tally
 from fairbandits.cli import workflow
 from fairbandits.cli.workflow import FEW, Plan
 from fairbandits.replication.progress import PROGRESS, Progress
@@ -113,17 +118,14 @@ def test_a_run_says_last_what_it_made(placed, tmp_path, monkeypatch):
 
 def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatch):
     monkeypatch.setattr(Progress, "made", {"audit"})
-    table = tmp_path / "audit" / "verdicts.csv"
-    keys = [key for ledger in placed.ledgers.values() for key in ledger.claims]
-    table.write_text("id,verdict,grade\n" + "".join(f"{key},reproduced,measured\n" for key in keys))
+    table, judged = tmp_path / "audit" / "verdicts.csv", tmp_path / "results" / "audit"
+    table.touch()
     assert placed.closing_lines() == f"Made in {tmp_path / 'results'}"
-    (tmp_path / "results" / "audit").mkdir()
-    (tmp_path / "results" / "audit" / "verdicts.parquet").touch()
-    rows = [
-        workflow.standing(one) | {"verdict": "reproduced", "grade": "measured"}
-        for ledger in placed.ledgers.values()
-        for one in ledger.claims.values()
-    ]
-    assert placed.closing_lines() == f"Audit: {workflow.totals(rows)}; {table}"
+    papers, outcome = real.papers(), {"outcome": "reproduced", "grade": "measured"}
+    verdicts = [Verdict(one, headline=True, **outcome) for one in claims_of(papers).values()]
+    rows = [verdict_row(papers, one) for one in verdicts]
+    write(judged / "verdicts.parquet", "verdicts", rows, papers, "paper")
+    said = tally(read(judged / "verdicts.parquet", papers).rows)
+    assert placed.closing_lines() == f"Audit: {said}; {table}"
     monkeypatch.setattr(Progress, "made", {"notebook", "site"})  # nothing had to be judged
-    assert placed.closing_lines().startswith(f"Audit: {workflow.totals(rows)}; {table}\nReport: ")
+    assert placed.closing_lines().startswith(f"Audit: {said}; {table}\nReport: ")

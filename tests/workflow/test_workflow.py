@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+import real
 from fairbandits.data.store import read_table
 from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import merge, read_yaml
+from fairbandits.settings.schemas import merge
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
@@ -26,7 +27,7 @@ LOGS = "results/smoke/logs/simulate"
 IN_PARTS = {"job_seconds": 0.1, "limits": {"chunk": 1}}
 #: A suite of the audit in which one instance is edited.
 SUITE = "suite_bandit"
-#: What is run of the audit where a part is compared with the whole: its claims read nothing else.
+#: What is run of the audit where a part is compared with the whole.
 PART = "no_penalty_full"
 #: What is made anew where there is another policy.
 LISTING = {"claims", "notebook", "site", "all"}
@@ -95,18 +96,12 @@ class Project:
         file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | settings))
 
     def keep_a_part(self) -> None:
-        """Leave one paper's figures, and a suite with the claims that its seeds follow from."""
+        """Leave one paper's figures and an experiment of the audit."""
         self.configure(papers=["banditq"])
-        for name, key in (("claims", "claims"), ("audit", "experiments")):
-            file = self.folder / "papers" / "banditq" / f"{name}.yaml"
-            content = yaml.safe_load(file.read_text())
-            blocks = content[key].items()
-            content[key] = {one: block for one, block in blocks if PART in (one, *texts(block))}
-            for block in content[key].values():
-                block.pop("rests_on", None)
-            file.write_text(yaml.safe_dump(content))
-        # the history names claims that are left out
-        (self.folder / "papers" / "banditq" / "deviations.yaml").unlink()
+        file = self.folder / "papers" / "banditq" / "audit.yaml"
+        content = yaml.safe_load(file.read_text())
+        content["experiments"] = {PART: content["experiments"][PART]}
+        file.write_text(yaml.safe_dump(content))
 
     def cut_small(self) -> None:
         """Let a small run make many chunks, in many jobs."""
@@ -120,15 +115,6 @@ class Project:
     def append(self, file: str, text: str) -> None:
         path = self.folder / file
         path.write_text(path.read_text() + text)
-
-
-def texts(value):
-    """Yield all texts in a block of YAML."""
-    if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from texts(one)
-    else:
-        yield value
 
 
 def wait_for(condition, seconds: float = 600):
@@ -182,8 +168,7 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     found = read_table(smoke / "audit" / "findings.parquet").to_pylist()
     assert [row["n"] for row in found if row["claim"] == "htucb-eq7-lp"] == [8]
     (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
-    ledgers = ROOT.glob("papers/*/claims.yaml")
-    count = sum(len(read_yaml(file)["claims"]) for file in ledgers)
+    count = sum(len(paper.claims) for paper in real.papers().values())
     assert claims.startswith(f"Audit: {count} claims were judged; no verdict counts here; ")
     assert claims.endswith("; results/smoke/audit/verdicts.csv")
     assert "Its numbers and figures say nothing about the paper" in output
@@ -372,12 +357,16 @@ def test_a_change_of_one_experiment_reruns_only_that(finished):
         assert any(f"banditq/{experiment}" in name for name in outputs(planned))
 
 
-def test_a_mistake_in_a_ledger_stops_at_once(fresh):
-    path = fresh.folder / "papers" / "fair_ucb" / "claims.yaml"
-    path.write_text(path.read_text().replace("rule: exact", "rule: exakt", 1))
-    output = fresh.run("snakemake", "-n", code=1)
-    assert ".rule: 'exakt' is unknown; did you mean 'exact'?" in output
-    assert "Traceback" not in output
+def test_a_mistake_in_a_claim_stops_at_once(fresh):
+    file = fresh.folder / "papers" / "fair_ucb" / "claims.py"
+    file.write_text(file.read_text().replace('run.end("r_regret")', 'run.end("r_regrets")'))
+    target = "results/audit/fair_ucb.checked"
+    output = fresh.run("snakemake", target, "--cores", "1", code=1)
+    said = (fresh.folder / "logs" / "audit" / "fair_ucb_checked.log").read_text()
+    assert "no measure 'r_regrets'; did you mean 'r_regret'?" in said
+    assert "claims.py, line " in said
+    assert "Traceback" not in output + said
+    assert not (fresh.folder / target).exists()
 
 
 def test_the_readme_shows_the_rule_graph(finished):
