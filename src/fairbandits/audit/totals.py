@@ -34,15 +34,13 @@ class Totals:
     others: dict[str, int]  # those left out, by reason
     grades: dict[str, dict[str, int]]  # `counted` by grade too
     in_part: dict[str, int]  # those of `counted` of which less is tested than the sentence says
-    older: int = 0  # how many were judged on data older than their rule
+    older: int = 0  # how many read data older than their rule
 
     def __str__(self) -> str:
         words = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
-            rest += f" and {self.older} were judged on data older than their rule" * bool(
-                self.older
-            )
+            rest += f" and {self.older} read data older than their rule" * bool(self.older)
             words += f" that the audited text makes, of which {rest}"
         words += f": {', '.join(self.outcomes)}" if self.counted else ""
         return f"{words}; {self.left_out}" if self.others else words
