@@ -16,7 +16,7 @@ Outcome = m.choice(
 class ReadingVerdict(Model):
     """What a claim is judged under a reading, or under all of them."""
 
-    reading: OrNone  # its name in the ledger; null for none, and for all of several
+    reading: OrNone  # its name; null for none, and for all of several
     verdict: Outcome
     #: of what is reproduced or not: exact, measured or consistent
     grade: m.choice("exact", "measured", "consistent") | None
@@ -26,12 +26,15 @@ class ReadingVerdict(Model):
     high: m.Number | None
     n: m.of(whole(at_least=0)) | None  # replicates, or what was checked
     p: m.of(number(at_least=0, at_most=1)) | None  # one-sided, of the family
-    rule: OrNone
-    rule_version: m.Count | None
+    phrase: OrNone  # what the number is
+    unit: OrNone
+    each: OrNone  # the case that decides
+    procedure: OrNone
+    settings: dict[str, object]  # of the procedure
     data: list[m.Words]  # datasets, relative to the folder of results
     code: OrNone  # fingerprint of the simulation code that made them
     data_hash: OrNone  # of what they hold
-    rules: OrNone  # digest of the ledger's rules
+    rules: OrNone  # digest of the files that ask
     audit_code: OrNone  # fingerprint of the audit's code
     message: OrNone  # why it failed
 
@@ -74,7 +77,7 @@ class VerdictsOutput(Model):
     source: m.Words  # the file that the verdicts come from
     scale: m.choice("paper", "smoke")  # of the datasets behind them
     exploratory: bool  # a seed does not follow from the rules
-    claims: list[ClaimVerdict]  # in the order of the ledgers
+    claims: list[ClaimVerdict]  # in the order of the papers
 
 
 def check(content):

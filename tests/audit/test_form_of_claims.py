@@ -64,6 +64,7 @@ CHANGES = [
     ('readings=["one"]', 'between=["a", "b"]', "an inconsistency, and nothing else"),
     ('readings=["one"]', 'untestable="No."', "got of and untestable"),
     ('"t-second"', '"t-first"', "line 16: t-first: .* two claims of this id, the other in line 6"),
+    ('"bound", "Th', '"inconsistency", "Th', "an inconsistency, and nothing else"),
     (', judged_by=["t-first"]', "", "exactly one of a function, .* is needed, got none"),
     ('"""It\n    holds.\n\n    Or nearly.\n    """', "", "needs a docstring"),
     (

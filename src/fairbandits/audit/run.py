@@ -1,5 +1,6 @@
 """The audit's commands: their input, their order, their output."""
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -37,6 +38,8 @@ from fairbandits.settings.variants import setting_of
 #: `commit` that of the code, ``+`` after it if changed.
 RUNS_TABLE = "runs.csv"
 OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "date", "commit")
+#: Where in a file of claims a message comes from.
+PLACE = re.compile(r"^\S+\.py, line \d+: ")
 #: Width where there is no terminal.
 WIDTH = 120
 
@@ -80,11 +83,11 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
     reasons: dict[str, list[Answer]] = {}
     for one in found:
         if one.finding is None:
-            reasons.setdefault(one.message, []).append(one)
-    for message, (first, *others) in reasons.items():
+            reasons.setdefault(PLACE.sub("", one.message), []).append(one)
+    for first, *others in reasons.values():
         where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
         more = len({one.claim for one in others} - {first.claim})
-        yield f"{where}{f', and {more} more claims' if more else ''}: {message}"
+        yield f"{where}{f', and {more} more claims' if more else ''}: {first.message}"
 
 
 def write_verdicts(

@@ -167,7 +167,8 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
             for cell in (one for one in bare.cells if one.cell_type == "code"):
                 cell.outputs, cell.execution_count = [], None
             nbformat.write(bare, extra / SOURCES / notebook.name)
-        shutil.copyfile(HERE / "claims.py", extra / SOURCES / "claims.py")
+        for name in ("claims.py", "listing.py"):
+            shutil.copyfile(HERE / name, extra / SOURCES / name)
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(_linked(text, known, file.name), encoding="utf-8")
@@ -266,7 +267,7 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
         titles = {name: app.env.titles[name].astext() for name in names}
         made_by = f"notebooks/{page}.ipynb" if page in titles else ""  # empty for the search page
         if page.partition("/")[0] in GENERATED:
-            made_by = "src/fairbandits/report/claims.py"
+            made_by = f"src/fairbandits/report/{'claims' if '/' in page else 'listing'}.py"
         context |= {"page_titles": titles, "made_by": made_by}
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])

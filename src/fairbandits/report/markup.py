@@ -14,7 +14,7 @@ from markupsafe import Markup
 from fairbandits.numerals import number, significant
 from fairbandits.settings.formulas import FORMULA, plain
 
-#: Pages without a notebook: `fairbandits.report.claims` makes them.
+#: Pages without a notebook: `fairbandits.report.listing` makes them.
 GENERATED = ("claims", "robustness")
 #: A hyphen that stands for the minus sign of a number.
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
