@@ -20,7 +20,7 @@ PAGES = [
     *sorted(ROOT.glob("docs/decisions/*.md")),
 ]
 #: Texts of a claim; its tests have phrases, and say why they have no control.
-SAID = ("statement", "part", "note", "reconstructed", "untestable")
+SAID = ("statement", "part", "note", "untestable")
 #: Folders whose docstrings users read, captions of figures among them.
 READ = ("cli", "engine", "figures", "library", "measures", "observers", "policies", "theory")
 LONGEST = 35

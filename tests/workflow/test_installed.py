@@ -135,7 +135,7 @@ def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
         times.append(perf_counter() - begin)
     assert min(times) < SLOWEST_IMPORT
     code = (
-        "import sys, fairbandits, fairbandits.audit.judging.run, fairbandits.report.entrant;"
+        "import sys, fairbandits, fairbandits.audit.own, fairbandits.report.entrant;"
         " fairbandits.UCB1;"
         f" print(sorted(set({REPLICATE!r}) & set(sys.modules)))"
     )
