@@ -40,7 +40,7 @@ class Answer:
     uncontrolled: str = ""  # why no policy could fail it
     finding: Finding | None = None
     against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
-    data: tuple[str, ...] = ()  # datasets that the claim reads, relative to the folder of results
+    data: tuple[str, ...] = ()  # datasets that the claim has read by then, below the results
     message: str = ""
 
 
@@ -75,13 +75,16 @@ def answers(
     runs.read.clear()
     found: list[Answer] = []
     tests: dict[str, Answer] = {}
+    seen: set[tuple[str, str, str]] = set()  # test, reading and case
     place = ""
     try:
         for case, place in asked(claim, runs):
             answer = _of_case(claim, paper, case, tests, changes)
-            for one in case.readings or ("",):
-                if (case.test, one, case.each) in {(a.test, a.reading, a.each) for a in found}:
-                    raise ValueError(f"two cases {case.each!r} of {case.test!r}")
+            keys = {(case.test, one, case.each) for one in case.readings or ("",)}
+            if keys & seen:
+                raise ValueError(f"two cases {case.each!r} of {case.test!r}")
+            seen |= keys
+            answer = replace(answer, data=tuple(runs.read))
             try:
                 finding = (find or found_of)(case, answer, runs)
                 if finding is not None:
@@ -98,8 +101,9 @@ def answers(
         if not deciding:
             raise ValueError("no test decides: the function yields none, or all are beside")
     except (Exception, SystemExit) as error:
-        found.append(Answer(claim.id, message=in_words(claim, error, place)))
-    return [replace(one, data=tuple(runs.read)) for one in found]
+        message = in_words(claim, error, place)
+        found.append(Answer(claim.id, message=message, data=tuple(runs.read)))
+    return found
 
 
 def _of_case(

@@ -105,8 +105,9 @@ def check(file: Path, seed: int | str = LEDGER) -> Rules:
 
 
 def checked_words(rules: Rules) -> str:
-    claims = len(rules.study.claims)
-    return f"{rules.file}: {claims} claims; digest {rules.study.digest}, seed {rules.seed}"
+    n = len(rules.study.claims)
+    said = f"{n} claim{'s' * (n != 1)}; digest {rules.study.digest}, seed {rules.seed}"
+    return f"{rules.file}: {said}"
 
 
 def _rules(file: Path, seed: int | str) -> Rules:

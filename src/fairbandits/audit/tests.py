@@ -14,6 +14,10 @@ from typing import Any, Self
 import numpy as np
 
 from fairbandits.audit.loops import LABELS, READINGS
+from fairbandits.lookup import nearest
+
+#: Further keywords of a test.
+SAID = ("unit", "beside", "uncontrolled", "name", "case", "given")
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,12 @@ class Case:
         return replace(self, of_control=data)
 
 
-def _limit(**claims: Any) -> tuple[str, Any]:
-    """Return the one of at_most, at_least and equal_to that is given."""
+def _limit(said: Mapping[str, Any], **claims: Any) -> tuple[str, Any]:
+    """Return the one of at_most, at_least and equal_to that is given; `said` are other keywords."""
+    for name in said:
+        if name not in SAID:
+            near = nearest(name, [*SAID, *claims])
+            raise TypeError(f"a test has no {name!r}{near}")
     found = {name: one for name, one in claims.items() if one is not None}
     if len(found) != 1:
         got = ", ".join(found) or "none"
@@ -112,7 +120,7 @@ def mean(
     kept |= {"ratio": ratio, "difference": difference}
     limits = {"at_most": at_most, "at_least": at_least, "equal_to": equal_to}
     again = partial(mean, phrase, **limits, **kept)
-    claim, against = _limit(**limits)
+    claim, against = _limit(said, **limits)
     values = np.full(np.shape(against), values) if np.ndim(values) == 0 else np.asarray(values)
     if values.ndim == 2 and values.shape[1] == 1:  # a single point
         values = values[:, 0]
@@ -154,7 +162,7 @@ def slope(
             raise ValueError(f"the control is at {points[0]}, and the slope at {x}")
         return slope(phrase, *points, **limit, **settings)
 
-    claim, exponent = _limit(**limit)
+    claim, exponent = _limit(said, **limit)
     columns = list(values.T) if isinstance(values, np.ndarray) else list(values)
     if len(columns) != len(x):
         raise ValueError(f"values at {len(x)} points are needed, got {len(columns)}")
@@ -172,7 +180,7 @@ def share(
 ) -> Case:
     """Ask about a share of the replicates: `holds` is true or false for each."""
     again = partial(share, phrase, at_most=at_most, at_least=at_least)
-    claim, limit = _limit(at_most=at_most, at_least=at_least)
+    claim, limit = _limit(said, at_most=at_most, at_least=at_least)
     data = {"values": np.asarray(holds)} if np.size(holds) else {}
     return Case(phrase, "share", data, {"claim": claim, "limit": limit}, again, **said)
 

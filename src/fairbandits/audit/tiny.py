@@ -162,7 +162,7 @@ def asked(claim: Claim, paper: Paper, runs: Tiny) -> list[Answer]:
 
 def read_by(claim: Claim, paper: Paper, config: Config) -> tuple[str, ...]:
     """Return the datasets that a claim reads, relative to the folder of results."""
-    return asked(claim, paper, Tiny(config, paper.slug))[0].data
+    return asked(claim, paper, Tiny(config, paper.slug))[-1].data
 
 
 def problems(paper: Paper, config: Config) -> Iterator[str]:
