@@ -1,26 +1,32 @@
 """Cells of made-up columns, for tests of measures and of what claims ask."""
 
 import sys
-from functools import cache
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
 from fairbandits.audit.cells import Cell, Recorded
 from fairbandits.audit.claims import load
-from fairbandits.audit.measures import measure_of
+from fairbandits.audit.measures import measure_of, measures
 from fairbandits.audit.runs import Runs
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.spec import RunSpec
 
+#: The measures of a paper's runs, by paper, once they are loaded.
+OWN = {}
 
-@cache
+
 def claims_module(paper) -> ModuleType:
-    """Return the module of a paper's claims, once its measures are registered."""
+    """Return the module of a paper's claims, whose measures are registered.
+
+    Another test can have loaded another file of this paper, and with it other measures.
+    """
     file = ROOT / "papers" / paper / "claims.py"
-    load(file)
+    if measures(paper) != OWN.get(paper):
+        load(file)
+        OWN[paper] = measures(paper)
     return sys.modules[f"claims of {file}"]
 
 

@@ -234,8 +234,8 @@ def test_totals_in_words():
         "1 claim that the audited text makes, of which 0 rest on printed words: 1 reproduced"
     )
     assert said(REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], older=True, **printed) == (
-        "3 claims that the audited text makes, of which 3 rest on printed words and 3 were judged "
-        "on data older than their rule: 2 reproduced, 2 of them in part, "
+        "3 claims that the audited text makes, of which 3 rest on printed words and 3 read "
+        "data older than their rule: 2 reproduced, 2 of them in part, "
         "1 depends on the reading, 1 of them in part"
     )
     left = printed | {"left_out": totals.INCONSISTENCY}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
-from fairbandits.audit.code import AUDIT
+from fairbandits.audit.code import JUDGING
 from fairbandits.data import provenance
 
 ROUNDS = np.array([10, 40, 60])
@@ -99,7 +99,7 @@ def test_names_are_there_in_whatever_order_they_are_imported():
 
 
 def test_the_library_is_part_of_no_run_and_no_verdict():
-    parts = (*provenance.RUNNING, *provenance.COMPILED, *AUDIT, "figures")
+    parts = (*provenance.RUNNING, *provenance.COMPILED, *JUDGING, "figures")
     used = set(provenance.used_by(*parts))
     for file in ("comparison", "compiling", "instances", "results", "running"):
         assert (provenance.PACKAGE / "library" / f"{file}.py").is_file()

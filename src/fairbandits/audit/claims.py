@@ -4,7 +4,7 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -31,6 +31,8 @@ KINDS = (
 ABOUT = ("text", "later version", "project", "assumption")
 BASES = ("printed", "lost", "recalled")
 COMBINE = ("all", "any", "universal")
+#: The ids of claims in a file: functions that take runs, and first arguments.
+ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: What a claim has, just one of these.
@@ -268,21 +270,36 @@ def _in_words(error: BaseException, file: Path) -> str:
     return f"{place}: {type(error).__name__}: {_line(str(said))}"
 
 
-def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
-    """Return the claims of all papers of the configuration that have some."""
+def papers_with_claims(config: Config, root: Path = ROOT) -> dict[str, Path]:
+    """Return the files of claims of a configuration's papers, of those that have some."""
     slugs = dict.fromkeys(one.paper for one in config.experiments)
     files = {slug: root / "papers" / slug / "claims.py" for slug in slugs}
-    papers = {slug: load(file) for slug, file in files.items() if file.is_file()}
+    return {slug: file for slug, file in files.items() if file.is_file()}
+
+
+def ids_in(file: Path) -> list[str]:
+    """Return the ids of the claims in a file, which is not run."""
+    found = ID.findall(file.read_text(encoding="utf-8"))
+    return [name.replace("_", "-") for pair in found for name in pair if name]
+
+
+def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
+    """Return the claims of all papers of the configuration that have some."""
+    papers = {slug: load(file) for slug, file in papers_with_claims(config, root).items()}
     for slug, paper in papers.items():
         paper.pinned = config.pinned
         if paper.slug != slug:
             raise ConfigError(f"{paper.file}: the paper must be {slug!r}, got {paper.slug!r}")
-    check_references(papers, config)
+    others = (one for one in root.glob("papers/*/claims.py") if one.parent.name not in papers)
+    check_references(papers, config, [key for file in others for key in ids_in(file)])
     return papers
 
 
-def check_references(papers: Papers, config: Config) -> None:
-    """Raise ConfigError unless figures are there, and the claims that others name."""
+def check_references(papers: Papers, config: Config, elsewhere: Sequence[str] = ()) -> None:
+    """Raise ConfigError unless figures are there, and the claims that others name.
+
+    Claims `elsewhere`, of papers that are not configured, can be rested on.
+    """
     claims = claims_of(papers)
     if len(claims) < sum(len(paper.claims) for paper in papers.values()):
         ids = [key for paper in papers.values() for key in paper.claims]
@@ -295,7 +312,8 @@ def check_references(papers: Papers, config: Config) -> None:
         for name in ("alias_of", "judged_by", "rests_on"):
             named = getattr(claim, name)
             for other in [named] * bool(named) if isinstance(named, str) else named:
-                expect_known(other, claims, f"{place}: {name}: no claim {other!r}")
+                known = (*claims, *elsewhere) if name == "rests_on" else claims
+                expect_known(other, known, f"{place}: {name}: no claim {other!r}")
                 if name == "judged_by" and not claims[other].of:
                     raise ConfigError(f"{place}: judged_by: {other!r} has no tests of its own")
         if claim.alias_of and claims[claim.alias_of].alias_of:

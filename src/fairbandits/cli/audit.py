@@ -1,6 +1,5 @@
 """The commands of the audit: judging claims, their verdicts and history, and their ledgers."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,15 +12,13 @@ from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, 
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, checkout, paper_file
 
-#: The ids of claims in a file: functions below a decorator, and first arguments.
-ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
-
 
 @completing
 def claims_there() -> list[str]:
+    from fairbandits.audit.claims import ids_in
+
     files = (paper_file(paper, "claims").with_suffix(".py") for paper in papers())
-    found = (ID.findall(file.read_text(encoding="utf-8")) for file in files if file.is_file())
-    return [name.replace("_", "-") for names in found for pair in names for name in pair if name]
+    return [key for file in files if file.is_file() for key in ids_in(file)]
 
 
 @command("audit fair_ucb", "audit fair_ucb --only fairucb-thm2-bound")

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fairbandits.arena.settings import SLUG
+from fairbandits.audit.claims import papers_with_claims
 from fairbandits.audit.staleness import problems_of
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.figures import figure_code
@@ -31,8 +32,8 @@ def tables_of(config: Config) -> list[str]:
     tables = [one.dataset for one in config.experiments]
     tables += [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
     tables += [one.table for one in config.replays]
-    if config.rules:
-        tables += [f"audit/{name}.parquet" for name in (*config.rules, "findings", "verdicts")]
+    if judged := papers_with_claims(config):
+        tables += [f"audit/{name}.parquet" for name in (*judged, "findings", "verdicts")]
     return list(dict.fromkeys(tables))
 
 
