@@ -103,7 +103,7 @@ ONE = {"readings": ["one", "two"]}
         (lambda: [mean("x", VALUES, 0), mean("x", VALUES, 0, unit="pulls")], "two tests", {}),
         (lambda: [mean("x", np.ones((5, 3)), np.ones(2))], "bound for each point: 3, got 2", {}),
         (lambda: [slope("x", [1, 2], [VALUES], 0)], "at 2 points are needed, got 1", {}),
-        (lambda: [mean("x", VALUES, 0, units="pulls")], "unexpected keyword argument 'units'", {}),
+        (lambda: [mean("x", VALUES, 0, units="pulls")], "did you mean 'unit'", {}),
         (lambda: [mean("x", [np.nan, 1.0], 0)], "values must be finite", {}),
         (lambda: [mean("x", [1.0], 0)], "values must have at least 2 entries", {}),
         (lambda: [3], "TypeError: a claim yields tests, got 3", {}),

@@ -238,7 +238,7 @@ def test_the_claims_on_guarantees_are_sound(monkeypatch):
 
 
 def test_a_mark_of_the_encoding_does_no_harm(folder):
-    assert "1 claims" in own.checked_words(check(changed(*FEW, source="\ufeff" + SMALL)))
+    assert "1 claim;" in own.checked_words(check(changed(*FEW, source="\ufeff" + SMALL)))
 
 
 def test_what_was_simulated_before_it_was_stopped_is_used(folder, monkeypatch):

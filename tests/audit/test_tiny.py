@@ -39,7 +39,7 @@ FAULTS = [
     ("fairucb-fig3-comparable", "eta=eta", "eta=2 * eta", "no run has eta = "),
     ("bf-abs-sqrtT", 'label="BF-UCB"', 'label="BFUCB"', "did you mean 'BF-UCB'"),
     ("bf-fig2-to-zero-high-maj", '"high_uniform", 0', '"high_uniform", 5', "IndexError"),
-    ("bf-fig3a-initial-cause", "difference=", "diffrence=", "argument 'diffrence'"),
+    ("bf-fig3a-initial-cause", "difference=", "diffrence=", "no 'diffrence'"),
 ]  # fmt: skip
 
 

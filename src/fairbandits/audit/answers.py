@@ -14,6 +14,7 @@ from fairbandits.audit.claims import OWN, Claim, Paper
 from fairbandits.audit.finding import INCONCLUSIVE, Finding
 from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
 from fairbandits.audit.loops import forget
+from fairbandits.audit.measures import use
 from fairbandits.audit.procedures import PROCEDURES, judged_against
 from fairbandits.audit.tests import Case, Deferred
 
@@ -73,6 +74,7 @@ def answers(
     `changes` of settings answer what-if questions, for all deciding tests that have the setting.
     """
     runs.read.clear()
+    use(paper.slug, paper.measures)  # another file of this paper can have been loaded since
     found: list[Answer] = []
     tests: dict[str, Answer] = {}
     seen: set[tuple[str, str, str]] = set()  # test, reading and case

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit.code import asking_code
-from fairbandits.audit.measures import measures_of
+from fairbandits.audit.measures import Measure, measures_of
 from fairbandits.settings.config import Config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
@@ -114,6 +114,7 @@ class Paper:
     level: float = LEVEL
     claims: dict[str, Claim] = field(default_factory=dict)
     file: Path = Path()
+    measures: dict[str, Measure] = field(default_factory=dict)  # of its runs alone, by name
     digest: str = ""  # hash of the files that ask: claims.py and what it imports
     pinned: frozenset[str] = frozenset()  # datasets that are older than the rules on them
 
@@ -238,7 +239,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         spec = importlib.util.spec_from_file_location(f"claims of {file}", file)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
-        with measures_of(OWN if keep else file.resolve().parent.name):
+        with measures_of(OWN if keep else file.resolve().parent.name) as measures:
             spec.loader.exec_module(module)
     except ConfigError:
         raise
@@ -253,7 +254,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
     if len(found) != 1:
         raise ConfigError(f"{file} must define one {of.__name__}, and defines {len(found)}")
     (paper,) = found.values()
-    paper.file, paper.digest = file, asking_code(file)
+    paper.file, paper.digest, paper.measures = file, asking_code(file), measures
     return paper
 
 

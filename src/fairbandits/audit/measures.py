@@ -53,14 +53,20 @@ _LOADING = [""]
 
 
 @contextmanager
-def measures_of(paper: str) -> Iterator[None]:
-    """Register what is defined inside as measures of one paper, in place of earlier ones."""
-    _MEASURES[paper] = {}
+def measures_of(paper: str) -> Iterator[dict[str, Measure]]:
+    """Register what is defined inside as measures of one paper, which are given, and no others."""
+    own: dict[str, Measure] = {}
+    use(paper, own)
     _LOADING.append(paper)
     try:
-        yield
+        yield own
     finally:
         _LOADING.pop()
+
+
+def use(paper: str, own: dict[str, Measure]) -> None:
+    """Let a paper's runs have these measures besides those of all papers."""
+    _MEASURES[paper] = own
 
 
 def measures(paper: str) -> Mapping[str, Measure]:
