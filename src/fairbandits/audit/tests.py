@@ -17,7 +17,7 @@ from fairbandits.audit.loops import LABELS, READINGS
 from fairbandits.lookup import nearest
 
 #: Further keywords of a test.
-SAID = ("unit", "beside", "uncontrolled", "name", "case", "given")
+SAID = ("unit", "beside", "uncontrolled", "name", "case", "given", "readings")
 
 
 @dataclass(frozen=True)
