@@ -27,8 +27,10 @@ CLAIMS = real.every()
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """A folder of results with made-up verdicts."""
-    return small.audited(tmp_path_factory) / "results"
+    """A folder of results with made-up verdicts, and none of the datasets that they name."""
+    folder = tmp_path_factory.mktemp("results")
+    made = small.audited(tmp_path_factory) / "results" / "audit"
+    return shutil.copytree(made, folder / "audit").parent
 
 
 @pytest.fixture(scope="module")

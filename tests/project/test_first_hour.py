@@ -122,7 +122,7 @@ def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
     )
     (folder / own_policy.NAME).write_text(source)
     with_claim('mean("regret", run.end("regret"), at_most=1)', parameters=given)
-    assert "1 claims" in judged("--check").output
+    assert "1 claim;" in judged("--check").output
     (block,) = own.check(Path("my_claims.py")).config.experiments
     assert list(block.runs[0].spec.quotas) == ["1/5", "3/10", "1/4"]
 
