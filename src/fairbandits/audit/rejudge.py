@@ -62,8 +62,7 @@ def data_of(paper: Paper, config: Config) -> list[str]:
     """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
     from fairbandits.audit.tiny import read_by  # imports the compiler, which no other command needs
 
-    claims = [one for one in paper.claims.values() if one.of]
-    return list(dict.fromkeys(file for one in claims for file in read_by(one, paper, config)))
+    return read_by(paper, config)
 
 
 def verdicts_on(paper: Paper, config: Config, results: Path) -> list[Again]:

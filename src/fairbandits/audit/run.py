@@ -50,7 +50,8 @@ def width() -> int:
 
 def load(configs: Sequence[Path]) -> tuple[Config, Papers]:
     """Return a configuration and its papers; a process reads them once while no file changes."""
-    stats = [one.stat() for one in (*configs, *ROOT.glob("papers/**/*.*")) if one.is_file()]
+    own = (file for end in ("yaml", "py") for file in ROOT.glob(f"papers/**/*.{end}"))
+    stats = [one.stat() for one in (*configs, *own) if one.is_file()]
     return _loaded(tuple(configs), tuple((one.st_mtime_ns, one.st_size) for one in stats))
 
 
@@ -226,10 +227,14 @@ def what_if(
         raise ConfigError(f"{own.id} has no tests of its own whose settings could change: {why}")
     given = dict(setting_of(change, "margin=0.05") for change in changes)
     paper, results = papers[own.paper], results or ROOT / config.results
-    as_it_is, made = _judged(config, paper, own, results)
-    _check(given, [one for one in as_it_is[1] if one.decides], own)
-    changed, _ = _judged(config, paper, own, results, **given)
-    judged = [one[0] for one in (as_it_is, changed)]
+    primary = [key for key, one in paper.claims.items() if one.primary and one.of]
+    others = [key for key in primary if key != own.id] if own.primary else []
+    as_it_is, _, made = find(config, paper, results, [own.id])
+    _check(given, [one for one in as_it_is if one.decides], own)
+    rest = find(config, paper, results, others)[0] if others else []  # Holm's family, asked once
+    changed = find(config, paper, results, [own.id], **given)[0]
+    alone = {paper.slug: without(paper, [own.id, *others])}
+    judged = [_verdicts(own, alone, [*one, *rest], made) for one in (as_it_is, changed)]
     pairs = [row for pair in zip(*judged, strict=True) for row in pair]
     names = ["as it is", "what if"] * len(judged[0])
     said = ", ".join(f"{name} = {value}" for name, value in given.items())
@@ -254,18 +259,11 @@ def _check(given: dict[str, Any], deciding: Sequence[Answer], claim: Claim) -> N
             raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
 
 
-def _judged(
-    config: Config, paper: Paper, claim: Claim, results: Path, /, **changes: Any
-) -> tuple[tuple[list[dict[str, Any]], list[Answer]], Made]:
-    """Return the verdict rows on a claim, judged with its family, its answers, and their origin."""
-    own, _, made = find(config, paper, results, [claim.id], **changes)
-    together = [
-        key for key, one in paper.claims.items() if claim.primary and one.primary and one.of
-    ]
-    others = [key for key in together if key != claim.id]
-    found = find(config, paper, results, others)[0] if others else []
-    alone = {paper.slug: without(paper, [claim.id, *others])}
-    verdicts = [one for one in judge(alone, [*own, *found]) if one.claim.id == claim.id]
+def _verdicts(
+    claim: Claim, papers: Papers, found: Iterable[Answer], made: Made
+) -> list[dict[str, Any]]:
+    """Return the verdict rows on a claim, judged by findings on it and on its family."""
+    verdicts = [one for one in judge(papers, found) if one.claim.id == claim.id]
     if verdicts[0].outcome == FAILED:
         raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
-    return ([verdict_row(alone, one, made) for one in verdicts], own), made
+    return [verdict_row(papers, one, made) for one in verdicts]

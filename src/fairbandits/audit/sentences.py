@@ -371,11 +371,6 @@ def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[s
     return [form.format(*row).rstrip() for row in table]
 
 
-def markdown_table(table: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
-    return [*lines[:1], *(["|" + "---|" * len(table[0])] if table else []), *lines[1:]]
-
-
 def cases_table(found: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
     """Return a table with a line per case, `names` before them, without empty columns."""
     columns = {

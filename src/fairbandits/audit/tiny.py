@@ -160,9 +160,11 @@ def asked(claim: Claim, paper: Paper, runs: Tiny) -> list[Answer]:
         return answers(claim, paper, runs, _not_judged)
 
 
-def read_by(claim: Claim, paper: Paper, config: Config) -> tuple[str, ...]:
-    """Return the datasets that a claim reads, relative to the folder of results."""
-    return asked(claim, paper, Tiny(config, paper.slug))[-1].data
+def read_by(paper: Paper, config: Config) -> list[str]:
+    """Return the datasets that a paper's claims read, relative to the folder of results."""
+    runs = Tiny(config, paper.slug)
+    claims = [one for one in paper.claims.values() if one.of]
+    return list(dict.fromkeys(file for one in claims for file in asked(one, paper, runs)[-1].data))
 
 
 def problems(paper: Paper, config: Config) -> Iterator[str]:
