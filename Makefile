@@ -40,7 +40,7 @@ setup: $(STAMP) ## install the locked environment into .venv
 slurm: setup ## install what sends jobs to a cluster (profiles/slurm)
 	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --inexact --extra replicate --group slurm
 
-replicate: setup ## run all four papers at the published scale: figures, audit and report
+replicate: setup ## run all papers at the published scale: figures, audit and report
 	@$(BIN)/fairbandits replicate --cores $(CORES)
 
 figures: setup ## draw every figure, running what it needs

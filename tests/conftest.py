@@ -73,7 +73,13 @@ KERNELS = (
 
 #: The files that take longest, in that order, then those that start the workflow.
 LONGEST = (
-    *("test_workflow.py", "test_forms.py", "test_browser.py", "test_bf_ucb.py"),
+    *(
+        "test_workflow.py",
+        "test_extending.py",
+        "test_forms.py",
+        "test_browser.py",
+        "test_bf_ucb.py",
+    ),
     *("test_first_hour_commands.py", "test_first_hour.py", "test_installed.py", "test_site.py"),
     *("test_compiling.py", "test_ht_ucb.py", "test_figures.py", "test_archive.py"),
 )

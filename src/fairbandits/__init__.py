@@ -1,4 +1,4 @@
-"""Fair bandits: four published papers re-run at their published scale, and a bench for yours.
+"""Fair bandits: published papers re-run at their published scale, and a bench for yours.
 
 >>> import fairbandits as fb
 >>> arms = fb.Instance(means=(0.3352, 0.2031, 0.2411, 0.7816, 0.6177), law="uniform02")

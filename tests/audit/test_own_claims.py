@@ -52,6 +52,7 @@ def folder(tmp_path, monkeypatch):
     """A current folder with the files of the guide."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "my_policies", raising=False)  # of the project's own folder
     (tmp_path / NAME).write_text(SOURCE, encoding="utf-8")
     (tmp_path / own_policy.NAME).write_text(own_policy.SOURCE, encoding="utf-8")
     before = {*sys.modules}

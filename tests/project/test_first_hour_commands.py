@@ -50,7 +50,7 @@ def test_the_command_is_found_after_what_set_up_and_readme_say():
 
 def test_commands_of_the_pages_can_be_typed():
     lines = [
-        line.partition(" # ")[0].strip()
+        re.split(" (?:#|>) ", line)[0].strip()
         for page in PAGES
         for block in re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)
         for line in block.splitlines()

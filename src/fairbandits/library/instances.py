@@ -1,4 +1,4 @@
-"""The instances of the four papers by name, each with the paper's quotas, targets and penalties.
+"""The instances of the papers by name, each with the paper's quotas, targets and penalties.
 
 Each is an `Instance` or a `RandomInstance` that also has the ``horizon``, ``quotas``, ``targets``,
 ``penalties`` and ``groups`` of its experiment, empty if the paper has none. ``source`` says where

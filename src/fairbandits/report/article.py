@@ -16,6 +16,7 @@ from fairbandits.report.findings import NUMBER, load_findings
 from fairbandits.report.markup import minus, render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
+from fairbandits.settings.records import load_glossary
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
 
 #: Verdicts whose claims are listed one by one, and their headings.
@@ -41,7 +42,7 @@ def markdown(papers: Papers, root: Path) -> str:
         date=max(row["date"] for row in csv_rows(root / "audit" / "runs.csv")),
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         papers=papers,
-        glossaries={paper: read_yaml(paper_file(paper, "glossary")) for paper in papers},
+        glossaries={slug: load_glossary(slug, one.claims) for slug, one in papers.items()},
         audit=audit,
         findings=load_findings(papers, root),
         filled=lambda text: _filled(text, texts),
