@@ -15,15 +15,18 @@ from fairbandits.engine.laws import CODES
 from fairbandits.settings.config import Run, load_config
 from fairbandits.settings.papers import LAWS
 from fairbandits.settings.schemas import ConfigError
+from shrunk import sourced
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
 FILES = [*ROOT.glob("papers/*/experiments.yaml"), *ROOT.glob("papers/*/audit.yaml")]
 
-BANDITQ = "papers/banditq/experiments.yaml"
+SETTINGS = "config/config.yaml"
+BANDITQ, GROUPS = (f"papers/{paper}/experiments.yaml" for paper in ("banditq", "bf_ucb"))
 FULL = "experiments.full_information"
 PARAMETERS = f"{FULL}.policies.banditq.parameters"
+GROUPED = "experiments.high.policies.paper_02.parameters"
 MISSING = object()
 
 
@@ -185,148 +188,82 @@ def test_chunks_hold_each_replicate_once(replicates, chunk):
 
 # ------------------------------------------------------------------------ what is refused
 
-#: File, key, value, and how the message ends after the file's name.
+#: File, key, value, and what the message says after them: what is allowed, or meant.
 REFUSED = [
-    ("config/config.yaml", "seeds", 1, "unknown key 'seeds'; did you mean 'seed'?"),
-    (
-        *(BANDITQ, f"{PARAMETERS}.V_exponent.val", 3),
-        f"{PARAMETERS}.V_exponent: unknown key 'val'; did you mean 'value'?",
-    ),
-    ("config/config.yaml", "seed", MISSING, "'seed' is a required property"),
-    (
-        *("config/config.yaml", "papers", ["bandit"]),
-        "papers: 'bandit' is unknown; did you mean 'banditq'?",
-    ),
-    (
-        *("config/config.yaml", "scale", "smoke"),
-        ": scale smoke needs the limits of config/smoke.yaml",
-    ),
-    (BANDITQ, "paper", "bandit", "paper must be 'banditq', got 'bandit'"),
-    (
-        *(BANDITQ, "experiments.Full information", {}),
-        "experiments must be a text that matches [a-z0-9_]+, got 'Full information'",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.means.value", [math.nan, 0.2, 0.2, 0.8, 0.6]),
-        f"{FULL}.means.value.0 must be finite, got nan",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.means.value", [0.3, 0.2, 0.2, 1.8, 0.6]),
-        f"{FULL}.means.value.3 must be in [0, 1] under law bernoulli, got 1.8",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.laws.value", ["uniform"]),
-        f"{FULL}.laws.value.0 must be one of uniform02, uniform02_clipped, bernoulli, gaussian, "
-        "beta, deterministic, got 'uniform'; did you mean 'uniform02'?",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.targets.value", [0.3, 0.1, 0, 0, 0]),
-        f"{FULL}.targets cannot be met: sum of target / mean must be at most 1, got 1.3874",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.targets.value", [0.1, 0.1]),
-        f"{FULL}.targets must have one entry per mean (5), got 2",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.targets.value", [0.1, -0.1, 0, 0, 0]),
-        f"{FULL}.targets must be at least 0, and 0 where the mean is 0, got -0.1 for arm 2 "
-        "with mean 0.2031",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.means.value", [0, 0.2031, 0.2411, 0.7816, 0.6177]),
-        f"{FULL}.targets must be at least 0, and 0 where the mean is 0, got 0.1676 for arm 1 with "
-        "mean 0",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.horizon.value", 4),
-        f"{FULL}.horizon must be at least the number of arms (5), got 4",
-    ),
-    (
-        *(BANDITQ, f"{FULL}.record", ["queue_mx"]),
-        f"{FULL}.record.0 must be a column of docs/data-dictionary.md, got 'queue_mx'; "
-        "did you mean 'queue_max'?",
-    ),
-    (
-        *(BANDITQ, f"{PARAMETERS}.targets", MISSING),
-        f"{PARAMETERS}: policy banditq: its parameter 'targets' is missing",
-    ),
-    (
-        *(BANDITQ, "replays.replay_1000_full.figures", ["fig1"]),
-        "replays.replay_1000_full.figures: 'fig1' is already drawn from "
-        "experiments.full_information",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("file", "path", "value", "text"), REFUSED, ids=[row[1] for row in REFUSED]
-)
-def test_what_cannot_be_is_refused_in_full_words(changed, file, path, value, text):
-    with pytest.raises(ConfigError) as error:
-        changed(file, path, value)
-    said = message(error)
-    assert file in said
-    assert said.endswith(text)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "text"),
-    [
-        ("V_exponents", 1, "has no parameter 'V_exponents'; it takes: targets, feedback, "),
-        ("feedback", "ful", "one of bandit, full, got 'ful'; did you mean 'full'?"),
-        ("V_exponent", "half", "V_exponent must be a number, got 'half'"),
-        ("V_exponent", 1e300, "V_exponent must lie in [-10, 10], got 1e+300"),
-        ("step_c", 0, "step_c must be a finite number above 0, got 0"),
-        ("gamma_rule", 3, "gamma_rule must be one of 1, 2, got 3"),
-        ("targets", [0.1, 0.1], "targets must have one entry per arm (5), got 2"),
-    ],
-)
-def test_wrong_parameter_of_a_policy(changed, key, value, text):
-    sourced = {"value": value, "provenance": "chosen", "source": "a test"}
-    with pytest.raises(ConfigError) as error:
-        changed(BANDITQ, f"{PARAMETERS}.{key}", sourced)
-    # lengths are checked against the instance, before the policy is made
-    who = "" if key == "targets" else "policy banditq"
-    assert message(error).startswith(f"{BANDITQ}: {PARAMETERS}: {who}")
-    assert text in message(error)
-
-
-#: File, key, value, and what the message must also say: what is allowed.
-WRONG = [
-    ("config/config.yaml", "seed", -1, "at least 0"),
-    ("config/config.yaml", "seed", "many", "'ledger'"),
-    ("config/config.yaml", "seed", 2.0, "whole number"),
-    ("config/config.yaml", "scale", "big", "smoke"),
-    ("config/config.yaml", "papers", [], "at least 1 item"),
-    ("config/config.yaml", "papers", ["banditq", "banditq"], "each entry once"),
-    ("config/config.yaml", "pathvars.figures", "", "at least 1 character"),
-    ("config/config.yaml", "papers", ["banditq\n"], "a text that matches"),
+    (SETTINGS, "seeds", 1, "unknown key 'seeds'; did you mean 'seed'?"),
+    (SETTINGS, "seed", MISSING, "'seed' is a required property"),
+    (SETTINGS, "seed", -1, "at least 0"),
+    (SETTINGS, "seed", "many", "'ledger'"),
+    (SETTINGS, "seed", 2.0, "whole number"),
+    (SETTINGS, "scale", "big", "smoke"),
+    (SETTINGS, "scale", "smoke", "scale smoke needs the limits of config/smoke.yaml"),
+    (SETTINGS, "papers", [], "at least 1 item"),
+    (SETTINGS, "papers", ["banditq", "banditq"], "each entry once, got 'banditq' twice"),
+    (SETTINGS, "papers", ["banditq\n"], "a text that matches"),
+    (SETTINGS, "papers", ["bandit"], "'bandit' is unknown; did you mean 'banditq'?"),
+    (SETTINGS, "pathvars.figures", "", "at least 1 character"),
+    (BANDITQ, "paper", "bandit", "must be 'banditq'"),
+    (BANDITQ, "experiments.Full information", {}, "a text that matches [a-z0-9_]+"),
+    (BANDITQ, "replays.replay_1000_full.figures", ["fig1"], "drawn from experiments.full_inform"),
     (BANDITQ, f"{FULL}.title", 3, "a text"),
     (BANDITQ, f"{FULL}.title", "<script>", "that matches [^<>]*"),
+    (BANDITQ, f"{FULL}.record", ["queue_mx"], "a column of docs/data-dictionary.md, got"),
     (BANDITQ, f"{FULL}.horizon.value", 0, "at least 1"),
     (BANDITQ, f"{FULL}.horizon.value", 2**63 - 1, "at most 9007199254740992"),
-    (BANDITQ, f"{FULL}.replicates.value", 10**12, "at most 1000000"),
     (BANDITQ, f"{FULL}.horizon.value", "2e6", "whole number"),
+    (BANDITQ, f"{FULL}.horizon.value", 4, "at least the number of arms (5)"),
+    (BANDITQ, f"{FULL}.replicates.value", 10**12, "at most 1000000"),
     (BANDITQ, f"{FULL}.checkpoints.linear", 0, "at least 1"),
+    (BANDITQ, f"{FULL}.laws.value", ["uniform"], "did you mean 'uniform02'?"),
     (BANDITQ, f"{FULL}.means.value", [0.3], "at least 2 items"),
     (BANDITQ, f"{FULL}.means.value", 0.3, "a valid list"),
-    (BANDITQ, f"{FULL}.policies.banditq.policy", "bandit", "did you mean 'banditq'?"),
-    (BANDITQ, f"{PARAMETERS}.V_exponent", 0.5, "a valid dictionary"),
+    (BANDITQ, f"{FULL}.means.value", [math.nan, 0.2, 0.2, 0.8, 0.6], "0 must be finite, got nan"),
+    (BANDITQ, f"{FULL}.means.value", [0.3, 0.2, 0.2, 1.8, 0.6], "3 must be in [0, 1] under law"),
+    (
+        BANDITQ,
+        f"{FULL}.means.value",
+        [0, 0.2, 0.2, 0.8, 0.6],
+        "targets must be at least 0, and 0 where",
+    ),
     (BANDITQ, f"{FULL}.means.provenance", "guessed", "reconstructed"),
+    (BANDITQ, f"{FULL}.targets.value", [0.3, 0.1, 0, 0, 0], "must be at most 1, got 1.3874"),
+    (BANDITQ, f"{FULL}.targets.value", [0.1, 0.1], "one entry per mean (5), got 2"),
+    (BANDITQ, f"{FULL}.targets.value", [0.1, -0.1, 0, 0, 0], "got -0.1 for arm 2 with mean 0.2"),
+    (BANDITQ, f"{FULL}.policies.banditq.policy", "bandit", "did you mean 'banditq'?"),
+    (BANDITQ, f"{PARAMETERS}.targets", MISSING, "its parameter 'targets' is missing"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent", 0.5, "a valid dictionary"),
+    (BANDITQ, f"{PARAMETERS}.V_exponent.val", 3, "unknown key 'val'; did you mean 'value'?"),
+    # what the policy's own checks say of its parameters
+    *(
+        (BANDITQ, f"{PARAMETERS}.{key}", sourced(value), says)
+        for key, value, says in [
+            ("V_exponents", 1, "has no parameter 'V_exponents'; it takes: targets, feedback, "),
+            ("feedback", "ful", "one of bandit, full, got 'ful'; did you mean 'full'?"),
+            ("V_exponent", "half", "V_exponent must be a number, got 'half'"),
+            ("step_c", 0, "step_c must be a finite number above 0, got 0"),
+            ("targets", [0.1, 0.1], "targets must have one entry per arm (5), got 2"),
+        ]
+    ),
+    (
+        GROUPS,
+        f"{GROUPED}.quotas.value",
+        ["2/3", "2/3"],
+        "quotas must sum to at most 1, got 4/3",
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("file", "path", "value", "allowed"), WRONG, ids=[f"{row[1]}={row[2]!r}" for row in WRONG]
+    ("file", "path", "value", "says"), REFUSED, ids=[f"{row[1]}={row[2]!r}" for row in REFUSED]
 )
-def test_wrong_value(changed, file, path, value, allowed):
+def test_what_cannot_be_is_refused_in_full_words(changed, file, path, value, says):
     with pytest.raises(ConfigError) as error:
         changed(file, path, value)
     text = message(error)
-    got = value[:1] if "once" in allowed else value
-    assert f"{file}: {path}" in text
-    assert repr(got).strip("[]") in text
-    assert allowed in text
+    place = path.removesuffix(".value")
+    block = place.rpartition(".")[0]  # is named where one value does not fit the others
+    assert f"{file}: {place}" in text or f"{file}: {block}" in text
+    assert says in text
 
 
 def test_the_laws_are_those_of_the_engine():
@@ -383,19 +320,6 @@ def test_looking_up_what_is_not_there(paper_scale):
         paper_scale.experiment("banditq", "fullinformation")
     with pytest.raises(ConfigError, match="no figure 'banditq_fig9'; did you mean"):
         paper_scale.shown_in("banditq", "fig9")
-
-
-def test_group_quotas_are_summed_when_the_configuration_is_read(changed):
-    file = "papers/bf_ucb/experiments.yaml"
-    name, block = next(
-        (name, policy)
-        for name, one in read(ROOT / file)["experiments"].items()
-        for policy, own in one.get("policies", {}).items()
-        if "quotas" in own["parameters"]
-    )
-    path = f"experiments.{name}.policies.{block}.parameters.quotas.value"
-    with pytest.raises(ConfigError, match="quotas must sum to at most 1, got 4/3"):
-        changed(file, path, ["2/3", "2/3"])
 
 
 def test_claims_that_are_gone_are_missed(changed, tmp_path):
