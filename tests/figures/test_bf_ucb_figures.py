@@ -3,49 +3,19 @@
 import matplotlib.pyplot as plt
 import pytest
 
-import real
-import shrunk
+import naive_bf_ucb as twins
 import small
 from fairbandits.figures import bf_ucb as figures
 from fairbandits.figures import draw
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import Dataset
 from fairbandits.report import pages
-from shrunk import sourced
-
-HORIZON = 400
-
-
-@pytest.fixture(scope="module")
-def config():
-    return real.config()
 
 
 @pytest.fixture
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     return pages.open_paper("bf_ucb", folder / "results", folder / "figures")
-
-
-REFUSED = [
-    ("high", "groups", sourced([50, 9]), "groups must sum to the number of arms (60), got 59"),
-    ("low_released", "fixed", sourced([[16, 0.5]]), "fixed must name arms in 1..15, got 16"),
-    ("low", "groups", None, "groups: the experiment has no groups; give them there"),
-    ("high_variants", "same_instances_as", "hihg", "no experiment 'hihg'; did you mean 'high'?"),
-    ("high_variants", "same_instances_as", "low", "groups must be those of experiments.low"),
-]
-
-
-@pytest.mark.parametrize(("name", "key", "value", "words"), REFUSED)
-def test_what_is_refused(tmp_path, name, key, value, words):
-    def change(experiments):
-        block = experiments[name]["drawn_means"] if key == "fixed" else experiments[name]
-        block[key] = value
-        if value is None:
-            del block[key]
-
-    message = shrunk.refusal_of(tmp_path, "bf_ucb", "experiments", change)
-    assert words in message
 
 
 @pytest.mark.slow
@@ -61,21 +31,15 @@ def test_regret_is_that_of_the_definition(paper):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
             found = figures.regrets_of(run_, drawn)
             counted, between = found["regret, pulls"], found["regret between groups"]
-            plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0]
+            plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0].tolist()
             sizes = (50, 10) if figure == "fig1a" else (10, 5)
-            values, start = [], 0
-            for size in sizes:
-                own = means[start : start + size].tolist()
-                values.append(sum(mu * mu for mu in own) / sum(own))
-                start += size
-            owed = round(10 * quota) * small.HORIZON // 10
-            best = (small.HORIZON - 2 * owed) * max(values) + owed * sum(values)
+            best = twins.fair_optimum(small.HORIZON, means, sizes, (quota,) * 2, twins.power(1))
             assert counted[0, -1] == pytest.approx(best - float(plays @ means))
-            served = [plays[: sizes[0]].sum(), plays[sizes[0] :].sum()]
-            extra = [
-                (n - owed) * (max(values) - value) for n, value in zip(served, values, strict=True)
-            ]
-            assert between[0, -1] == pytest.approx(sum(extra), abs=1e-9)
+            of_groups, extra = twins.split(sizes), 0.0
+            values = [twins.phi([means[arm] for arm in arms], twins.power(1)) for arms in of_groups]
+            for arms, value in zip(of_groups, values, strict=True):
+                extra += (plays[arms].sum() - quota * small.HORIZON) * (max(values) - value)
+            assert between[0, -1] == pytest.approx(extra, abs=1e-9)
             assert version in figures.VERSIONS
             seen += 1
     assert seen == 12

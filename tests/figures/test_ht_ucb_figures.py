@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import naive_ht_ucb as naive
 import real
 import small
 from fairbandits.figures import ht_ucb as figures
@@ -11,22 +12,17 @@ from fairbandits.replication.recorded import Dataset, joined, runs_of
 from fairbandits.report import pages
 
 
-@pytest.fixture(scope="module")
-def config():
-    return real.config()
-
-
 @pytest.fixture
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
     return pages.open_paper("ht_ucb", folder / "results", folder / "figures")
 
 
-def test_fluid_curve_meets_the_fluid_law_of_the_arms(config):
+def test_fluid_curve_meets_the_fluid_law_of_the_arms():
     from matplotlib import pyplot as plt
 
     for name in ("non_critical_1", "non_critical_2", "critical_1", "critical_3"):
-        footer = config.experiment("ht_ucb", name).facts()
+        footer = real.config().experiment("ht_ucb", name).facts()
         arms, inverse = figures.inverse_gaps(footer)
         drawing, axis = plt.subplots()
         figures._fluid_curve(axis, footer)
@@ -58,26 +54,18 @@ def test_regret_is_that_of_the_naive_twin(paper):
                 rate = (max(means) - min(means)) / 2
                 pulls = run.values["plays"][replicate, -1].tolist()
                 horizon = int(run.rounds[-1])
-                expected = regret_by_hand(horizon, pulls, means, footer["quotas"], rate)
-                assert values[replicate, -1] == pytest.approx(expected, abs=1e-9), name
+                expected = naive.regret(
+                    horizon, pulls, means, footer["quotas"], [rate] * len(means)
+                )
+                assert values[replicate, -1] == pytest.approx(float(expected), abs=1e-9), name
                 seen += 1
     assert seen == small.REPLICATES * (6 * 7 + 6 * 6)
 
 
-def regret_by_hand(horizon, pulls, means, quotas, rate):
-    loss = best = 0.0
-    for n, mean, quota in zip(pulls, means, quotas, strict=True):
-        top, bottom = map(int, quota.split("/"))
-        gap = max(means) - mean
-        loss += gap * n + rate * max(0, top * horizon - bottom * n) / bottom
-        best += min(gap, rate) * top * horizon / bottom
-    return loss - best
-
-
-def test_scale_is_recovered_from_what_is_swept(config):
+def test_scale_is_recovered_from_what_is_swept():
     etas = np.arange(101) / 100
     for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
-        runs = {one.name: one.spec for one in config.experiment("ht_ucb", name).runs}
+        runs = {one.name: one.spec for one in real.config().experiment("ht_ucb", name).runs}
         found = {
             "HT-UCB": runs["ht_ucb-gaussian"].sweep["penalties"],
             "Flearn": runs["flearn-gaussian"].sweep["tolerance"],

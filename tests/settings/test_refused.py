@@ -5,98 +5,60 @@ import pytest
 from shrunk import refusal_of, sourced
 
 #: Keys whose values say nothing of where they come from.
-PLAIN = ("apart", "checkpoints", "companion_to", "drawn_means", "sweep")
+PLAIN = ("apart", "checkpoints", "companion_to", "drawn_means", "same_instances_as", "sweep")
 HT, FAIR, AUDIT = ("ht_ucb", "experiments"), ("fair_ucb", "experiments"), ("banditq", "audit")
-#: Where the places begin; in the audit with the experiment.
+GROUPS = ("bf_ucb", "experiments")
+#: Where the places begin; elsewhere with the experiment.
 EXPERIMENTS = {HT: "regret_5_02.", FAIR: "fairness."}
 DRAWN = {"arms": sourced(5), "low": sourced(0.1), "high": sourced(1)}
+DRAWN_WITH_SHARES = {"trade_off.means": None, "trade_off.targets": None}
+DRAWN_WITH_SHARES |= {"trade_off.target_shares": ["1/2"], "trade_off.drawn_means": DRAWN}
+LFG, FAIR_UCB = "policies.lfg", "policies.fair_ucb.parameters"
+OTHER = "high_variants.same_instances_as"
 #: Paper and part, changes by place (None takes a key away), and what the message says.
 CASES = [
     (HT, {"means": [0.5] * 5}, "means and drawn_means exclude each other; give one of them"),
     (HT, {"drawn_means.low": 1}, "drawn_means.low must be below high (1), got 1"),
     (
-        *(HT, {"drawn_means.high": 2, "laws": ["gaussian", "beta"]}),
-        "drawn_means must be in [0, 1] under law beta, got 0 to 2",
+        HT,
+        {"drawn_means.high": 2, "laws": ["gaussian", "beta"]},
+        "under law beta, got 0 to 2",
     ),
     (HT, {"targets": [0.1] * 5}, "targets need fixed means; give target_shares of drawn ones"),
     (HT, {"spread.beta": 1}, "spread.beta: the experiment has no such law; it has gaussian"),
     (HT, {"spread.gaussian": 0}, "spread.gaussian must be above 0, got 0"),
     (HT, {"penalties": "range"}, "penalties.value must be a number, or half_range, got 'range'"),
-    (
-        *(HT, {"penalties": None}),
-        "policies.ht_ucb.parameters.penalties: the experiment has no penalties; give them there",
-    ),
-    (
-        *(HT, {"policies.lfg.parameters.cap": "instance"}),
-        "cap: only means, penalties, reference, shadow_means, groups, targets, quotas and "
-        "fractions can be those of the instance",
-    ),
-    (
-        *(HT, {"policies.lfg.horizons": [1000, 500]}),
-        "policies.lfg.horizons must increase, got 1000, 500",
-    ),
-    (
-        *(HT, {"policies.lfg.horizons": [500, 16001]}),
-        "policies.lfg.horizons must be whole numbers in 5..16000, got 16001",
-    ),
-    (
-        *(HT, {"checkpoints": {"at": [500, 500, 16000]}}),
-        "checkpoints.at must increase, got 500, 500, 16000",
-    ),
-    (
-        *(HT, {"checkpoints": {"at": [500]}}),
-        "checkpoints.at must end with the horizon (16000), got 500",
-    ),
+    (HT, {"penalties": None}, "penalties: the experiment has no penalties; give them there"),
+    (HT, {f"{LFG}.parameters.cap": "instance"}, "cap: only means, penalties, reference, shadow_m"),
+    (HT, {f"{LFG}.horizons": [1000, 500]}, f"{LFG}.horizons must increase, got 1000, 500"),
+    (HT, {f"{LFG}.horizons": [500, 16001]}, "must be whole numbers in 5..16000, got 16001"),
+    (HT, {"checkpoints": {"at": [500, 500, 16000]}}, "at must increase, got 500, 500, 16000"),
+    (HT, {"checkpoints": {"at": [500]}}, "must end with the horizon (16000), got 500"),
     (HT, {"checkpoints": {"log": 3}}, "checkpoints: give either at, or linear and log"),
-    (
-        *(HT, {"published_replicates": 501}),
-        "published_replicates must be at most replicates (500), got 501",
-    ),
+    (HT, {"published_replicates": 501}, "must be at most replicates (500), got 501"),
     (FAIR, {"quotas": ["1/2", "1/4", "2/5"]}, "quotas must sum to less than 1, got 23/20"),
-    (
-        *(FAIR, {"quotas": ["pi/4", 0, 0]}),
-        "quotas.value.0 must be a number such as 0.05 or \"1/3\", got 'pi/4'",
-    ),
-    (
-        *(FAIR, {"policies.fair_ucb.parameters.quotas": ["1/2", "1/4"]}),
-        "policies.fair_ucb.parameters: quotas must have one entry per arm (3), got 2",
-    ),
-    (
-        *(FAIR, {"policies.fair_ucb.parameters.learner_parameters": {"clok": 1}}),
-        "learner: policy ucb1 has no parameter 'clok'; it takes: scale, clock, ties; did",
-    ),
-    (
-        *(FAIR, {"policies.lfg.sweep": {"eta": sourced([1, -10])}}),
-        "policies.lfg.parameters: policy lfg: eta must be finite and at least 0, got -10",
-    ),
-    (
-        *(FAIR, {"policies.lfg.sweep": {"cap": sourced([1])}}),
-        "policies.lfg.parameters: cap is also in sweep; give it once",
-    ),
-    (
-        *(FAIR, {"companion_to": ["fig5"]}),
-        "experiments.fairness.companion_to: 'fig5' is drawn from no experiment; did you mean",
-    ),
-    (
-        *(AUDIT, {"pulls_as_targets.policies.fair_ucb.apart": True}),
-        "policies.fair_ucb.apart: there are no horizons; give them beside it",
-    ),
-    (
-        *(AUDIT, {"trade_off.checkpoints": {"at": [2000000]}}),
-        "apart needs checkpoints for any horizon: linear and log, not at",
-    ),
+    (FAIR, {"quotas": ["pi/4", 0, 0]}, "quotas.value.0 must be a number such as 0.05 or"),
+    (FAIR, {f"{FAIR_UCB}.quotas": ["1/2", "1/4"]}, "quotas must have one entry per arm (3), got 2"),
+    (FAIR, {f"{FAIR_UCB}.learner_parameters": {"clok": 1}}, "policy ucb1 has no parameter 'clok'"),
+    (FAIR, {f"{LFG}.sweep": {"eta": sourced([1, -10])}}, "finite and at least 0, got -10"),
+    (FAIR, {f"{LFG}.sweep": {"cap": sourced([1])}}, "cap is also in sweep; give it once"),
+    (FAIR, {"companion_to": ["fig5"]}, "companion_to: 'fig5' is drawn from no experiment; did you"),
     (
         AUDIT,
-        {
-            **{"trade_off.means": None, "trade_off.targets": None},
-            **{"trade_off.target_shares": ["1/2"], "trade_off.drawn_means": DRAWN},
-        },
-        "policies.full.apart needs fixed means; drawn ones belong to the replicate",
+        {"pulls_as_targets.policies.fair_ucb.apart": True},
+        "apart: there are no horizons",
     ),
+    (AUDIT, {"trade_off.checkpoints": {"at": [2000000]}}, "any horizon: linear and log, not at"),
+    (AUDIT, DRAWN_WITH_SHARES, "apart needs fixed means; drawn ones belong to the replicate"),
     (
         *(AUDIT, {"arms_low.instances.30.target_shares": {"share": "1/40", "arms": 31}}),
         "experiments.arms_low_30.target_shares must have at most one entry per mean (30), got 31",
     ),
+    (GROUPS, {"high.groups": [50, 9]}, "groups must sum to the number of arms (60), got 59"),
+    (GROUPS, {"low_released.drawn_means.fixed": [[16, 0.5]]}, "must name arms in 1..15, got 16"),
+    (GROUPS, {"low.groups": None}, "groups: the experiment has no groups; give them there"),
+    (GROUPS, {OTHER: "hihg"}, "no experiment 'hihg'; did you mean 'high'?"),
+    (GROUPS, {OTHER: "low"}, "groups must be those of experiments.low"),
 ]
 
 
@@ -115,5 +77,5 @@ def test_what_does_not_fit_together_is_refused(file, changes, words, tmp_path):
             if value is None:
                 del block[key]
 
-    limits = {} if paper == "ht_ucb" else {"horizon": 120}
+    limits = {"horizon": 120} if file in (FAIR, AUDIT) else {}
     assert words in refusal_of(tmp_path, paper, part, change, **limits)
