@@ -5,7 +5,7 @@ import pytest
 
 import naive_fair_ucb as twins
 from fairbandits import Instance, run
-from fairbandits.engine import laws, streams
+from fairbandits.engine import laws, protocol, streams
 
 SEED, STREAM, REPLICATE, ROUNDS = 20240816, "twins", 3, 150
 #: Every law comes once or twice; all else is drawn, seeded by the test's own id.
@@ -70,6 +70,18 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, **options):
     accrued = np.array([record["accrued"] for record in history])
     np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
     return [record["arm"] for record in history]
+
+
+def assert_same_choices(policy, twin, arms, rounds, history, number=lambda coin: coin):
+    """Compare what is chosen while both learn from a history that they did not choose.
+
+    The twin is given a `number` of each round's coin.
+    """
+    state = policy.start(arms, rounds)
+    for t, (arm, reward, coin) in enumerate(history, start=1):
+        assert protocol.choose(state, t, coin) == twin.choose(number(coin)), t
+        protocol.learn(state, t, arm, reward)
+        twin.advance(arm, reward)
 
 
 def forced(rng, arms, rounds):

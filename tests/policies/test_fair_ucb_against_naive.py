@@ -8,6 +8,7 @@ import naive_fair_ucb as twins
 from drawn import (
     ROUNDS,
     arms_of,
+    assert_same_choices,
     assert_same_run,
     forced,
     instance_of,
@@ -17,7 +18,6 @@ from drawn import (
     settings,
     twin_history,
 )
-from fairbandits.engine import protocol
 from fairbandits.measures.pulls import r_regret, regret
 
 
@@ -164,11 +164,7 @@ PAIRS = tuple(pairs(np.random.default_rng(0), 2))
 def test_choices_after_random_histories(case, rng):
     for arms in (2, 3, 3, 10, 10):
         ours, twin = pairs(rng, arms)[case]
-        state = ours.start(arms, 100)
-        for t, (arm, reward, coin) in enumerate(forced(rng, arms, 100), start=1):
-            assert protocol.choose(state, t, coin) == twin.choose(coin), t
-            protocol.learn(state, t, arm, reward)
-            twin.advance(arm, reward)
+        assert_same_choices(ours, twin, arms, 100, forced(rng, arms, 100))
 
 
 MEASURES = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")

@@ -8,7 +8,7 @@ import pytest
 import drawn
 import naive_fair_audit as audit
 import naive_fair_ucb as twins
-from fairbandits import UCB1, FairLearn, FairLearnDeficits, Instance, Mixture
+from fairbandits import FairLearn, FairLearnDeficits, Instance, Mixture
 
 DEFICITS = (FairLearnDeficits(),)
 
@@ -90,11 +90,6 @@ def test_numbers_that_a_float_cannot_hold_are_refused():
     assert str(error.value).endswith(f"is below 2**53, got {2 * 3 * 2**52}")
     with pytest.raises(ValueError, match=re.escape(words)):
         watch(FairLearn(("1/3", 0), 10**18), 100)
-
-
-def test_only_fair_learn_has_these_deficits():
-    with pytest.raises(TypeError, match="FairLearnDeficits can watch FairLearn only, got UCB1"):
-        drawn.recorded(UCB1(), evenly(2), observe=DEFICITS)
 
 
 @drawn.settings

@@ -107,15 +107,18 @@ def test_observers_are_checked():
         played(fb.UCB1(), [fb.QueueSquares()])
 
 
+#: What observers cannot be made without.
+REQUIRED = {
+    "banditq_inequalities": {"means": [0.6, 0.3, 0.8]},
+    "merit_regret": {"reference": [0.6, 0.3, 0.8]},
+}
+
+
 def test_make_observer():
-    required = {
-        "banditq_inequalities": {"means": [0.5, 0.25]},
-        "merit_regret": {"reference": [0.5, 0.25]},
-    }
     for name, kind in OBSERVERS.items():
-        made = make_observer(name, required.get(name, {}))
+        made = make_observer(name, REQUIRED.get(name, {}))
         assert type(made) is kind
-        assert hash(made) == hash(make_observer(name, required.get(name, {})))
+        assert hash(made) == hash(make_observer(name, REQUIRED.get(name, {})))
         assert dataclasses.is_dataclass(made)
         assert getattr(fb, kind.__name__) is kind
     with pytest.raises(ValueError, match=r"^here: observer must be one of .*, got 'pulls'"):
@@ -150,6 +153,12 @@ CONFIGURED = [
     ("ucb1", {}),
     ("hedge", {}),
 ]
+#: Places of the policies that each observer can watch.
+FITTING = dict.fromkeys(("plays_sum", "starvation"), range(len(CONFIGURED)))
+FITTING |= {"banditq_inequalities": [2, 3], "queue_squares": [0, 1, 2, 3, 4, 5, 17]}
+FITTING |= {"surrogate_gains": [2, 3, 4, 5, 7, 17], "fair_learn_deficits": [10]}
+FITTING |= {"group_deficits": [12, 14, 15], "initial_phase": [12, 13, 15]}
+FITTING |= {"optional_pulls": [12, 15], "merit_regret": [12]}
 
 
 @pytest.mark.parametrize(
@@ -167,15 +176,10 @@ def test_merits_of_the_reference_are_checked(reference, words):
 
 @pytest.mark.parametrize("name", OBSERVERS)
 def test_an_observer_refuses_what_it_cannot_watch(name):
-    own = {
-        "banditq_inequalities": {"means": [0.6, 0.3, 0.8]},
-        "merit_regret": {"reference": [0.6, 0.3, 0.8]},
-    }.get(name, {})
-    observer = make_observer(name, own)
+    observer = make_observer(name, REQUIRED.get(name, {}))
     class_name = type(observer).__name__
     fitting = [accepted(f"{class_name} can watch", observer, *one) for one in CONFIGURED]
-    assert any(fitting)
-    assert all(fitting) == (name in ("plays_sum", "starvation"))
+    assert [place for place, fits in enumerate(fitting) if fits] == list(FITTING[name])
 
 
 def accepted(words, observer, policy, parameters):

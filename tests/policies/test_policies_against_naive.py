@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import naive
-from drawn import arms_of, forced, one_of
+from drawn import arms_of, assert_same_choices, forced, one_of
 from fairbandits import EXP3, BanditQ, Hedge, Instance, Static, run
-from fairbandits.engine import protocol
 from fairbandits.policies import learners
 
 ROUNDS = 80
@@ -62,16 +61,8 @@ def nearly_always_one(rng):
 
 
 SCENARIOS = [
-    five,
-    two,
-    twenty_all_protected,
-    zero_mean,
-    negative_rewards,
-    clipped,
-    always_the_same,
-    no_targets,
-    all_alike,
-    nearly_always_one,
+    *(five, two, twenty_all_protected, zero_mean, negative_rewards, clipped, always_the_same),
+    *(no_targets, all_alike, nearly_always_one),
 ]
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 
@@ -88,10 +79,6 @@ FULL = [
 FTRL = [
     *combined(subroutine=["ftrl"], surrogate_index=["post", "pre"], gamma_rule=[1, 2]),
     {"subroutine": "ftrl", "tolerance": 1e-5},
-]
-EXP3P = [
-    {"subroutine": "exp3p", "surrogate_index": "post"},
-    {"subroutine": "exp3p", "surrogate_index": "pre"},
 ]
 
 
@@ -181,17 +168,12 @@ def test_banditq_ftrl(scenario, rng):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_banditq_exp3p(penalty, rng):
-    variant = one_of(rng, *EXP3P)
+    index = one_of(rng, "post", "pre")
     scenario = one_of(rng, five, two, zero_mean, clipped, no_targets)  # for gains, not for losses
     instance, targets = scenario(rng)
-    policy = BanditQ(targets, **variant, **PENALTIES[penalty])
-    twin = naive.BanditQBandit(
-        list(targets),
-        weight(penalty),
-        ROUNDS,
-        surrogate_index=variant["surrogate_index"],
-        subroutine="exp3p",
-    )
+    options = {"subroutine": "exp3p", "surrogate_index": index}
+    policy = BanditQ(targets, **options, **PENALTIES[penalty])
+    twin = naive.BanditQBandit(list(targets), weight(penalty), ROUNDS, **options)
     twin.subroutine = naive.Exp3P(instance.n_arms, ROUNDS, 0.01)
     history = twin_run(naive.run_bandit, twin, instance)
     result = recorded(policy, instance)
@@ -236,6 +218,7 @@ def test_squint_weights(exponent):
 
 
 # The same policies made to learn from arms and rewards that they did not choose.
+ADAPTIVE = {"gamma_rule": 2, "surrogate_index": "pre"}
 FORCED = {
     "exp3": lambda arms: (EXP3(), naive.Exp3(arms, ROUNDS)),
     "ftrl": lambda arms: (
@@ -243,10 +226,8 @@ FORCED = {
         naive.BanditQBandit([0.1, *[0] * (arms - 1)], math.sqrt(ROUNDS)),
     ),
     "ftrl-adaptive": lambda arms: (
-        BanditQ((0.1, *[0] * (arms - 1)), gamma_rule=2, surrogate_index="pre"),
-        naive.BanditQBandit(
-            [0.1, *[0] * (arms - 1)], math.sqrt(ROUNDS), gamma_rule=2, surrogate_index="pre"
-        ),
+        BanditQ((0.1, *[0] * (arms - 1)), **ADAPTIVE),
+        naive.BanditQBandit([0.1, *[0] * (arms - 1)], math.sqrt(ROUNDS), **ADAPTIVE),
     ),
     "exp3p": lambda arms: (
         BanditQ((0.1,) * arms, subroutine="exp3p"),
@@ -260,8 +241,5 @@ FORCED = {
 def test_choices_after_random_histories(policy, arms, rng):
     for _ in range(4):
         ours, twin = FORCED[policy](arms)
-        state = ours.start(arms, ROUNDS)
-        for t, (arm, reward, coin) in enumerate(forced(rng, arms, ROUNDS), start=1):
-            assert protocol.choose(state, t, coin) == twin.choose(naive.unit(coin)), t
-            protocol.learn(state, t, arm, reward)
-            twin.advance(arm, reward)
+        history = forced(rng, arms, ROUNDS)
+        assert_same_choices(ours, twin, arms, ROUNDS, history, naive.unit)
