@@ -10,6 +10,7 @@ After a choice ``pi`` holds the distribution that the arm was drawn from, over a
 
 import itertools
 import math
+from typing import ClassVar
 
 import naive
 from naive_fair_ucb import exactly, pick_largest
@@ -114,13 +115,20 @@ class Means:
 class Grouped:
     """What all policies here share: groups, quotas, the initial rounds (6.1, 6.2.3)."""
 
-    def __init__(self, sizes, quotas, released_means):
+    #: Its switches, each as the paper has it.
+    SWITCHES: ClassVar = {"running_mean": "paper"}
+
+    def __init__(self, sizes, quotas, **switches):
+        assert switches.keys() <= self.SWITCHES.keys()
+        vars(self).update(self.SWITCHES | switches)
+        quotas = [0] * len(sizes) if quotas is None else quotas
+        self.sizes = sizes
         self.groups = split(sizes)
         self.arms = sum(sizes)
         self.quotas = exactly(quotas)
         self.initial = len(sizes) * max(sizes)
         self.served = [0] * len(sizes)
-        self.known = Means(self.arms, released_means)
+        self.known = Means(self.arms, self.running_mean == "released")
         self.t = 0
         self.group = None
         self.late = False
@@ -151,47 +159,31 @@ class Grouped:
 class BFUCB(Grouped):
     """BF-UCB (6.1, 6.2)."""
 
-    def __init__(
-        self,
-        sizes,
-        quotas,
-        delta=0.01,
-        initialisation="paper",
-        width="paper",
-        running_mean="paper",
-        draw="paper",
-        box="upper",
-        policy_from="maximiser",
-        f=None,
-        learner="optimistic",
-        reference=None,
-    ):
-        super().__init__(sizes, quotas, running_mean == "released")
-        self.delta = delta
-        self.initialisation = initialisation
-        self.width_rule = width
-        self.draw = draw
-        self.box = box
-        self.policy_from = policy_from
-        self.identity = f is None
-        self.f = power(1) if f is None else f
-        self.learner = learner
-        self.reference = reference
+    SWITCHES: ClassVar = {
+        **{"delta": 0.01, "initialisation": "paper", "width": "paper", "running_mean": "paper"},
+        **{"draw": "paper", "box": "upper", "policy_from": "maximiser", "learner": "optimistic"},
+        **{"f": None, "reference": None},
+    }
+
+    def __init__(self, sizes, quotas, **switches):
+        super().__init__(sizes, quotas, **switches)
+        self.identity = self.f is None
+        self.f = power(1) if self.identity else self.f
         self.last_policy = [0.0] * self.arms
         self.regret = [0.0] * self.arms
         self.outside = [0] * self.arms
         self.roots = [0.0] * self.arms
 
-    def width(self, g):
+    def numerator(self, g):
         """Return the numerator of the widths of group g's arms."""
         n, k = self.served[g], len(self.groups[g])
-        if self.width_rule == "released":
+        if self.width == "released":
             return math.sqrt(2 * math.log(4 * n * k) / self.delta)
         return math.sqrt(2 * math.log(4 * n * k / self.delta))
 
     def maximiser(self, g):
         """Return the optimistic means of group g's arms."""
-        spread = [self.width(g) / math.sqrt(self.known.pulls[arm]) for arm in self.groups[g]]
+        spread = [self.numerator(g) / math.sqrt(self.known.pulls[arm]) for arm in self.groups[g]]
         means = [self.known.mean[arm] for arm in self.groups[g]]
         if self.box == "uncut":
             return [m + w for m, w in zip(means, spread, strict=True)]
@@ -230,7 +222,7 @@ class BFUCB(Grouped):
             root = 1 / math.sqrt(self.known.pulls[arm])
             self.regret[arm] += abs(self.pi[arm] - merit[arm] / sum(merit.values()))
             error = abs(self.known.mean[arm] - self.reference[arm])
-            self.outside[arm] += error > self.width(g) * root
+            self.outside[arm] += error > self.numerator(g) * root
             self.roots[arm] += self.pi[arm] * root
 
     def first_rounds(self, coin):
@@ -274,31 +266,18 @@ class BFUCB(Grouped):
 class GroupUCB(Grouped):
     """GEF, and without quotas UCB (6.4)."""
 
-    def __init__(
-        self,
-        sizes,
-        quotas,
-        index="ucb1",
-        cap=False,
-        ties="lowest",
-        initialisation="paper",
-        running_mean="paper",
-        delta=0.01,
-        first_width="paper",
-        box="upper",
-    ):
-        quotas = [0] * len(sizes) if quotas is None else quotas
-        super().__init__(sizes, quotas, running_mean == "released")
-        self.first = BFUCB(
-            sizes, quotas, delta, initialisation, first_width, draw=first_width, box=box
-        )
-        self.index = index
-        self.cap = cap
-        self.ties = ties
-        self.delta = delta
-        self.sizes = sizes
+    SWITCHES: ClassVar = {
+        **{"index": "ucb1", "cap": False, "ties": "lowest", "initialisation": "paper"},
+        **{"running_mean": "paper", "delta": 0.01, "first_width": "paper", "box": "upper"},
+    }
 
-    def width(self, t, candidates):
+    def __init__(self, sizes, quotas, **switches):
+        super().__init__(sizes, quotas, **switches)
+        first = {"width": self.first_width, "draw": self.first_width, "box": self.box}
+        first |= {"delta": self.delta, "initialisation": self.initialisation}
+        self.first = BFUCB(sizes, quotas or [0] * len(sizes), **first)
+
+    def numerator(self, t, candidates):
         """Return the numerator of the widths in round t."""
         if self.index == "ucb1":
             return math.sqrt(2 * math.log(t))
@@ -318,7 +297,7 @@ class GroupUCB(Grouped):
         if self.ties == "released":
             order = released_numbering(self.sizes)
             candidates = sorted(candidates, key=order.index)
-        w = self.width(self.t + 1, len(candidates))
+        w = self.numerator(self.t + 1, len(candidates))
         known = self.known
         indices = [known.mean[arm] + w / math.sqrt(known.pulls[arm]) for arm in candidates]
         if self.cap:
@@ -337,41 +316,25 @@ class GroupUCB(Grouped):
 class FairXUCB(Grouped):
     """MF (6.4)."""
 
-    def __init__(
-        self,
-        sizes,
-        horizon,
-        delta=0.01,
-        width="paper",
-        clock="horizon",
-        counts="own",
-        initialisation="paper",
-        running_mean="paper",
-        draw="paper",
-        quotas=None,
-        shadow_means=None,
-        first_width="paper",
-        box="upper",
-    ):
-        quotas = [0] * len(sizes) if quotas is None else quotas
-        super().__init__(sizes, quotas, running_mean == "released")
-        self.first = BFUCB(
-            sizes, quotas, delta, initialisation, first_width, running_mean, draw, box
-        )
-        self.cap = math.inf if box == "uncut" else 1.0
-        self.sizes = sizes
-        self.horizon = horizon
-        self.delta = delta
-        self.width_rule = width
-        self.clock = clock
-        self.shadow = counts == "bf_ucb"
-        self.shadow_means = shadow_means
-        self.draw = draw
+    SWITCHES: ClassVar = {
+        **{"delta": 0.01, "width": "paper", "clock": "horizon", "counts": "own", "draw": "paper"},
+        **{"initialisation": "paper", "running_mean": "paper", "first_width": "paper"},
+        **{"box": "upper", "shadow_means": None},
+    }
 
-    def width(self, t):
+    def __init__(self, sizes, horizon, quotas=None, **switches):
+        super().__init__(sizes, quotas, **switches)
+        same = ("delta", "initialisation", "running_mean", "draw", "box")
+        first = {name: getattr(self, name) for name in same} | {"width": self.first_width}
+        self.first = BFUCB(sizes, quotas or [0] * len(sizes), **first)
+        self.horizon = horizon
+        self.cap = math.inf if self.box == "uncut" else 1.0
+        self.shadow = self.counts == "bf_ucb"
+
+    def numerator(self, t):
         """Return the numerator of the widths in round t."""
         n = self.horizon if self.clock == "horizon" else t
-        if self.width_rule == "released":
+        if self.width == "released":
             return math.sqrt(2 * math.log(4 * n * self.arms) / self.delta)
         return math.sqrt(2 * math.log(4 * n * self.arms / self.delta))
 
@@ -382,7 +345,7 @@ class FairXUCB(Grouped):
             self.pi = self.first.pi
             return arm
         counts = self.first.known.pulls if self.shadow else self.known.pulls
-        w = self.width(self.t + 1)
+        w = self.numerator(self.t + 1)
         upper = [
             min(self.cap, max(0.0, m + w / math.sqrt(n)))
             for m, n in zip(self.known.mean, counts, strict=True)
@@ -412,7 +375,7 @@ class GroupOracle(Grouped):
     """The controls that know the means (6.4)."""
 
     def __init__(self, sizes, quotas, means, within="merit", schedule="deficit"):
-        super().__init__(sizes, quotas, False)
+        super().__init__(sizes, quotas)
         self.means = means
         self.within = within
         self.schedule = schedule

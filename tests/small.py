@@ -5,7 +5,9 @@ They are made once per test session, whatever process asks first; nobody writes 
 
 import contextlib
 import hashlib
+import html
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -231,6 +233,11 @@ def execute_in(folder: Path, out: Path) -> None:
     """Execute the notebook of this name as the workflow does, with folders named from `folder`."""
     with contextlib.chdir(folder):
         execute(NOTEBOOKS / out.name, out, {"results": "results", "figures": "figures"})
+
+
+def plain(markup: str) -> str:
+    """Return the text of some HTML, with single spaces."""
+    return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
 def built_site(factory) -> Path:

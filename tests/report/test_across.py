@@ -8,15 +8,10 @@ import yaml
 
 import small
 from fairbandits.audit.finding import NOT_REPRODUCED, REPRODUCED
-from fairbandits.report import across, audit
+from fairbandits.report import across
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 LINK = re.compile(r'<a data-page="claims/([^"]+)" href="../results/site/claims/\1.html">')
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    return audit.open_audit(small.audited(tmp_path_factory) / "results")
 
 
 def with_verdicts(found, **verdicts):

@@ -1,7 +1,6 @@
 """The page of the audit: every claim once, its evidence in numbers and in a picture."""
 
 import dataclasses
-import html
 import math
 import re
 from xml.etree import ElementTree
@@ -9,7 +8,6 @@ from xml.etree import ElementTree
 import pytest
 
 import real
-import small
 from fairbandits.audit import rows as audit_rows
 from fairbandits.audit import sentences, totals
 from fairbandits.audit.finding import (
@@ -22,27 +20,13 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.report import audit, evidence, pages
 from fairbandits.settings.schemas import ROOT
+from small import plain
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return small.audited(tmp_path_factory) / "results"
-
-
-@pytest.fixture(scope="module")
-def found(folder):
-    return audit.open_audit(folder)
-
-
-def plain(markup):
-    """Return the text of some HTML."""
-    return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
-
-
-def test_stale_verdicts_are_refused(folder, monkeypatch):
+def test_stale_verdicts_are_refused(found, monkeypatch):
     monkeypatch.setattr(audit_rows, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
-        audit.open_audit(folder)
+        audit.open_audit(found.results)
 
 
 def test_small_runs_are_marked(found):

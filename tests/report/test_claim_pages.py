@@ -1,6 +1,5 @@
 """The pages of the claims, the table of all of them, and the table of what verdicts turn on."""
 
-import html
 import re
 
 import pytest
@@ -13,13 +12,9 @@ from fairbandits.report import audit, claims, listing
 from fairbandits.report.claims import symbols
 from fairbandits.report.markup import Html, typeset
 from fairbandits.settings.schemas import ConfigError
+from small import plain
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    return audit.open_audit(small.audited(tmp_path_factory) / "results")
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +23,6 @@ def pages(found, tmp_path_factory):
     made = listing.write_pages(found, "../..", tmp_path_factory.mktemp("source"))
     assert made.keys() == found.claims.keys()
     return {key: one.body for key, one in made.items()}
-
-
-def plain(markup):
-    """Return the text of some HTML."""
-    return html.unescape(re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
 def badges(markup):

@@ -7,7 +7,6 @@ import shutil
 import pytest
 import yaml
 
-import small
 from fairbandits.audit.finding import GRADES
 from fairbandits.audit.totals import tally
 from fairbandits.report import audit, findings, landing
@@ -16,11 +15,6 @@ from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    return audit.open_audit(small.audited(tmp_path_factory) / "results")
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,13 @@
 
 import inspect
 import re
-from html import unescape
 
 import pytest
 
 import fairbandits as fb
 import small
 from fairbandits.report import library
-
-
-def text_of(shown):
-    """Return what a reader sees, with single spaces."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
+from small import plain
 
 
 def words_of(docstring):
@@ -29,7 +24,7 @@ def test_an_entry_has_the_whole_docstring(name):
     one = fb
     for part in name.split("."):
         one = getattr(one, part)
-    found = text_of(library.reference(name)).split()
+    found = plain(library.reference(name)).split()
     left = iter(found)
     missing = [word for word in words_of(inspect.getdoc(one)) if word not in left]
     assert not missing
@@ -51,4 +46,4 @@ def test_page_shows_every_public_name():
     for one in fb.contracts.CONTRACTS.values():
         assert f"contracts.{one.__name__}" in source
     for name in (*fb.policies.CLASSES, *fb.observers.CLASSES, "unit", "store.read_footer"):
-        assert f"fb.{name}" in text_of(library.reference(name))
+        assert f"fb.{name}" in plain(library.reference(name))

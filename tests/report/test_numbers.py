@@ -122,11 +122,13 @@ def test_a_number_without_a_unit_is_refused(place):
         place({"x": {"finding": {"claim": "t-a", "each": "arm 1"}}}, unit="")
 
 
+CELLS = {"claim": "t-a", "test": "cells"}
+
+
 def test_findings_are_counted_by_their_outcome(place):
-    cells = {"claim": "t-a", "test": "cells"}
     outcomes = ("reproduced", "not reproduced", "inconclusive", "not testable")
-    entries = {one.replace(" ", "_"): {"count": cells | {"outcome": one}} for one in outcomes}
-    entries |= {"all": {"count": cells}, "one": {"count": cells | {"each": "T = 500"}}}
+    entries = {one.replace(" ", "_"): {"count": CELLS | {"outcome": one}} for one in outcomes}
+    entries |= {"all": {"count": CELLS}, "one": {"count": CELLS | {"each": "T = 500"}}}
     found = {one.name: one for one in place(entries)}
     assert [found[name].text for name in entries] == ["2", "1", "1", "0", "4", "1"]
     assert found["not_reproduced"].source == (
@@ -138,37 +140,16 @@ def test_findings_are_counted_by_their_outcome(place):
     ("entry", "words"),
     [
         ({"table": {"file": "toy/fig1"}}, "must have one row with , got 3"),
-        (
-            {"table": {"file": "toy/fig1", "seres": "a"}},
-            "no column 'seres'; did you mean 'series'?",
-        ),
-        (
-            {"finding": {"claim": "t-b"}},
-            "audit/findings.csv must have one row with claim = t-b, got 0",
-        ),
-        (
-            {"finding": {"claim": "t-a"}, "table": {}},
-            "must have one of table, runs, finding, arena, count, setting; got",
-        ),
+        ({"table": {"file": "toy/fig1", "seres": "a"}}, "no column 'seres'; did you mean 'series'"),
+        ({"finding": {"claim": "t-b"}}, "must have one row with claim = t-b, got 0"),
+        ({"finding": {"claim": "t-a"}, "table": {}}, "must have one of table, runs, finding, aren"),
         ({}, "must have one of table, runs, finding, arena, count, setting; got unit"),
-        (
-            {"count": {"claim": "t-a", "test": "cells"}, "times": 2},
-            "may have unit, format beside count; got times",
-        ),
+        ({"count": CELLS, "times": 2}, "may have unit, format beside count; got times"),
         ({"count": {"claim": "t-a"}}, "count must name claim and test, got no test"),
-        (
-            {"count": {"claim": "t-a", "test": "cell"}},
-            "audit/findings.csv must have rows with claim = t-a, test = cell, got none",
-        ),
-        (
-            {"count": {"claim": "t-a", "test": "cells", "outcome": "reproducd"}},
-            "no outcome 'reproducd'; did you mean 'reproduced'?",
-        ),
+        ({"count": CELLS | {"test": "cell"}}, "rows with claim = t-a, test = cell, got none"),
+        ({"count": CELLS | {"outcome": "reproducd"}}, "no outcome 'reproducd'; did you mean 'repr"),
         ({"finding": {"each": "T = 2000"}}, "statistic must be a number, got ''"),
-        (
-            {"table": {"file": "toy/fig1", "series": "b"}, "column": "men"},
-            "no column 'men'; did you mean 'mean'?",
-        ),
+        ({"table": {"file": "toy/fig1", "series": "b"}, "column": "men"}, "did you mean 'mean'?"),
     ],
 )
 def test_what_is_not_one_row_is_refused(entry, words, place):

@@ -43,6 +43,9 @@ LINK = '<a data-page="banditq#fig1" href="banditq.ipynb#fig1">one</a>'
 FILE = '<a data-figure="banditq/fig1.png" href="../figures/banditq/fig1.png">PNG</a>'
 
 
+OTHER, NOT_DRAWN = image("banditq/fig1.svg", b"<svg/>"), "fig2.svg, which does not exist; draw it"
+
+
 class Made:
     """Executed notebooks and figures in a folder, to build a site of."""
 
@@ -169,29 +172,30 @@ def test_a_warning_of_sphinx_stops_it(made, text, says):
     assert str(made.folder) not in said
 
 
-def test_a_notebook_that_was_not_executed(made):
-    made.pages["banditq"].cells[1].execution_count = None
-    assert made.refused().endswith("banditq.ipynb was not executed; `fairbandits notebook` does it")
+def not_executed(pages):
+    pages["banditq"].cells[1].execution_count = None
 
 
-def test_a_figure_that_is_not_the_drawn_one(made):
-    made.pages["banditq"] = executed("A page", image("banditq/fig1.svg", b"<svg/>"))
-    assert "fig1.svg; execute the notebook again" in made.refused()
-
-
-def test_a_figure_that_was_not_drawn(made):
-    made.pages["banditq"] = executed("A page", image("banditq/fig2.svg"))
-    assert "fig2.svg, which does not exist; draw it first" in made.refused()
-
-
-def test_a_link_to_no_page(made):
-    del made.pages["banditq"]
-    assert "links to page 'banditq'; known: index" in made.refused()
-
-
-def test_no_index(made):
-    del made.pages["index"]
-    assert made.refused() == "pages must be index and others, each once; got banditq"
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (not_executed, "banditq.ipynb was not executed; `fairbandits notebook` does it"),
+        (
+            lambda pages: pages.update(banditq=executed("A", OTHER)),
+            "fig1.svg; execute the notebook",
+        ),
+        (lambda pages: pages.update(banditq=executed("A", image("banditq/fig2.svg"))), NOT_DRAWN),
+        (lambda pages: pages.pop("banditq"), "links to page 'banditq'; known: index"),
+        (
+            lambda pages: pages.pop("index"),
+            "pages must be index and others, each once; got banditq",
+        ),
+    ],
+    ids=["not executed", "another figure", "not drawn", "no such page", "no index"],
+)
+def test_pages_that_do_not_fit_are_refused(made, change, says):
+    change(made.pages)
+    assert says in made.refused()
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
