@@ -195,6 +195,15 @@ CASES |= {
 }
 
 
+#: Each with other notes or counts, or with none.
+CASES["late"] = [
+    (fb.Delayed(fb.Batched(made("lfg"), 4), 9), ()),
+    (fb.Batched(made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), 7), (fb.PlaysSum(),)),
+    (fb.Delayed(made("banditq"), 5), ()),
+    (fb.Delayed(made("banditq", **FULL), 5), ()),
+]
+
+
 def arms_of(policy):
     """Return how many arms an example is for."""
     return sum(getattr(policy, "groups", (len(MEANS),)))

@@ -18,6 +18,7 @@ _HOMES = {
     "fairbandits.policies.fair_learn": ("FairUCB",),
     "fairbandits.library.comparison": ("Comparison", "compare"),
     "fairbandits.library.compiling": ("compiled",),
+    "fairbandits.library.late": ("Batched", "Delayed"),
     "fairbandits.library.instance": ("Instance", "RandomInstance"),
     "fairbandits.library.results": ("Result", "join"),
     "fairbandits.library.running": ("run",),

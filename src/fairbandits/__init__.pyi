@@ -11,6 +11,8 @@ from fairbandits.library.comparison import compare as compare
 from fairbandits.library.compiling import compiled as compiled
 from fairbandits.library.instance import Instance as Instance
 from fairbandits.library.instance import RandomInstance as RandomInstance
+from fairbandits.library.late import Batched as Batched
+from fairbandits.library.late import Delayed as Delayed
 from fairbandits.library.results import Result as Result
 from fairbandits.library.results import join as join
 from fairbandits.library.running import run as run

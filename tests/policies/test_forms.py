@@ -26,8 +26,8 @@ from fairbandits.policies import POLICIES
 LONG = 3000
 #: What must play in blocks, since published runs are long; that it does could be lost unseen.
 IN_BLOCKS = {
-    *("banditq", "bf_ucb", "fair_learn", "fairx_ucb", "group_ucb", "ht_ucb", "lfg", "own_reward"),
-    *("queue_ucb", "t_fair_learn", "ucb1"),
+    *("banditq", "bf_ucb", "fair_learn", "fairx_ucb", "group_ucb", "ht_ucb", "late", "lfg"),
+    *("own_reward", "queue_ucb", "t_fair_learn", "ucb1"),
 }
 
 

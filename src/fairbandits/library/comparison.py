@@ -16,6 +16,7 @@ from matplotlib.ticker import EngFormatter
 from fairbandits import checks
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.late import name_of
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
 from fairbandits.library.simulation import checkpoint_grid, feedback_of
@@ -319,7 +320,7 @@ def _labelled(policies: Any) -> dict[str, Any]:
         raise TypeError(f"{words}; compare([one, other], ...)")
     else:
         for policy in policies:
-            label = policy.__name__ if isinstance(policy, type) else type(policy).__name__
+            label = policy.__name__ if isinstance(policy, type) else name_of(policy)
             if label in labelled:
                 way_out = f'compare({{"{label}": ..., "another {label}": ...}}, ...)'
                 raise ValueError(

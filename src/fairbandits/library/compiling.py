@@ -9,6 +9,7 @@ import linecache
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
 from types import CodeType
@@ -23,6 +24,7 @@ from numba.extending import overload, register_jitable
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import PASSING, VERBS
 from fairbandits.engine.watching import unwatched
+from fairbandits.library.late import Late
 from fairbandits.library.own_code import codes, refuse_other_chance
 from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
@@ -173,6 +175,8 @@ def compiled(policy: Any) -> Compiled:
     """
     if isinstance(policy, Compiled):
         return policy
+    if isinstance(policy, Late):
+        return replace(policy, policy=compiled(policy.policy))
     if isinstance(policy, type):
         raise TypeError(f"a policy is an object, and {policy.__name__} is its class")
     # results, messages and figures name a policy by its class

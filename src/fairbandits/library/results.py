@@ -8,6 +8,7 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.late import name_of
 from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, pulls, rates
@@ -65,7 +66,7 @@ class Result:
 
     def __repr__(self) -> str:
         """Return what was run in one line, without the arrays."""
-        name = getattr(type(self.policy), "__name__", "a policy")
+        name = name_of(self.policy)
         replicates, checkpoints, arms = self.plays.shape
         columns = ", ".join(["plays", "rewards", *self.probes, *self.deficits])
         return (

@@ -15,6 +15,7 @@ from fairbandits import checks
 from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.late import name_of
 from fairbandits.library.results import Result, joined
 from fairbandits.library.simulation import Setting, play
 from fairbandits.library.worlds import World
@@ -126,7 +127,7 @@ def run(
             parts.append(part)
             if progress:
                 done = sum(one["replicates"].size for one in parts)
-                _say(type(policy).__name__, done, numbers.size, time.monotonic() - begin)
+                _say(name_of(policy), done, numbers.size, time.monotonic() - begin)
     finally:
         if progress:
             print(file=sys.stderr)

@@ -1,0 +1,214 @@
+"""Late feedback: nothing changes without delay, quotas count pulls at once, and naive twins."""
+
+import pickle
+
+import numpy as np
+import pytest
+from test_compiling import FairGreedy, Softmax
+
+import fairbandits as fb
+import naive_late as twins
+from drawn import REPLICATE, SEED, STREAM, arms_of, one_of, random_quotas, recorded, settings
+from examples import EXAMPLES, instance_of
+from examples import arms_of as n_arms_of
+
+ROUNDS = 150
+ARMS = fb.Instance((0.7, 0.5, 0.4))
+QUOTAS = ("1/5", "3/10", "1/4")
+WRAPPED = {"delayed": fb.Delayed, "batched": fb.Batched}
+
+
+def wrapped(policy, wrappers):
+    """Return a policy in wrappers, the outermost of which is the first."""
+    for kind, number in reversed(wrappers):
+        policy = WRAPPED[kind](policy, number)
+    return policy
+
+
+def wrappers_of(rng):
+    some = [
+        ("delayed", int(one_of(rng, 1, 5, 30, ROUNDS - 1, 10**20))),
+        ("batched", int(one_of(rng, 2, 7, 40, ROUNDS, 10**20))),
+    ]
+    return some[int(rng.integers(2)) :][: int(rng.integers(1, 3))] + [("delayed", 3)] * int(
+        rng.integers(2)
+    )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_without_delay_nothing_changes(name):
+    for policy in EXAMPLES[name]:
+        instance = instance_of("uniform02", n_arms_of(policy))
+        rounds = getattr(policy, "initial_rounds", 0) + 60
+        how = {"checkpoints": range(1, rounds + 1), "compiled": False}
+        plain = fb.run(policy, instance, rounds, 2, **how).columns()
+        for late in (fb.Delayed(policy, 0), fb.Batched(fb.Delayed(policy, 0), 1)):
+            found = fb.run(late, instance, rounds, 2, **how).columns()
+            assert {key: values.tobytes() for key, values in found.items()} == {
+                key: values.tobytes() for key, values in plain.items()
+            }, policy
+        # feedback that comes too late for some draw, or never, is no error
+        for number in (rounds // 4, 10**20):
+            fb.run(fb.Batched(policy, number), instance, rounds, 1, **how)
+
+
+@settings
+def test_late_policies_against_naive_ones(setting, rng):
+    quotas = random_quotas(rng, 4)
+    means = rng.uniform(0.1, 0.9, 4)
+    targets = tuple(0.2 * means * rng.integers(0, 2, 4))
+    t_fair = twins.TFairUCB(quotas)
+    t_fair.rounds = ROUNDS
+    pairs = [
+        (fb.FairUCB(quotas), twins.FairUCB(quotas)),
+        (fb.LFG(quotas, eta=10), twins.LFG(quotas)),
+        (fb.HTUCB(quotas, penalties=0.3), twins.HTUCB(quotas)),
+        (fb.TFairLearn(quotas), t_fair),
+        (fb.BFUCB((3, 1), quotas[:2]), twins.BFUCB((3, 1), quotas[:2])),
+        (fb.EXP3(), twins.EXP3(4, ROUNDS)),
+        (fb.BanditQ(targets, V=3), twins.BanditQ(targets, 3)),
+    ]
+    for policy, twin in pairs:
+        wrappers = wrappers_of(rng)
+        late = wrapped(policy, wrappers)
+        result = recorded(late, fb.Instance(means), ROUNDS, compiled=False)
+        played = twins.play(twin, wrappers, means, ROUNDS, SEED, STREAM, REPLICATE)
+        assert arms_of(result) == played, late
+    wrappers = wrappers_of(rng)
+    late = wrapped(fb.BanditQ(targets, feedback="full", V=3), wrappers)
+    result = recorded(late, fb.Instance(means), ROUNDS, compiled=False)
+    address = (means, ROUNDS, SEED, STREAM, REPLICATE)
+    expected = np.cumsum(twins.play_full(targets, 3, wrappers, *address), axis=0)
+    np.testing.assert_allclose(result.plays[0], expected, rtol=1e-9)
+
+
+def test_quotas_are_kept_without_any_feedback():
+    """In every round as far as the policies promise it; only rewards are needed for the rest."""
+    for policy in (fb.FairUCB(QUOTAS), fb.GroupUCB((1, 1, 1), QUOTAS), fb.BFUCB((1, 1, 1), QUOTAS)):
+        result = fb.run(fb.Delayed(policy, 999), ARMS, 300, 2, quotas=QUOTAS, compiled=False)
+        assert result.deficits["floor_deficit_sup"].max() <= 1
+    for policy in (fb.Prophet(ARMS.means, QUOTAS, 1), fb.SmallestDeficit(QUOTAS)):
+        rivals = (fb.Batched(policy, 99), policy)
+        late, plain = (fb.run(one, ARMS, 300, 1, compiled=False) for one in rivals)
+        assert (late.plays == plain.plays).all()
+
+
+class Plain:
+    """Fair-UCB in plain Python, which tells the pulls made from those seen."""
+
+    feedback, at_once = "bandit", ("pulls",)
+
+    def start(self, n_arms, horizon):
+        fresh = Plain()
+        fresh.quotas = np.array([0.25, 0.5, 0.125])  # exact
+        fresh.pulls, fresh.seen, fresh.sums = np.zeros((3, n_arms))
+        return fresh
+
+    def choose(self, t, coin):
+        lacks = self.quotas * (t - 1) - self.pulls
+        if lacks.max() > 0:
+            return np.argmax(lacks)
+        if self.seen.min() == 0:
+            return np.argmin(self.seen > 0)
+        return np.argmax(self.sums / self.seen + np.sqrt(2 * np.log(t)) * (1 / np.sqrt(self.seen)))
+
+    def learn(self, t, arm, reward):
+        self.pulls[arm] += 1
+        self.seen[arm] += 1
+        self.sums[arm] += reward
+
+
+class PlainEXP3:
+    """Of two arms, with the probabilities of the last draw in `x`."""
+
+    feedback, noted = "bandit", ("x",)
+
+    def start(self, n_arms, horizon):
+        fresh = PlainEXP3()
+        fresh.x, fresh.weights = np.full(2, 0.5), np.ones(2)
+        fresh.gamma = min(1.0, np.sqrt(2 * np.log(2) / ((np.e - 1) * horizon)))
+        return fresh
+
+    def choose(self, t, coin):
+        for k in range(2):
+            self.x[k] = (1 - self.gamma) * self.weights[k] / self.weights.sum() + self.gamma / 2
+        return 0 if self.x[0] > fb.unit(coin) else 1
+
+    def learn(self, t, arm, reward):
+        self.weights[arm] *= np.exp(self.gamma / 2 * reward / self.x[arm])
+
+
+def test_plain_python_learns_as_late_as_compiled_code():
+    wrappers = [("batched", 8), ("delayed", 11)]
+    how = {"horizon": 200, "replicates": 3, "checkpoints": range(1, 201)}
+    pairs = [(fb.FairUCB((0.25, 0.5, 0.125)), Plain(), ARMS)]
+    pairs += [(fb.EXP3(), PlainEXP3(), fb.Instance((0.7, 0.5)))]
+    for policy, plain, arms in pairs:
+        expected = fb.run(wrapped(policy, wrappers), arms, **how).plays
+        late = wrapped(plain, wrappers)
+        for own in (late, fb.compiled(late)):
+            assert (fb.run(own, arms, **how).plays == expected).all()
+        assert (fb.run(late, arms, **how, n_jobs=2).plays == expected).all()
+
+
+@pytest.mark.parametrize("policy", [FairGreedy(), Softmax(), fb.compiled(Softmax())])
+def test_plain_python_without_delay(policy):
+    """Also what says nothing of its counts."""
+    plain, *late = (
+        fb.run(one, ARMS, 60, 3, checkpoints=range(1, 61)).columns()
+        for one in (policy, fb.Delayed(policy, 0), fb.Batched(policy, 1))
+    )
+    for found in late:
+        assert all(found[key].tobytes() == values.tobytes() for key, values in plain.items())
+
+
+def test_wrappers_add_up():
+    """And a policy in them has its own targets, labels and identity."""
+    policy = fb.LFG(QUOTAS, eta=10)
+    how = {"instance": ARMS, "horizon": 300, "replicates": 2, "compiled": False}
+    for nested, flat in (
+        (fb.Delayed(fb.Delayed(policy, 20), 30), fb.Delayed(policy, 50)),
+        (fb.Batched(fb.Batched(policy, 5), 20), fb.Batched(policy, 20)),
+    ):
+        assert (fb.run(nested, **how).plays == fb.run(flat, **how).plays).all()
+    late = fb.Batched(fb.Delayed(policy, 1), 50)
+    assert late.label == "LFG, delayed by 1 round, in batches of 50 rounds"
+    assert late == pickle.loads(pickle.dumps(late)) != fb.Batched(fb.Delayed(policy, 2), 50)
+    rivals = [fb.Uniform(), fb.Delayed(fb.Uniform(), 100)]
+    compared = fb.compare(rivals, ARMS, 20, replicates=2, quotas=QUOTAS)
+    label = "Uniform, delayed by 100 rounds"
+    assert [*compared.results] == ["Uniform", label]
+    assert label in repr(compared.results[label])
+    targets = fb.Delayed(fb.BanditQ((0.1, 0.1, 0)), 10)
+    result = fb.run(targets, ARMS, 100, 2)
+    assert (result.violation() == result.violation((0.1, 0.1, 0))).all()
+    again = fb.run(fb.Delayed(fb.BanditQ((0.1, 0.1, 0)), np.int64(10)), ARMS, 100, [2])
+    assert fb.join([result, again]).replicates.tolist() == [0, 1, 2]
+
+
+class Unnamed(Plain):
+    at_once = "pulls"
+
+
+class Itself(Plain):
+    def start(self, n_arms, horizon):
+        vars(self).update(vars(super().start(n_arms, horizon)))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (lambda: fb.Delayed(fb.UCB1(), -1), "rounds must be a whole number of at least 0, got -1"),
+        (lambda: fb.Delayed(fb.UCB1(), 2.0), "rounds must be .*, got 2.0"),
+        (lambda: fb.Delayed(fb.UCB1(), True), "rounds must be .*, got True"),
+        (lambda: fb.Batched(fb.UCB1(), 0), "size must be a whole number of at least 1, got 0"),
+        (lambda: fb.Batched(fb.UCB1, 5), r"UCB1 is its class; write UCB1\(...\)"),
+        (lambda: fb.Delayed("UCB1", 5), "a policy needs a feedback attribute"),
+        (lambda: fb.Delayed(Unnamed(), 5), "Unnamed.at_once must be a tuple of attributes"),
+        (lambda: fb.Delayed(Itself(), 5), "Itself.start must return a fresh object"),
+    ],
+)
+def test_what_is_wrong_is_named(policy, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        fb.run(policy(), ARMS, 10)
