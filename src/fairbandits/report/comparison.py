@@ -1,16 +1,12 @@
 """Our curves over replicates beside the published single runs, as pictures and in numbers."""
 
-import base64
 import importlib
-import io
 import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from fairbandits.figures import PAPERS, panels
 from fairbandits.library import style
@@ -19,7 +15,7 @@ from fairbandits.numerals import number
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import runs_of
 from fairbandits.report.audit import Audit
-from fairbandits.report.markup import Html
+from fairbandits.report.markup import Html, as_figure
 from fairbandits.report.pages import NAMES, Paper
 from fairbandits.settings.schemas import paper_file, read_yaml
 
@@ -130,7 +126,7 @@ def laid_over(paper: Paper) -> Html:
         lines |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     axes.flat[-1].axis("off")
     axes.flat[-1].legend(lines.values(), lines, loc="center")
-    return _opening(drawing, NAMES["captions"]["laid_over"])
+    return as_figure(drawing, NAMES["captions"]["laid_over"])
 
 
 def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
@@ -168,14 +164,4 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         axis.set(xlim=(-0.5, len(names) - 0.5), ylim=0)
     panels.thousands(axes[0, 0].yaxis)
     axes[0, 0].legend()
-    return _opening(drawing, NAMES["captions"]["notebook_laid_over"])
-
-
-def _opening(drawing: Figure, caption: str) -> Html:
-    image = io.BytesIO()
-    drawing.savefig(image, format="svg", metadata={"Date": None})
-    plt.close(drawing)  # else the notebook shows it once more
-    return Html(
-        '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
-        'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'
-    ).format(caption, base64.b64encode(image.getvalue()).decode(), caption)
+    return as_figure(drawing, NAMES["captions"]["notebook_laid_over"])

@@ -1,5 +1,7 @@
 """The kit of all pages: HTML that notebooks show, templates, links and tables."""
 
+import base64
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -178,6 +180,19 @@ def table(
 ) -> Html:
     """Return a small table; `groups` maps headings ("" for none) to rows."""
     return render("table.html", groups=groups, header=header, name=name)
+
+
+def as_figure(drawing: Any, caption: str) -> Html:
+    """Return a Matplotlib figure as a picture with its caption."""
+    import matplotlib.pyplot as plt  # most pages have no such figure
+
+    image = io.BytesIO()
+    drawing.savefig(image, format="svg", metadata={"Date": None})
+    plt.close(drawing)  # else the notebook shows it once more
+    return Html(
+        '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
+        'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'
+    ).format(caption, base64.b64encode(image.getvalue()).decode(), caption)
 
 
 offer(link, link_to_claim, number, significant, table)

@@ -1,0 +1,100 @@
+"""What late feedback costs the papers' policies: a picture of runs made for it."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import NullLocator, ScalarFormatter
+
+import fairbandits as fb
+from fairbandits.figures import panels
+from fairbandits.library import style
+from fairbandits.measures.summary import summarise
+from fairbandits.numerals import number
+from fairbandits.report.markup import Html, as_figure
+
+#: The instance. The best arm is the last, so that ties before the first reward do not favour it.
+MEANS, QUOTA = (0.4, 0.5, 0.6, 0.7, 0.8), Fraction(1, 25)
+#: Penalty rate of HT-UCB, above all gaps.
+PENALTY = 0.5
+DELAYS = (0, 10, 30, 100, 300, 1000)
+ROUNDS, REPLICATES = 10_000, 100
+
+
+def _rivals() -> dict[str, Any]:
+    quotas = (QUOTA,) * len(MEANS)
+    return {
+        "Fair-UCB": fb.FairUCB(quotas),
+        "HT-UCB": fb.HTUCB(quotas, PENALTY),
+        "BF-UCB": fb.BFUCB((1,) * len(MEANS), quotas),
+        "BanditQ": fb.BanditQ(tuple(float(QUOTA) * mean for mean in MEANS)),
+    }
+
+
+def _worst_shortfall(result: fb.Result) -> np.ndarray:
+    return result.deficits["deficit_sup"].max(axis=-1)
+
+
+#: Title of a panel -> what it measures of a result.
+MEASURES = {
+    "regret beyond the quotas' cost": "r_regret",
+    "worst shortfall in any round, pulls": _worst_shortfall,
+}
+
+
+def costs() -> pd.DataFrame:
+    """Return each measure by policy and delay: mean, t interval, and number of replicates."""
+    found = [
+        fb.compare(
+            {label: fb.Delayed(policy, delay) for label, policy in _rivals().items()},
+            fb.Instance(MEANS),
+            ROUNDS,
+            replicates=REPLICATES,
+            metrics=MEASURES,
+            quotas=(QUOTA,) * len(MEANS),
+            checkpoints=[ROUNDS],
+        ).curves
+        for delay in DELAYS
+    ]
+    return pd.concat(
+        summarise(
+            title, label, np.array(DELAYS), np.hstack([one[title, label] for one in found]), "delay"
+        )
+        for title, label in found[0]
+    )
+
+
+def picture() -> Html:
+    """Return regret and worst shortfall against the delay."""
+    style.apply_style()
+    rows = costs()
+    drawing, axes = panels.grid(1, len(MEASURES), 3.6)
+    for axis, title in zip(axes[0], MEASURES, strict=True):
+        for label, dash in zip(_rivals(), style.OTHER_DASHES, strict=False):  # some coincide
+            curve = panels.of(rows, law=title, series=label)
+            look = {"dash": dash, "one_run": False, "spread": False, "marker": "o"}
+            style.draw_curve(axis, curve, label, **look)
+        axis.set_xscale("symlog", linthresh=DELAYS[1])
+        axis.set_xticks(DELAYS, map(str, DELAYS))
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.set(xlabel="delay, rounds", ylabel=title)
+    axes[0, 0].set_yscale("symlog", linthresh=100)
+    axes[0, 1].set_yscale("symlog", linthresh=1)
+    for axis, subs in zip(axes[0], ([1, 2, 5], [1]), strict=True):
+        axis.yaxis.get_major_locator().set_params(subs=subs)
+        axis.yaxis.set_major_formatter(ScalarFormatter())
+        axis.margins(y=0.15)
+    axes[0, 1].set_ylim(0)
+    axes[0, 0].legend()
+    arms = ", ".join(map(str, MEANS))
+    return as_figure(
+        drawing,
+        "The papers' policies if each reward arrives so many rounds late. Left: the regret at "
+        f"T = {number(ROUNDS)} beyond that of the best policy which keeps the quotas; it is below "
+        "0 if a policy earns more by falling short. Right: the largest shortfall of any arm in "
+        f"any round. Means of n = {REPLICATES} replicates, with the same rewards for all; bands "
+        f"are 95 % t intervals. Arms are Bernoulli with means {arms} and the quota {QUOTA} each. "
+        "For BF-UCB each arm is a group; BanditQ is told the targets, quota times mean; HT-UCB "
+        f"has the penalty rate {PENALTY}.",
+    )
