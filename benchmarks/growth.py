@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-import matplotlib.pyplot as plt
 from bench import HERE, cases
 from bench.cases import Case
 from bench.history import commit
@@ -21,7 +20,7 @@ from bench.measure import machine, machine_name, nanoseconds, ways_of
 from bench.ways import compile_c, play_ours
 
 from fairbandits.data.store import replacing
-from fairbandits.library.style import COLOURS, apply_style, save
+from fairbandits.library.style import COLOURS, Picture, in_style, save
 
 ROUNDS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 ARMS = (2, 3, 5, 10, 20, 50, 100, 200)
@@ -123,18 +122,11 @@ def curve(
     return sorted((int(row[along]), *(float(row[name]) for name in numbers)) for row in chosen)
 
 
+@in_style()
 def draw(rows: list[dict[str, str]], svg: Path, png: Path) -> None:
     """Draw one column of panels for each policy: along the rounds above, the arms below."""
-    apply_style()
-    figure, axes = plt.subplots(
-        2,
-        len(POLICIES),
-        figsize=(13, 6),
-        sharey=True,
-        sharex="row",
-        squeeze=False,
-        layout="constrained",
-    )
+    figure = Picture(figsize=(13, 6), layout="constrained")
+    axes = figure.subplots(2, len(POLICIES), sharey=True, sharex="row", squeeze=False)
     for column, policy in enumerate(POLICIES):
         axes[0, column].set_title(policy)
         for line, along in enumerate(("rounds", "arms")):

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
-import matplotlib.pyplot as plt
 from bench import HERE, ROOT
 
 from fairbandits.data.store import replacing
-from fairbandits.library.style import apply_style, save
+from fairbandits.library.style import Picture, in_style, save
 from fairbandits.replication.bundles import SHOWN, Bundle, Chunk, bundles_of, jobs_of
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.costs import STARTED, WRITTEN, seconds_of_replicate
@@ -316,10 +315,11 @@ def _limits(tasks: Sequence[Task]) -> str:
     return " | ".join([f"{sum(task.seconds for task in tasks if task.sent):.0f} s", *cells])
 
 
+@in_style()
 def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
     """Draw minutes against cores."""
-    apply_style()
-    figure, axis = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    figure = Picture(figsize=(6.4, 4.0), layout="constrained")
+    axis = figure.subplots()
     for colour, (name, tasks) in zip(("C0", "C1"), cuts.items(), strict=True):
         found = [predictions(tasks, cores) for cores in DRAWN]
         for line, part, words in (("-", 1, "everything"), ("--", 0, "simulating")):

@@ -10,6 +10,7 @@ import fairbandits.report.entrant  # noqa: F401  offers the marks
 from fairbandits.arena import picture
 from fairbandits.arena.roles import CONTROL, ORACLE
 from fairbandits.report.markup import render
+from settings_of_a_user import set_otherwise
 
 TERMS = SimpleNamespace(title="minimum pulls", unit="pulls")
 KINDS = {"A": "own", "B & C": "own", "UCB1": CONTROL, "optimum": ORACLE, "mine": "yours"}
@@ -56,7 +57,8 @@ def test_an_instance_names_every_setting_and_writes_the_own_policy(rows):
     assert "mine" in written
     assert "A" not in written
     assert "stroke-dasharray" in shown
-    assert shown == picture.panel("<One>", one, look, "pulls", ["mine"])
+    with set_otherwise():
+        assert shown == picture.panel("<One>", one, look, "pulls", ["mine"])
 
 
 def test_a_contract_names_all_policies_but_those_that_know_the_means(rows):
@@ -66,7 +68,18 @@ def test_a_contract_names_all_policies_but_those_that_know_the_means(rows):
     assert {"A", "B &amp; C", "UCB1", "Minimum pulls"} <= set(written)
     assert "optimum" not in shown
     assert "A: contract regret 10, shortfall 0 in 1\u202f000 rounds" in shown
-    assert shown == picture.overview(TERMS, rows, look)
+    with set_otherwise():
+        assert shown == picture.overview(TERMS, rows, look)
+
+
+@pytest.mark.parametrize("name", ["_Mine", "$5 to $10", "$x^^$", r"\frac 50 %", "a 0.00012345"])
+def test_names_are_written_as_they_are(rows, name):
+    rows = rows.replace({"A": name, "A eta 2": f"{name} 2"})
+    look = picture.looks([name, *KINDS], rows, [name])
+    panel = picture.panel(name, rows[rows["instance"] == "one"], look, "pulls", [name])
+    for shown in (picture.overview(TERMS, rows, look), panel):
+        assert name in re.findall("<text[^>]*>(.*?)</text>", shown)
+        assert f"<title>{name}: contract regret" in shown
 
 
 def test_pages_have_no_identifier_twice(rows):

@@ -1,6 +1,5 @@
 """BF-UCB's experiments, figures and page: drawn groups, shared instances, and their numbers."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 import naive_bf_ucb as twins
@@ -76,8 +75,7 @@ def panels_of(paper):
         files = [paper.file(one.name) for one in paper.shown_in(figure)]
         return draw.drawn(draw.function_of("bf_ucb", figure), files, None)[0].axes
 
-    yield drawn_panels
-    plt.close("all")
+    return drawn_panels
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import html
 import struct
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
@@ -17,10 +16,12 @@ import small
 from fairbandits.data.dictionary import column_of
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
-from fairbandits.figures import PAPERS
+from fairbandits.figures import PAPERS, fair_ucb
 from fairbandits.figures.draw import draw, drawn, function_of
-from fairbandits.library.style import LAW_TITLES
+from fairbandits.library.style import LAW_TITLES, named
 from fairbandits.measures.summary import summarise
+from fairbandits.replication.recorded import runs_of
+from settings_of_a_user import set_otherwise
 
 pytestmark = pytest.mark.slow
 
@@ -103,14 +104,6 @@ def drawings(folder):
     return drawn
 
 
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    yield
-    left = plt.get_fignums()
-    plt.close("all")
-    assert left == []
-
-
 def test_configured_figures_are_those_that_can_be_drawn():
     assert sorted(SIMULATED + REPLAYED) == sorted(DRAWN)
 
@@ -139,11 +132,14 @@ def test_figure_is_written(drawings, paper, figure):
 
 
 @pytest.mark.parametrize(("paper", "figure"), DRAWN[::4], ids=map("-".join, DRAWN[::4]))
-def test_two_drawings_are_the_same_bytes(config, drawings, replays, paper, figure, tmp_path):
+def test_two_drawings_are_the_same_bytes_under_any_settings(
+    config, drawings, replays, paper, figure, tmp_path
+):
     again = {kind: tmp_path / f"again.{kind}" for kind in ("svg", "png", "table")}
     replayed = (paper, figure) in REPLAYED
     data = [] if replayed else datasets_of(config, paper, figure)
-    draw(paper, figure, data, replays[feedback_of(figure)] if replayed else None, **again)
+    with set_otherwise():
+        draw(paper, figure, data, replays[feedback_of(figure)] if replayed else None, **again)
     for kind, file in drawings(paper, figure).items():
         assert file.read_bytes() == again[kind].read_bytes(), kind
 
@@ -170,7 +166,6 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     (axis,) = drawing.axes
     lines = {line.get_label(): line for line in axis.lines}
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]
-    plt.close(drawing)
     kind = SHOWN[figure]
     columns = (
         {"regret": "regret"} if kind == "regret" else {f"arm {k}": f"{kind}_{k}" for k in (1, 2)}
@@ -188,6 +183,32 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     assert ("fluid equilibrium" in labels) == (kind == "queue")
     if kind == "rate":
         assert lines["target of arm 2"].get_ydata()[0] == replay.attrs["means"][1] / 3
+
+
+def test_a_shared_legend_names_the_curves_of_all_experiments(config, monkeypatch):
+    """The first experiment of Figure 4 has other weights here than the second, as in a variant."""
+
+    def thinned(table, footer):
+        first = footer["experiment"] == "fairness"
+        return (
+            run for run in runs_of(table, footer) if first != (run.cell.get("eta") in (100, 1000))
+        )
+
+    monkeypatch.setattr(fair_ucb, "runs_of", thinned)
+    drawing, *_ = drawn(fair_ucb.fairness, datasets_of(config, "fair_ucb", "fig4"), None)
+    shown = [set(named(axis)) for axis in drawing.axes]
+    assert shown[0] != shown[2]
+    written = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert set(written) == set().union(*shown)
+    assert written == ["Fair-UCB", *(f"LFG, η = {eta}" for eta in (1, 10, 100, 1000, 10000))]
+
+
+def test_lines_join_no_points_that_are_far_apart(config):
+    drawing, *_ = drawn(fair_ucb.cost_of_fairness, datasets_of(config, "fair_ucb", "fig2"), None)
+    for axis in drawing.axes:
+        lines = {name: line for name, line in named(axis).items() if name.startswith("Fair-UCB")}
+        looks = {(line.get_linestyle(), line.get_xdata().size) for line in lines.values()}
+        assert looks == {("-", 39), ("None", 11)}
 
 
 def quantity(paper, figure, config, run, series):

@@ -7,6 +7,7 @@ import naive_ht_ucb as naive
 import real
 import small
 from fairbandits.figures import ht_ucb as figures
+from fairbandits.library.style import Picture
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.replication.recorded import Dataset, joined, runs_of
 from fairbandits.report import pages
@@ -19,15 +20,12 @@ def paper(tmp_path_factory):
 
 
 def test_fluid_curve_meets_the_fluid_law_of_the_arms():
-    from matplotlib import pyplot as plt
-
     for name in ("non_critical_1", "non_critical_2", "critical_1", "critical_3"):
         footer = real.config().experiment("ht_ucb", name).facts()
         arms, inverse = figures.inverse_gaps(footer)
-        drawing, axis = plt.subplots()
+        axis = Picture().subplots()
         figures._fluid_curve(axis, footer)
         x, y = axis.lines[0].get_data()
-        plt.close(drawing)
         expected = figures.fluid_law(footer)[arms]
         np.testing.assert_allclose(np.interp(inverse, x, y), expected, rtol=5e-3)
 

@@ -14,6 +14,7 @@ from fairbandits.numerals import number
 from fairbandits.replication.datasets import load_dataset
 from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
+from settings_of_a_user import set_otherwise
 
 FIGURES = [f"fig{n}" for n in range(1, 8)]
 
@@ -102,7 +103,8 @@ def test_published_points_lie_over_curves_of_their_horizon(paper, monkeypatch):
             for read in one["values"]:
                 read["round"] = min(read.get("round", 0), one["horizon"])
     monkeypatch.setattr(comparison, "published", lambda slug: known)
-    drawn = drawing_of(comparison.laid_over(paper))
+    with set_otherwise():
+        drawn = drawing_of(comparison.laid_over(paper))
     for words in ("published", "oracle LFG", "Figure 7", "regret, bandit feedback"):
         assert f">{words}<" in drawn
 

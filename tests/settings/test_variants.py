@@ -56,6 +56,10 @@ def test_one_parameter_is_changed_and_nothing_else(published):
     }
     facts = variant.experiment("banditq", "oracle_lfg").facts()
     assert mark([facts]) == f"variant: {change}, 20 replicates in place of 500"
+    other = variant.experiment("banditq", "bandit_feedback").facts()
+    said = f"{change} (oracle_lfg), 20 replicates in place of 500 (oracle_lfg), "
+    assert mark([facts, other]) == f"variant: {said}{few[0]} (bandit_feedback)"
+    assert mark([other, other | {"experiment": "full_information"}]) == f"variant: {few[0]}"
 
 
 @pytest.mark.parametrize(

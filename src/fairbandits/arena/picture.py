@@ -7,19 +7,17 @@ from html import escape
 from itertools import product
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 from matplotlib.transforms import Bbox
 
 from fairbandits.arena.decisions import rivals, thousandths, with_symbols
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
-from fairbandits.library.style import COLOURS, OTHERS, THEME
+from fairbandits.library.style import COLOURS, OTHERS, Picture, as_written, in_style, wrapped
 from fairbandits.numerals import significant
 
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
@@ -35,6 +33,8 @@ BARS = (
     ["contract_regret"] * 2 + ["gap", "contract_regret_low", "contract_regret_high", "gap"],
 )
 DASHED = {"color": ".33", "dashes": (4, 3), "linewidth": 1}
+#: Characters in a line of a name.
+SHORT = 28
 #: Names are written on a rim of the ground's colour.
 RIM = "text{paint-order:stroke;stroke:#fff;stroke-width:2.5px}"
 Looks = Mapping[str, tuple[str, str]]
@@ -59,7 +59,7 @@ def _taken(pair: tuple[str, str], chosen: Looks) -> bool:
     return any(np.abs(np.subtract(to_rgb(pair[0]), one)).sum() < 0.5 for one in alike)
 
 
-@mpl.rc_context(THEME)
+@in_style()
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     """Return the SVG of all policies that do not know the means, on all instances of a contract."""
     points = rivals(rows)
@@ -91,7 +91,7 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     return _svg(axes, terms.title, len(means))
 
 
-@mpl.rc_context(THEME)
+@in_style()
 def panel(
     title: str, rows: pd.DataFrame, look: Looks, unit: str, yours: Collection[str] = ()
 ) -> str:
@@ -124,7 +124,7 @@ def panel(
 def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float) -> Axes:
     """Return axes for all points, green where a contract is kept; up to `even` y is linear."""
     width, height = size
-    axes = Figure(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.9 / width, 1 - 0.8 / height))
+    axes = Picture(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.9 / width, 1 - 0.8 / height))
     axes.set_xscale("symlog", linthresh=kept / 10)
     axes.set_yscale("symlog", linthresh=even)
     for axis in (axes.xaxis, axes.yaxis):
@@ -164,8 +164,8 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
     points = [axes.transData.transform(name[:2]) for name in names]
     taken = [Bbox([point - 8, point + 8]) for point in points]
     for x, y, words, colour in sorted(names, key=lambda name: -name[1]):
-        text = axes.annotate(words, (x, y), (0, 0), textcoords="offset points", color=colour)
-        text.set_verticalalignment("center")
+        look = {"textcoords": "offset points", "color": colour, "va": "center"}
+        text = axes.annotate(wrapped(words, SHORT), (x, y), (0, 0), parse_math=False, **look)
         places = []
         rises = sorted(range(-45, 46, 5), key=abs)
         for rise, (beside, side) in product(rises, ((7, "left"), (-7, "right"))):
@@ -186,6 +186,7 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
 
 def _svg(axes: Axes, title: str, n_policies: int) -> str:
     """Return the SVG of a picture; it scales, and has a text alternative."""
+    as_written(axes.figure)
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     axes.figure.savefig(file, format="svg", metadata=nothing)
@@ -194,9 +195,9 @@ def _svg(axes: Axes, title: str, n_policies: int) -> str:
     drawn = file.getvalue().partition("</defs>")[2].replace("'DejaVu Sans'", "sans-serif")
     drawn = re.sub(r"\s*\n\s*", " ", drawn).replace("> <", "><")
     drawn = re.sub(r' transform="rotate\(-0 [^"]*"', "", drawn)
-    drawn = re.sub(r"(\d\.\d)\d{4,}", r"\1", drawn)
     drawn = re.sub(r'<g id="[\w.]+"', "<g", drawn)  # the page's other pictures have the same ids
     drawn = re.sub(r'<g id="([^"]+ [^"]+)">', r"<g><title>\1</title>", drawn)
+    drawn = re.sub("<[^>]*>", lambda tag: re.sub(r"(\d\.\d)\d{4,}", r"\1", tag[0]), drawn)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(words)}" '

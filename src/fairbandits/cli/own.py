@@ -23,9 +23,6 @@ def demo(rounds, replicates, out):
     Three arms have quotas. UCB1 ignores them, Fair-UCB keeps them in every round, LFG in the long
     run.
     """
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     import fairbandits as fb
 
     arms = fb.instances.fair_ucb(2)

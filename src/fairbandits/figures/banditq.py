@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, draw_curve
+from fairbandits.library.style import COLOURS, draw_curve, legend, named
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
@@ -63,7 +63,8 @@ def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str)
         elif quantity == "queues":  # a smoke run is shorter than the published one
             axis.set(xlim=(0, footer["horizon"]), ylim=(0, None))
     axes[0].set_ylabel(QUANTITIES[quantity][0])
-    axes[0 if quantity == "queues" else -1].legend(ncols=1 if quantity == "regret" else 2)
+    place, columns = axes[0 if quantity == "queues" else -1], 1 if quantity == "regret" else 2
+    legend(place, named(*axes), ncols=columns)
     return drawing, curves
 
 
@@ -185,7 +186,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
                 panels.zero_line(axis)
     axes[0, 0].set_ylabel("cumulative reward")
     axes[1, 0].set_ylabel("cumulative reward\nminus b*t")
-    axes[0, 0].legend()
+    legend(axes[0, 0], named(*axes.flat))
     return drawing, curves
 
 
@@ -219,5 +220,5 @@ def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
     circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
     circles |= {"clip_on": False, "zorder": 3, "label": "published curve"}
     axis.plot(read["round"], read["published"], **circles)
-    drawing.legend(loc="outside right center")
+    legend(drawing, named(axis), loc="outside right center")
     return drawing, curves

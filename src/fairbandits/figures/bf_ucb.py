@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, PALETTE, draw_curve, shades
+from fairbandits.library.style import COLOURS, PALETTE, draw_curve, legend, named, shades
 from fairbandits.measures import groups as measures
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.measures.summary import summarise
@@ -121,7 +121,7 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         panels.zero_line(axis)
         panels.thousands(axis.yaxis)
     axes[0, 0].set_ylabel("reward regret, in reward")
-    axes[0, 1].legend(loc="upper left")  # dashed lines cross the other side
+    legend(axes[0, 1], named(*axes.flat), loc="upper left")  # dashed lines cross the other side
     return drawing, curves
 
 
@@ -175,7 +175,7 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
             panels.rounds_axis(axis, part, bool(log))
             axis.set(**({"yscale": "log"} if log else {"ylim": (0, None)}))
     panels.label_rows(axes, "distance of the policy from the fair one")
-    axes[0, 1].legend()
+    legend(axes[0, 1], named(*axes.flat))
     return drawing, curves
 
 
@@ -248,7 +248,7 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     axes[1, 0].set_ylabel("rewards over UCB's\n(logarithmic axis)")
     axes[2, 0].set_ylabel("BF-UCB's rewards\nover those of several UCBs")
     for row in (0, 2):
-        axes[row, 1].legend(*axes[row, 0].get_legend_handles_labels(), fontsize="small")
+        legend(axes[row, 1], named(*axes[row]), fontsize="small")
     return drawing, curves
 
 
@@ -300,7 +300,7 @@ def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
         panels.thousands(axis.yaxis)
     for row, words in zip(axes, sizes, strict=True):
         row[0].set_ylabel(f"pulls of the group\n({words})")
-    axes[0, 0].legend(loc="upper left")
+    legend(axes[0, 0], named(*axes.flat), loc="upper left")
     return drawing, curves
 
 
@@ -349,5 +349,5 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
             panels.thousands(axis.yaxis)
             axis.set_ylim(bottom=0)
         row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
-    panels.legend_below(drawing, axes[0, 0], 4)
+    panels.legend_below(drawing, axes, 4)
     return drawing, curves

@@ -28,13 +28,15 @@ def function_of(paper: str, figure: str) -> Callable:
 
 
 def drawn(function: Callable, data: Sequence[Path], replayed: Any) -> tuple[Figure, Any, list]:
-    """Return a figure that is still open, its curves, and the footers of its datasets."""
+    """Return a figure, its curves, and the footers of its datasets."""
     datasets = [Dataset(*load_dataset(file, function.reads, function.rows)) for file in data]
     known = {"datasets": datasets, "published": replayed}
     drawing, curves = function(**{name: known[name] for name in signature(function).parameters})
+    style.as_written(drawing)
     return drawing, curves, [one.footer for one in datasets]
 
 
+@style.in_style()
 def draw(
     paper: str,
     figure: str,
@@ -56,14 +58,14 @@ def draw(
         expect(footer, {"kind": "replay"}, published)
         replayed = read_table(published).to_pandas()
         replayed.attrs = footer
-    style.apply_style()
     drawing, curves, footers = drawn(function, data, replayed)
     words = mark(footers)
     if not data and (last := replayed["round"].max()) != footer["horizon"]:
         words = f"not results: {last} rounds in place of {footer['horizon']}"
     if words:
         width = round(12 * drawing.get_figwidth())  # characters
-        drawing.suptitle(textwrap.fill(words, width), fontsize="medium", color="0.3")
+        look = {"fontsize": "medium", "color": "0.3", "parse_math": False}
+        drawing.suptitle(textwrap.fill(words, width), **look)
     declared, origin = PAPERS[paper][figure], ("paper", "experiment", "seed", "code")
     record = {"kind": "figure", "paper": paper, "figure": figure}
     record |= {"quantity": declared.quantity, "unit": declared.unit}

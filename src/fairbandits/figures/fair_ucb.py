@@ -7,13 +7,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, draw_curve, shades
+from fairbandits.library.style import COLOURS, draw_curve, legend, named, shades
 from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.
 LINEAR = 1.0
+#: The fewest tolerances that a line joins: between few, its form would be the axis's.
+JOINED = 12
 
 
 @figure(
@@ -28,7 +30,8 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
 
     Regret of Fair-UCB at round {{ horizon }} (left) and its largest violation in any round (right)
     against the tolerance, on a linear axis above and a logarithmic axis below. Solid: {{ what }};
-    dashed: the other reading of the gaps; horizontal lines: UCB1, which ignores quotas. Mean over
+    circles and dashed: the other reading of the gaps, at fewer tolerances, with a thin bar for
+    95 % of the replicates; horizontal lines: UCB1, which ignores quotas. Mean over
     {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
 
     Columns
@@ -52,7 +55,7 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
             axis.set(xlabel=f"tolerance α ({scale} axis)", xlim=(0, None), ylim=(0, None))
         row[0].set_ylabel("regret R(T), in reward")
         row[1].set_ylabel("largest violation so far, in pulls")
-    axes[0, 0].legend()
+    legend(axes[0, 0], named(*axes.flat))
     return drawing, curves
 
 
@@ -76,7 +79,15 @@ def reading_of(footer: dict) -> str:
 
 def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> None:
     fair = panels.of(part, policy="Fair-UCB")
-    draw_curve(axis, fair, "Fair-UCB", name=f"Fair-UCB, {reading}", dash=dash, one_run=False)
+    name = f"Fair-UCB, {reading}"
+    if len(fair) < JOINED:
+        at, colour = fair["tolerance"], COLOURS["Fair-UCB"]
+        axis.vlines(at, fair["run_low"], fair["run_high"], color=colour, lw=0.8)
+        axis.vlines(at, fair["mean_low"], fair["mean_high"], color=colour, lw=2)
+        look = {"color": colour, "mfc": colour if dash == "-" else "white", "clip_on": False}
+        axis.plot(at, fair["mean"], "o", ms=5, label=name, zorder=3, **look)
+    else:
+        draw_curve(axis, fair, "Fair-UCB", name=name, dash=dash, one_run=False)
     (control,) = panels.of(part, policy="UCB1").itertuples()
     colour = COLOURS["UCB1"]
     axis.axhline(control.mean, color=colour, ls=dash, lw=1.2, label=f"UCB1, {reading}")
@@ -112,7 +123,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         _over_rounds(axis, curves, name.startswith("r_regret_long"), panel=name)
         axis.set_title(reading_of(footer))
     panels.label_rows(axes, "r-Regret, in reward\n(logarithmic above 1)")
-    panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
+    panels.legend_below(drawing, axes, 6, _names(curves))
     return drawing, curves
 
 
@@ -153,7 +164,7 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
     largest = gaps(datasets[1].footer["means"]).max()
     for eta in panels.different(panels.of(curves, panel=long, policy="LFG"), "eta"):
         axes[1, 0].axhline(eta * largest, **panels.LEVEL_LINE)  # where LFG's queues settle
-    panels.legend_below(drawing, axes[0, 0], 6, last_first=True)
+    panels.legend_below(drawing, axes, 6, _names(curves))
     return drawing, curves
 
 
@@ -171,6 +182,17 @@ def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> p
     return curve.assign(policy=label, eta=eta, panel=footer["experiment"])
 
 
+def _name(policy: str, eta: float) -> str:
+    return policy if np.isnan(eta) else f"{policy}, η = {eta:g}"
+
+
+def _names(curves: pd.DataFrame) -> list[str]:
+    """Return the names of the curves of all panels, in order of eta."""
+    different = curves[["policy", "eta"]].drop_duplicates()
+    ordered = different.sort_values("eta", na_position="first", kind="stable")
+    return [_name(policy, eta) for policy, eta in ordered.itertuples(index=False)]
+
+
 def _over_rounds(
     axis: Axes, curves: pd.DataFrame, log: bool, linear: float = LINEAR, **shown: str
 ) -> None:
@@ -179,8 +201,7 @@ def _over_rounds(
     colours = dict(zip(etas, shades("LFG", len(etas)), strict=True))
     part = panels.of(curves, **shown)
     for (eta, label), curve in part.groupby(["eta", "policy"], dropna=False):
-        look = {} if np.isnan(eta) else {"name": f"{label}, η = {eta:g}", "colour": colours[eta]}
-        draw_curve(axis, curve, label, **look)
+        draw_curve(axis, curve, label, name=_name(label, eta), colour=colours.get(eta))
     axis.set_yscale("symlog", linthresh=linear)
     panels.zero_line(axis)
     panels.rounds_axis(axis, part, log)

@@ -60,7 +60,7 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
         title = f"{kind} arms, case {footer['experiment'][-1]}"
         axis.set(title=title, xlabel=f"1 / {gap}", xlim=(0, None), ylim=(lowest, None))
     panels.label_rows(axes, f"pulls in {datasets[0].footer['horizon']} rounds")
-    panels.legend_below(drawing, axes[0, 0], 6)
+    panels.legend_below(drawing, axes, 6)
     return drawing, curves
 
 
@@ -171,7 +171,7 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
         axis.set(ylim=(0, None), xlabel="number of rounds T")
     panels.label_rows(above, "penalised regret\nR(T), in reward")
     panels.label_rows(below, "penalised regret\nR(T), log axes")
-    panels.legend_below(drawing, axes[2, 0], 4)
+    panels.legend_below(drawing, below, 4)
     return drawing, curves
 
 
@@ -240,7 +240,7 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     for axis, policy in zip(axes[-1], policies, strict=True):
         axis.set_xlabel(f"scale parameter η ({words[policy]})")
-    panels.legend_below(drawing, axes[0, 0], 8)
+    panels.legend_below(drawing, axes, 8)
     return drawing, curves
 
 
@@ -316,9 +316,7 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     panels.label_rows(axes, "expected reward")
     for axis in axes[-1]:
         axis.set_xlabel("summed shortfall, in pulls")
-    drawn = [axis.get_legend_handles_labels() for axis in (axes[0, 0], inset)]
-    legend = dict(pair for handles, names in drawn for pair in zip(names, handles, strict=True))
-    drawing.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=5)
+    panels.legend_below(drawing, [*axes.flat, inset], 5)
     return drawing, curves
 
 

@@ -1,17 +1,16 @@
 """Common parts of drawings: panels, the rows of a curve, the legend below."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from fairbandits.library.style import LAW_TITLES
+from fairbandits.library.style import LAW_TITLES, Picture, legend, named
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: The value of a figure's function: the figure, and its curves as a table.
@@ -22,8 +21,9 @@ LEVEL_LINE = {"color": "0.35", "lw": 0.9, "ls": (0, (1, 2))}
 
 def grid(rows: int, columns: int, height: float = 0.0, **options: Any) -> tuple[Figure, np.ndarray]:
     """Return a figure across a page, and its axes of shape (rows, columns)."""
-    size = {"figsize": (10.4, height), "squeeze": False, "layout": "constrained"}
-    return plt.subplots(rows, columns, **size | options)
+    size = options.pop("figsize", (10.4, height))
+    drawing = Picture(figsize=size, layout="constrained")
+    return drawing, drawing.subplots(rows, columns, squeeze=False, **options)
 
 
 def law_panels(laws: list[str], rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
@@ -85,12 +85,11 @@ def rounds_axis(axis: Axes, curves: pd.DataFrame, log: bool = False) -> None:
         thousands(axis.xaxis)
 
 
-def legend_below(figure: Figure, axis: Axes, columns: int, last_first: bool = False) -> None:
-    """Put the names of a panel's curves below all panels."""
-    handles, names = axis.get_legend_handles_labels()
-    if last_first:
-        handles, names = [*handles[-1:], *handles[:-1]], [*names[-1:], *names[:-1]]
-    figure.legend(handles, names, loc="outside lower center", ncols=columns)
+def legend_below(figure: Figure, axes: Any, columns: int, order: Sequence[str] = ()) -> None:
+    """Put the names of the curves of all panels below them, in an order."""
+    curves = named(*np.ravel(axes))
+    curves = {name: curves[name] for name in order or curves}
+    legend(figure, curves, loc="outside lower center", ncols=columns)
 
 
 #: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.

@@ -2,20 +2,17 @@
 
 import base64
 import html
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
 from fairbandits import checks
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.intervals import interval_of
 from fairbandits.library.late import name_of
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
@@ -23,6 +20,9 @@ from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
 from fairbandits.lookup import nearest
 from fairbandits.measures.summary import summarise
+
+if TYPE_CHECKING:
+    from fairbandits.library.style import Picture
 
 #: Methods of `Result` that are measures: their titles on an axis, and the inputs that they need.
 METRICS = {
@@ -41,18 +41,6 @@ EXAMPLES = {
     "penalties": "penalties=0.5",
     "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
 }
-STYLE = {"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
-#: Policies with other names in the papers' figures than their classes.
-SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
-
-
-class Picture(Figure):
-    """A figure without a window; a notebook shows it once, with any settings for plots."""
-
-    def _repr_png_(self) -> bytes:
-        image = io.BytesIO()
-        self.savefig(image, format="png", dpi=100)
-        return image.getvalue()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +60,7 @@ class Comparison:
     results: dict[str, Result]
     curves: dict[tuple[str, str], np.ndarray]
     titles: dict[str, str]
+    kinds: ClassVar[tuple[str, ...]] = ("rounds", "tradeoff", "pulls")
 
     @property
     def rounds(self) -> np.ndarray:
@@ -89,8 +78,8 @@ class Comparison:
         rows = []
         for (metric, policy), curve in self.curves.items():
             paired = curve[:, -1] - self.curves[metric, first][:, -1]
-            difference = (np.nan,) * 3 if policy == first else _interval_of(paired)
-            interval = _interval_of(curve[:, -1])
+            difference = (np.nan,) * 3 if policy == first else interval_of(paired)
+            interval = interval_of(curve[:, -1])
             rows.append((policy, metric, *interval, *difference, len(curve)))
         differences = ["difference", "difference_low", "difference_high"]
         columns = ["policy", "metric", "mean", "low", "high", *differences, "n"]
@@ -107,70 +96,24 @@ class Comparison:
         names |= {"mean_low": "low", "mean_high": "high", "n_replicates": "n"}
         return pd.concat(parts, ignore_index=True)[[*names]].rename(columns=names)
 
-    def plot(self, kind: str = "rounds") -> Picture:
-        """Return a figure of the means by round with 95 % t intervals, a panel for each measure.
+    def plot(self, kind: str = "rounds") -> "Picture":
+        """Return a figure; by default the means by round, a panel for each measure.
 
-        No window opens: save the figure with ``savefig``, or show it in a notebook.
+        No window opens: save the figure with ``savefig``, or show it in a notebook. Names are
+        written as they are, and Matplotlib's settings change nothing.
 
         Parameters
         ----------
-        kind : {"rounds", "tradeoff"}
+        kind : {"rounds", "tradeoff", "pulls"}
             ``"tradeoff"`` shows the price of fairness in one panel: the first measure against the
             second at the last checkpoint, by default regret against violation (0 if negative). A
-            policy to the lower left of another is better.
+            policy to the lower left of another is better. ``"pulls"`` shows the share of each arm
+            in the pulls so far, with its quota, a panel for each policy: as lines up to six arms,
+            beyond as colours.
         """
-        checks.one_of("kind", kind, ("rounds", "tradeoff"))
-        with mpl.rc_context(STYLE):
-            return self._tradeoff() if kind == "tradeoff" else self._by_round()
+        from fairbandits.library.pictures import plot
 
-    def _tradeoff(self) -> Picture:
-        if len(self.titles) < 2:
-            raise ValueError(
-                "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"
-            )
-        cost, lack = list(self.titles)[:2]
-        figure = Picture(figsize=(5.6, 4.2), layout="constrained")
-        axis = figure.subplots()
-        for label, (colour, _) in self._looks().items():
-            costs, lacks = (self.curves[name, label][:, -1] for name in (cost, lack))
-            (x, a, b), (y, c, d) = map(_interval_of, (np.maximum(lacks, 0), costs))
-            bars = {"xerr": [[x - a], [b - x]], "yerr": [[y - c], [d - y]]}
-            axis.errorbar(x, y, fmt="o", color=colour, capsize=2, label=label, **bars)
-        axis.set(xlabel=f"{self.titles[lack]}, where above 0", ylabel=self.titles[cost])
-        axis.legend()
-        figure.suptitle("At the last round: means with 95 % t intervals", fontsize="medium")
-        return figure
-
-    def _by_round(self) -> Picture:
-        from fairbandits.library.style import draw_curve
-
-        n = len(next(iter(self.curves.values())))
-        figure = Picture(figsize=(5.2 * len(self.titles), 3.7), layout="constrained")
-        axes = figure.subplots(1, len(self.titles), squeeze=False)[0]
-        for axis, (name, title) in zip(axes, self.titles.items(), strict=True):
-            for label, (colour, dash) in self._looks().items():
-                summary = summarise("", label, self.rounds, self.curves[name, label])
-                look = {"colour": colour, "dash": dash, "one_run": False, "spread": False}
-                draw_curve(axis, summary, label, **look)
-            axis.set(xlabel="number of rounds", ylabel=title)
-            axis.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes[0].legend()
-        figure.suptitle(f"means of {n} replicates with 95 % t intervals", fontsize="medium")
-        return figure
-
-    def _looks(self) -> dict[str, tuple[Any, Any]]:
-        """Return each policy's colour and its line."""
-        from fairbandits.library.style import COLOURS, OTHER_DASHES, PALETTE, dash_of
-
-        names = {label: SHOWN.get(label, label) for label in self.results}
-        known = {label: name for label, name in names.items() if name in COLOURS}
-        looks = {label: (COLOURS[name], dash_of(name)) for label, name in known.items()}
-        taken = [colour for colour, _ in looks.values()]
-        free = [one for one in PALETTE if one not in taken] or PALETTE
-        for k, label in enumerate(one for one in names if one not in known):
-            again, place = divmod(k, len(free))
-            looks[label] = free[place], OTHER_DASHES[again % len(OTHER_DASHES)]
-        return {label: looks[label] for label in names}
+        return plot(self, kind)
 
     @property
     def caption(self) -> str:
@@ -393,12 +336,6 @@ def _measured(name: str, metric: Any, result: Result, inputs: Mapping[str, Any])
             f"here {wanted}, got {values.shape}; average or sum over arms, not replicates"
         )
     return values
-
-
-def _interval_of(values: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean of a sample and its 95 % t interval."""
-    (row,) = summarise("", "", np.zeros(1), values[:, None]).itertuples()
-    return row.mean, row.mean_low, row.mean_high
 
 
 def _short(value: float) -> str:

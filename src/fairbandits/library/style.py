@@ -1,20 +1,31 @@
-"""The look of figures, and saving them so that equal data give equal bytes."""
+"""The look of pictures, whatever the user's settings; equal data give files of equal bytes."""
 
 import colorsys
 import hashlib
-from collections.abc import Sequence
+import io
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
+import matplotlib.style
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.container import Container
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
 
-from fairbandits.data.store import replacing
+from fairbandits.data.whole import replacing
 
 #: Seaborn's palette for colour-blind readers.
 PALETTE = [
@@ -117,11 +128,67 @@ LAW_TITLES = {
 }
 #: Points drawn of a curve; the tables keep all.
 DRAWN = 500
+#: What Matplotlib calls curves without a name.
+NAMELESS = re.compile(r"_(child|container)\d+|_nolegend_")
+#: Characters in a line of a name, and the lines of one.
+LINE, LINES = 40, 4
 
 
-def apply_style() -> None:
-    """Set the theme."""
-    mpl.rcParams.update(THEME)
+def in_style() -> AbstractContextManager:
+    """Draw in our theme over Matplotlib's defaults; settings of the user count neither way.
+
+    The value is a decorator too.
+    """
+    return mpl.style.context(THEME, after_reset=True)
+
+
+class Picture(Figure):
+    """A figure without a window, the same under all settings; a notebook shows it once."""
+
+    draw, savefig = in_style()(Figure.draw), in_style()(Figure.savefig)
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=100)
+        return image.getvalue()
+
+
+def as_written(figure: Figure) -> None:
+    """Write titles, names and labels of axes as they are: ``$5`` begins no formula."""
+    texts = [*figure.texts, *figure.legends]
+    for axes in figure.axes:
+        texts += [axes.xaxis.label, axes.yaxis.label, *axes.get_children()]
+    for text in texts:
+        for one in text.get_texts() if isinstance(text, Legend) else [text]:
+            if isinstance(one, Text):
+                one.set_parse_math(False)
+
+
+def wrapped(name: str, line: int = LINE) -> str:
+    """Return a name in lines that fit into a legend; a very long one is cut off."""
+    shown = "".join(one if one.isprintable() or one == "\n" else " " for one in name)
+    how = {"width": line, "replace_whitespace": False, "drop_whitespace": False}
+    lines = [one for part in shown.split("\n") for one in textwrap.wrap(part, **how) or [""]]
+    return "\n".join(lines[:LINES] + ["…"] * (len(lines) > LINES))
+
+
+def named(*panels: Axes) -> dict[str, Artist]:
+    """Return by its name what is drawn with one in some panels."""
+    found: dict[str, Artist] = {}
+    for axes in panels:
+        for one in (*axes.get_children(), *axes.containers):
+            if isinstance(one, Line2D | Patch | Collection | Container):
+                label = one.get_label()
+                if label and not NAMELESS.fullmatch(label):
+                    found.setdefault(label, one)
+    return found
+
+
+def legend(place: Axes | Figure, curves: Mapping[str, Artist], **options: Any) -> None:
+    """Write the names of curves as they are; Matplotlib's own legend leaves out ``_Mine``."""
+    written = place.legend(list(curves.values()), [*map(str, range(len(curves)))], **options)
+    for text, name in zip(written.get_texts(), curves, strict=True):
+        text.set(text=wrapped(name), parse_math=False)
 
 
 def dash_of(label: str) -> Any:
@@ -155,8 +222,11 @@ def draw_curve(
     one_run: bool = True,
     spread: bool = True,
     marker: str = "",
-) -> None:
-    """Draw a summary of `summarise`; `label` decides name, colour and dash that are not given."""
+) -> Line2D:
+    """Draw a summary of `summarise`; `label` decides name, colour and dash that are not given.
+
+    Return the line of the means.
+    """
     if dash is None:
         dash = dash_of(label) if colour is None else DASHES.get(label, "-")
     colour = COLOURS[label] if colour is None else colour
@@ -168,7 +238,8 @@ def draw_curve(
     if one_run:
         axis.plot(curve[x], curve["one_run"], color=colour, lw=0.6, alpha=0.8)
     line = {"lw": 1.5, "ls": dash, "marker": marker}
-    axis.plot(curve[x], curve["mean"], color=colour, label=name or label, **line)
+    (means,) = axis.plot(curve[x], curve["mean"], color=colour, label=name or label, **line)
+    return means
 
 
 def save(figure: Figure, svg: Path, png: Path) -> None:
@@ -183,4 +254,3 @@ def save(figure: Figure, svg: Path, png: Path) -> None:
     with replacing(png) as temporary:
         figure.savefig(temporary, dpi=min(150, 1600 / figure.get_figwidth()))
     del figure.draw
-    plt.close(figure)

@@ -10,9 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
@@ -23,6 +21,7 @@ from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.audit.totals import Row, Totals
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.library import style
 from fairbandits.library.style import PALETTE
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
@@ -292,9 +291,11 @@ GRADED = (finding.REPRODUCED, finding.NOT_REPRODUCED)
 SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
 
 
-def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
+@style.in_style()
+def verdict_bars(counted: Mapping[str, Totals]) -> style.Picture:
     """Return a bar for each paper, split by verdict; `counted` is by title of the paper."""
-    figure, axis = plt.subplots(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
+    figure = style.Picture(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
+    axis = figure.subplots()
     at = range(len(counted))
     left = np.zeros(len(counted), int)
     for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
@@ -311,12 +312,14 @@ def verdict_bars(counted: Mapping[str, Totals]) -> Figure:
         axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
         left = left + widths
     printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
-    axis.set_yticks(at, ["\n".join(lines) for lines in zip(counted, printed, strict=True)])
+    words = ["\n".join(lines) for lines in zip(counted, printed, strict=True)]
+    axis.set_yticks(at, words, parse_math=False)
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_xlabel("number of claims that the audited text makes")
-    figure.legend(loc="outside upper center", ncols=4, handlelength=1, columnspacing=1)
+    look = {"ncols": 4, "handlelength": 1, "columnspacing": 1}
+    style.legend(figure, style.named(axis), loc="outside upper center", **look)
     return figure
 
 

@@ -245,7 +245,7 @@ def case_of(row: Row, paper: Paper) -> str:
     readings = {
         key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
     }
-    said = (in_symbols(readings.get(one, one)) for one in row["each"].split(", "))
+    said = (in_symbols(readings.get(one, one), one in readings) for one in row["each"].split(", "))
     return ", ".join(one.replace(", ", ",\u00a0") for one in said)
 
 

@@ -99,13 +99,12 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     return found
 
 
+@style.in_style()
 def laid_over(paper: Paper) -> Html:
     """Return the curves of BanditQ's experiments with the points read off the published ones."""
     known = published(paper.slug)["figures"]
     names = sorted(name for one in paper.experiments for name in one.figures)
-    style.apply_style()
     drawing, axes = panels.grid(2, math.ceil((len(names) + 1) / 2), 5.0)
-    lines: dict[str, Any] = {}
     for axis, name in zip(axes.flat, names, strict=False):
         drawn, entry = paper.table(name), known[name]
         title = f"Figure {name[3:]}\n{PAPERS[paper.slug][name].label}"
@@ -123,18 +122,17 @@ def laid_over(paper: Paper) -> Html:
         if drawn["round"].max() == entry["horizon"]:  # else nothing is known of ours
             read = [(one["round"], one["value"]) for one in entry["values"] if "round" in one]
             axis.plot(*zip(*read, strict=True), **POINTS, label="published")
-        lines |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     axes.flat[-1].axis("off")
-    axes.flat[-1].legend(lines.values(), lines, loc="center")
+    style.legend(axes.flat[-1], style.named(*axes.flat), loc="center")
     return as_figure(drawing, NAMES["captions"]["laid_over"])
 
 
+@style.in_style()
 def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     """Return our runs of the notebook's instance and the published numbers; both are findings."""
     found = [one for one in audit.found(claim) if "printed" in (one["also"] or {})]
     if audit.scale != "paper" or not found:
         return None
-    style.apply_style()
     judging = audit.judging(claim)
     known, readings = published(judging.slug), judging.readings
     drawing, axes = panels.grid(1, 2, 3.4)
@@ -163,5 +161,5 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         axis.set_ylabel(unit)
         axis.set(xlim=(-0.5, len(names) - 0.5), ylim=0)
     panels.thousands(axes[0, 0].yaxis)
-    axes[0, 0].legend()
+    style.legend(axes[0, 0], style.named(axes[0, 0]))
     return as_figure(drawing, NAMES["captions"]["notebook_laid_over"])

@@ -28,9 +28,10 @@ from fairbandits.audit.sentences import (
     undecided,
 )
 from fairbandits.audit.totals import Row
+from fairbandits.library.style import in_style
 from fairbandits.numerals import measured, significant
 from fairbandits.report.audit import counted
-from fairbandits.report.markup import Html, minus, render, typeset
+from fairbandits.report.markup import Html, minus, raised, render, typeset
 
 #: CSS class and sign (for those who see no colours) of each verdict.
 MARKS = {REPRODUCED: ("good", "●"), NOT_REPRODUCED: ("off", "◆"), INCONCLUSIVE: ("open", "○")}
@@ -88,6 +89,7 @@ def under_readings(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
+@in_style()
 def picture(found: Sequence[Row], kind: str = "") -> Html:
     """Return a picture of findings `in_order`; one number without bounds is no picture."""
     shown, drawn = Html(), []
@@ -157,7 +159,7 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
     is_one_why = len(whys) == 1 and whys.total() == verdicts.count(INCONCLUSIVE)
     lines: list[Line] = []
     for head, below in groups.items():
-        lines += [Line(typeset(head), Html(), "fb-of")] if head else []
+        lines += [Line(_named(head), Html(), "fb-of")] if head else []
         for name, some in below.items():
             if thin:
                 lines.append(_thin(name, some, axis, len(set(map(_ground_of, drawn))) == 1))
@@ -168,8 +170,9 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
     short = any(groups) and max(map(len, names)) <= SHORT
     span = [measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)]
     label = f"{len(drawn)} cases, {' to '.join(span)}: {quantity(rows[0])}; "
-    caption = _caption(rows, drawn, axis, kind, whys, is_one_why)
-    caption += [f"{'All with' if len(rows) > 1 else 'With'} {', '.join(alike)}."] * bool(alike)
+    caption = typeset(" ".join(_caption(rows, drawn, axis, kind, whys, is_one_why)))
+    cases = [f"{'All with' if len(rows) > 1 else 'With'} {', '.join(alike)}."] * bool(alike)
+    cases += _of_rows(groups) if thin else []
     return render(
         "evidence.html",
         heading=title,
@@ -177,8 +180,13 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
         look=look + " fb-short" * (short and not thin),
         label=label + counted((row["verdict"] for row in drawn), kind),
         lines=[*lines, Line(Html(), _ticks(axis), "fb-axis")],
-        caption=typeset(" ".join([*caption, *(_of_rows(groups) if thin else [])]) + control),
+        caption=Html(" ").join(filter(None, [caption, _named(" ".join(cases)), typeset(control)])),
     )
+
+
+def _named(text: str) -> Html:
+    """Return names of cases; ``$5`` in them begins no formula."""
+    return raised(minus(" ".join(text.split())))
 
 
 def _ground_of(row: Row) -> tuple[Any, ...]:
@@ -270,7 +278,7 @@ def _of_rows(groups: Groups) -> list[str]:
 
 def _line(name: str, row: Row, axis: "Axis", says_why: bool) -> Line:
     why = undecided(row) if says_why else ""
-    shown = typeset(name + (f" ({why})" if why else ""))
+    shown = _named(name + (f" ({why})" if why else ""))
     if _drawable(row):
         return Line(shown, _ground(row, axis, 0, "100%", "100%") + _mark(row, axis, "50%", 4))
     open_slope = row["procedure"] == "slope" and row["verdict"] != FAILED
@@ -289,7 +297,7 @@ def _thin(name: str, some: Sequence[tuple[str, Row]], axis: "Axis", same_ground:
             drawing += _ground(row, axis, *places)
         title = f"{minus(case)}: {significant(row['statistic'])}"
         drawing += _mark(row, axis, round((k + 0.5) * step, 1), 1.5, title)
-    return Line(typeset(name), drawing, tall=tall)
+    return Line(_named(name), drawing, tall=tall)
 
 
 def _ground(row: Row, axis: "Axis", top: float, tall: float | str, end: float | str) -> Html:

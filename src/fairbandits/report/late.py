@@ -65,9 +65,9 @@ def costs() -> pd.DataFrame:
     )
 
 
+@style.in_style()
 def picture() -> Html:
     """Return regret and worst shortfall against the delay."""
-    style.apply_style()
     rows = costs()
     drawing, axes = panels.grid(1, len(MEASURES), 3.6)
     for axis, title in zip(axes[0], MEASURES, strict=True):
@@ -86,7 +86,7 @@ def picture() -> Html:
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.margins(y=0.15)
     axes[0, 1].set_ylim(0)
-    axes[0, 0].legend()
+    style.legend(axes[0, 0], style.named(axes[0, 0]))
     arms = ", ".join(map(str, MEANS))
     return as_figure(
         drawing,

@@ -109,15 +109,17 @@ def minus(text: str) -> str:
 
 
 @cache
-def in_symbols(text: str) -> str:
+def in_symbols(text: str, formulas: bool = True) -> str:
     r"""Return prose as one line of text, with formulas in the letters that a browser has.
+
+    A name has no formulas: what is between two dollar signs stays as it is.
 
     >>> in_symbols(r"at least $\sqrt{\tau T} - 1$")
     'at least √(τ T) − 1'
     >>> in_symbols("lambda_k t - R_k(t) = Q_k(t), in `rise_k`")
     'λₖ t − Rₖ(t) = Qₖ(t), in `rise_k`'
     """
-    text = " ".join(plain(text).split())
+    text = " ".join((plain(text) if formulas else text).split())
     for pattern, symbol in _SYMBOLS:
         text = re.sub(pattern, symbol, text)
     return minus(text)
@@ -184,11 +186,11 @@ def table(
 
 def as_figure(drawing: Any, caption: str) -> Html:
     """Return a Matplotlib figure as a picture with its caption."""
-    import matplotlib.pyplot as plt  # most pages have no such figure
+    from fairbandits.library import style  # most pages have no such figure
 
+    style.as_written(drawing)
     image = io.BytesIO()
     drawing.savefig(image, format="svg", metadata={"Date": None})
-    plt.close(drawing)  # else the notebook shows it once more
     return Html(
         '<figure class="fb-figure"><div class="fb-image"><img alt="{}" '
         'src="data:image/svg+xml;base64,{}"></div><figcaption>{}</figcaption></figure>'

@@ -200,7 +200,6 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
-    style.apply_style()
     images = root / config.folders["figures"] / OVERVIEW
     drawn = verdict_bars({own[key].short_title: one for key, one in counted.items()})
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))

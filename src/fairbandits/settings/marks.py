@@ -25,6 +25,13 @@ def name_of_scale(scale: str) -> str:
 def mark(footers: Sequence[Mapping[str, Any]]) -> str:
     """Return the label for a figure of these datasets; empty at the published scale."""
     names = dict.fromkeys(name_of_scale(one["scale"]) for one in footers if "scale" in one)
-    changed = dict.fromkeys(words for one in footers for words in one.get("changed", ()))
-    name, what = "; ".join(names), ", ".join(changed)
+    changed: dict[str, list[str]] = {}
+    for one in footers:
+        for words in one.get("changed", ()):
+            changed.setdefault(words, []).append(one["experiment"])
+    said = [
+        words if len(few) == len(footers) else f"{words} ({', '.join(few)})"
+        for words, few in changed.items()
+    ]
+    name, what = "; ".join(names), ", ".join(said)
     return (": " if name == "variant" else "; ").join(filter(None, [name, what]))
