@@ -22,6 +22,7 @@ _HOMES = {
     "fairbandits.library.instance": ("Instance", "RandomInstance"),
     "fairbandits.library.results": ("Result", "join"),
     "fairbandits.library.running": ("run",),
+    "fairbandits.library.sweeping": ("Sweep", "sweep"),
     "fairbandits.library.worlds": ("World",),
     "fairbandits.library.simulation": ("checkpoint_grid",),
     "fairbandits.engine.streams": ("inner", "unit"),

@@ -17,6 +17,8 @@ from fairbandits.library.results import Result as Result
 from fairbandits.library.results import join as join
 from fairbandits.library.running import run as run
 from fairbandits.library.simulation import checkpoint_grid as checkpoint_grid
+from fairbandits.library.sweeping import Sweep as Sweep
+from fairbandits.library.sweeping import sweep as sweep
 from fairbandits.library.worlds import World as World
 from fairbandits.observers.banditq import BanditQInequalities as BanditQInequalities
 from fairbandits.observers.banditq import QueueSquares as QueueSquares
