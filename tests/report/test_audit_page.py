@@ -1,6 +1,7 @@
 """The page of the audit: every claim once, its evidence in numbers and in a picture."""
 
 import dataclasses
+import html
 import math
 import re
 from xml.etree import ElementTree
