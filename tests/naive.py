@@ -341,17 +341,6 @@ class Squint:
         self.x = softmax([squint_log_weight(self.regrets[i], self.squares[i]) for i in range(arms)])
 
 
-def full_subroutine(name, arms, step_c=ALG1_STEP):
-    """Return a full-information subroutine by name (A1.5)."""
-    if name == "oga":
-        return OnlineGradientAscent(arms, step_c)
-    if name == "adahedge":
-        return AdaHedge(arms)
-    if name == "squint":
-        return Squint(arms)
-    raise ValueError(f"unknown subroutine {name!r}")
-
-
 # --------------------------------------------------- subroutines that see one coordinate
 
 
@@ -434,15 +423,6 @@ class Exp3P:
             self.gains[i] += (gain + self.beta) / p[i]
 
 
-def bandit_subroutine(name, arms, horizon, gamma_rule=1, tol=1e-10):
-    """Return a bandit subroutine by name (A1.5)."""
-    if name == "ftrl":
-        return LogBarrierFTRL(arms, gamma_rule, tol)
-    if name == "exp3p":
-        return Exp3P(arms, horizon)
-    raise ValueError(f"unknown subroutine {name!r}")
-
-
 # -------------------------------------------------------------------------------- BanditQ
 
 
@@ -475,7 +455,10 @@ class BanditQFull:
         self.queues = Queues(targets)
         self.V = V
         self.surrogate_index = surrogate_index
-        self.subroutine = full_subroutine(subroutine, len(targets), step_c)
+        if subroutine == "oga":
+            self.subroutine = OnlineGradientAscent(len(targets), step_c)
+        else:
+            self.subroutine = {"adahedge": AdaHedge, "squint": Squint}[subroutine](len(targets))
 
     @property
     def x(self):
@@ -493,20 +476,15 @@ class BanditQFull:
 class BanditQBandit:
     """BanditQ with bandit feedback (A1.4)."""
 
-    def __init__(
-        self,
-        targets,
-        V,
-        horizon=None,
-        gamma_rule=1,
-        surrogate_index="post",
-        tol=1e-10,
-        subroutine="ftrl",
-    ):
+    def __init__(self, targets, V, horizon=None, surrogate_index="post", subroutine="ftrl", **own):
         self.queues = Queues(targets)
         self.V = V
         self.surrogate_index = surrogate_index
-        self.subroutine = bandit_subroutine(subroutine, len(targets), horizon, gamma_rule, tol)
+        if subroutine == "ftrl":
+            self.subroutine = LogBarrierFTRL(len(targets), **own)
+        else:
+            assert subroutine == "exp3p"
+            self.subroutine = Exp3P(len(targets), horizon)
 
     @property
     def x(self):
@@ -612,17 +590,8 @@ def play_bandit(policy, arms, horizon, reward_at, coin):
         r = reward_at(t, pulls[arm], arm)
         accrued[arm] += r
         policy.advance(arm, r)
-        history.append(
-            {
-                "t": t,
-                "x": x,
-                "arm": arm,
-                "reward": r,
-                "accrued": list(accrued),
-                "pulls": list(pulls),
-                **queue_record(policy),
-            }
-        )
+        record = {"t": t, "x": x, "arm": arm, "reward": r, "accrued": list(accrued)}
+        history.append(record | {"pulls": list(pulls)} | queue_record(policy))
     return history
 
 
@@ -637,16 +606,8 @@ def play_full(learner, arms, horizon, reward_at):
         rewards = [reward_at(t, arm) for arm in range(arms)]
         accrued = [a + r * xi for a, r, xi in zip(accrued, rewards, x, strict=True)]
         learner.advance(rewards)
-        history.append(
-            {
-                "t": t,
-                "x": x,
-                "rewards": rewards,
-                "reward": dot(x, rewards),
-                "accrued": accrued,
-                **queue_record(learner),
-            }
-        )
+        record = {"t": t, "x": x, "rewards": rewards, "reward": dot(x, rewards)}
+        history.append(record | {"accrued": accrued} | queue_record(learner))
     return history
 
 

@@ -34,18 +34,7 @@ def together(deficits, alpha, m, j):
 
 
 def observed(arms, quotas, tolerance):
-    """Return the record after every round.
-
-    Parameters
-    ----------
-    arms : list of int
-        The arm pulled in each round.
-
-    Returns
-    -------
-    list of dict
-        For each round: probe -> list over arms.
-    """
+    """Return for each round, in which one of `arms` was pulled: probe -> list over arms."""
     quotas, alpha = twins.exactly(quotas), twins.exact(tolerance)
     k = len(quotas)
     q = math.lcm(*(number.denominator for number in [*quotas, alpha]))

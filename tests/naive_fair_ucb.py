@@ -185,14 +185,7 @@ class SmallestDeficit(Quotas):
 class LFG(Quotas):
     """Learning with fairness guarantee (A1.6), the queues recomputed from all pulls each round."""
 
-    def __init__(
-        self,
-        fractions,
-        eta=100,
-        constant=1.5,
-        cap=1.0,
-        arrivals="after",
-    ):
+    def __init__(self, fractions, eta=100, constant=1.5, cap=1.0, arrivals="after"):
         super().__init__(fractions)
         self.eta = eta
         self.constant = constant
@@ -367,18 +360,10 @@ def fair_ucb_counts(means, quotas, horizon, seed, stream, replicate):
 
 
 def violations(arms, quotas):
-    """Return the four measures of every arm after every round, exactly (B1.7).
+    """Return the four measures of every arm after every round of these arms, exactly (B1.7).
 
-    Parameters
-    ----------
-    arms : list of int
-        The arm pulled in each round.
-
-    Returns
-    -------
-    dict
-        Name -> list over rounds of lists over arms. "deficit" is r t - N, "floor_deficit" is
-        floor(r t) - N, and those ending in "_sup" the largest so far, from round 1 on.
+    By name, a list over rounds of lists over arms. "deficit" is r t - N, "floor_deficit" is
+    floor(r t) - N, and those ending in "_sup" the largest so far, from round 1 on.
     """
     quotas = exactly(quotas)
     measures = {"deficit": [], "floor_deficit": []}
@@ -417,10 +402,7 @@ def r_regret(t, pulls, means, quotas, tolerance=0):
 def theorem_learners(quotas, horizon):
     """Return the learners that fairness must not depend on (B1.3).
 
-    Returns
-    -------
-    dict
-        Label -> registered name, its parameters, its twin.
+    By label: the registered name, its parameters, its twin.
     """
     arms = len(quotas)
     return {

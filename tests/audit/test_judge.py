@@ -382,10 +382,7 @@ DAMAGE = {
     "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
     "stale": (changed({"codes": {}}), "is stale"),
     "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
-    "of other settings": (
-        changed({"runs": {}}),
-        "other settings than papers/banditq/experiments.yaml",
-    ),
+    "of other settings": (changed({"runs": {}}), "other settings than papers/banditq/experiments"),
     "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
     "with rows of no run": (changed(table=of_no_run), "rows of other are of no run"),
     "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),

@@ -201,11 +201,7 @@ WRONG = [
     ("horizon=500,", "horizon=500", "line 15: SyntaxError: invalid syntax"),
     ('yield mean("regret per', 'mean("regret per', "line 30: .* this function has no yield"),
     ("study = Study(", "import sys\nsys.exit(0)\nstudy = Study(", "line 9: SystemExit: 0"),
-    (
-        "        phrase = ",
-        "        raise SystemExit(2)\n        phrase = ",
-        "line 26: SystemExit: 2",
-    ),
+    ("        phrase = ", "        raise SystemExit(2)\n        phrase = ", "line 26: SystemExit"),
     ("\n\n@study.claim()", '\nother = Study("x")\n\n@study.claim()', "one Study, and defines 2"),
     ("import fairb", "import statistics\nimport fairb", "statistics.py has the name of another"),
     ("import fairb", "import pandas\nimport fairb", "line 5: a claim cannot import pandas"),

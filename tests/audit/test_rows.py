@@ -170,18 +170,8 @@ def test_findings_of_claims_that_have_changed(folder):
     [
         ("findings", "claim,test", "id,test", "is not a table of findings"),
         ("findings", "\nbanditq-abs-targets,", "\nbanditq-abs-targets,,", "is not a table of find"),
-        (
-            "findings",
-            "banditq-abs-targets,",
-            "banditq-target,",
-            "banditq-target is in no claims.py",
-        ),
-        (
-            "verdicts",
-            "\nbanditq-abs-targets,,",
-            "\nbanditq-abs-targets,x,",
-            "other claims or readi",
-        ),
+        ("findings", "banditq-abs-targets,", "banditq-target,", "banditq-target is in no claims"),
+        ("verdicts", "\nbanditq-abs-targets,,", "\nbanditq-abs-targets,x,", "other claims or re"),
         ("verdicts", "id,reading", "id,readings", "is not a table of verdicts"),
     ],
 )

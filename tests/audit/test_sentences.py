@@ -90,28 +90,20 @@ SLOPE = {"procedure": "slope", "settings": {"claim": "at least", "level": 0.99}}
 SLOPE |= {"against": {"exponent": 0.75, "margin": 0.05}, "reference": 0.75}
 EXACT = {"procedure": "exact", "settings": {"tolerance": 1e-9}, "against": {"zero": 0.0}}
 EXACT |= {"reference": 0.0, "low": 3.0, "high": 3.0, "given": True, "also": {"broken": 2.0}}
+UPPER = "reproduced if the upper 99 % bound is at most 0.5;"
 PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "also": {}}
 
 
 @pytest.mark.parametrize(
     ("row", "its_limit", "decides"),
     [
-        (
-            found(0.25, REPRODUCED),
-            "at most 0.5",
-            "reproduced if the upper 99 % bound is at most 0.5; it is 0.3500",
-        ),
-        (
-            found(0.75),
-            "at most 0.5",
-            "reproduced if the upper 99 % bound is at most 0.5; it is 0.8500, and even the lower "
-            "bound is 0.6500",
-        ),
+        (found(0.25, REPRODUCED), "at most 0.5", f"{UPPER} it is 0.3500"),
+        (found(0.75), "at most 0.5", f"{UPPER} it is 0.8500, and even the lower bound is 0.6500"),
         (
             found(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
             "at most 0.5",
-            "reproduced if the upper 99 % bound is at most 0.5; it is 0.6000; about 1\u202f200 "
-            "replicates would decide it, if the estimate is the true value",
+            f"{UPPER} it is 0.6000; about 1\u202f200 replicates would decide it, if the estimate "
+            "is the true value",
         ),
         (
             found(1.0, REPRODUCED, **EQUAL),

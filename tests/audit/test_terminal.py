@@ -204,18 +204,15 @@ def test_a_table_that_is_missing_is_named(committed, tmp_path):
     )
 
 
+THERE = ", ".join(OUTCOMES)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
-        (
-            ["--paper", "exp3"],
-            f"no claims of paper 'exp3'; known: {', '.join(PAPERS)}",
-        ),
-        (
-            ["--verdict", "irreproducible"],
-            f"no verdict 'irreproducible'; there are: {', '.join(OUTCOMES)}",
-        ),
+        (["--paper", "exp3"], f"no claims of paper 'exp3'; known: {', '.join(PAPERS)}"),
+        (["--verdict", "irreproducible"], f"no verdict 'irreproducible'; there are: {THERE}"),
     ],
 )
 def test_names_the_nearest(words, message, results):

@@ -25,15 +25,9 @@ CASES = [
     *[("deterministic", mu, None) for mu in (-1.0, 0.0, 0.4)],
 ]
 CONTINUOUS = [
-    ("uniform02", 0.03, None),
-    ("uniform02", 0.5, None),
-    ("gaussian", 0.3, 0.25),
-    ("gaussian", -1.0, 2.0),
-    ("beta", 0.03, 4.0),
-    ("beta", 0.5, 4.0),
-    ("beta", 0.8, 4.0),
-    ("beta", 0.5, 1.0),
-    ("beta", 0.3, 40.0),
+    *(("uniform02", 0.03, None), ("uniform02", 0.5, None)),
+    *(("gaussian", 0.3, 0.25), ("gaussian", -1.0, 2.0)),
+    *(("beta", mu, m) for mu, m in ((0.03, 4.0), (0.5, 4.0), (0.8, 4.0), (0.5, 1.0), (0.3, 40.0))),
 ]
 
 

@@ -1,8 +1,6 @@
 """What `fairbandits.metrics` offers: by which names, with which shapes, without a run's code."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -75,27 +73,6 @@ def test_all_names_are_there_and_documented():
         assert inspect.ismodule(getattr(fb.metrics, module))
     with pytest.raises(AttributeError, match=r"'fairbandits.measures' has no attribute 'bounds'"):
         fb.metrics.bounds  # noqa: B018
-
-
-IMPORTING = """
-import sys
-import fairbandits as fb
-assert "numba" not in sys.modules and "numpy" not in sys.modules
-import fairbandits.measures
-from fairbandits.measures import rates
-assert fairbandits.measures is fb.metrics and fb.metrics.rates is rates
-from fairbandits.measures import regret
-import fairbandits.measures as metrics
-assert metrics.regret is regret and fb.store.read_table and fb.instances.banditq
-print("fine")
-"""
-
-
-def test_names_are_there_in_whatever_order_they_are_imported():
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=False
-    )
-    assert done.stdout == "fine\n", done.stderr
 
 
 def test_the_library_is_part_of_no_run_and_no_verdict():

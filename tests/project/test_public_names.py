@@ -18,6 +18,15 @@ IMPORTS = {
     "fairbandits.metrics": "regret",
     "fairbandits.store": "read_footer",
 }
+#: The measures by their other name, and a module of them before its names.
+MEASURES = """import sys, fairbandits as fb; assert not {'numba', 'numpy'} & {*sys.modules}
+import fairbandits.measures
+from fairbandits.measures import rates
+assert fairbandits.measures is fb.metrics and fb.metrics.rates is rates
+from fairbandits.measures import regret
+import fairbandits.measures as metrics
+assert metrics.regret is regret and fb.store.read_table and fb.instances.banditq
+"""
 #: Programs of users: what a checker says of each, by line.
 RIGHT = """
 import numpy as np
@@ -44,14 +53,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("module", IMPORTS)
+@pytest.mark.parametrize("module", [*IMPORTS, "fairbandits.measures"])
 def test_a_public_module_is_imported_by_its_name(module):
-    name = IMPORTS[module]
+    name = IMPORTS.get(module)
     script = (
         "import sys, fairbandits as fb; assert not {'numba', 'numpy'} & {*sys.modules}\n"
         f"from {module} import {name}; import {module}\n"
         f"assert fb.{module[12:]}.{name} is {module}.{name} is {name}"
     )
+    script = script if name else MEASURES
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr == ""
 

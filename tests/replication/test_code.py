@@ -92,10 +92,7 @@ def test_a_new_policy_leaves_all_runs_as_they_are(copied):
 @pytest.mark.parametrize(
     ("file", "names"),
     [
-        (
-            "policies/wrapping.py",
-            ["mixture", "own_reward", "plug_in", "surrogate_gains"],
-        ),
+        ("policies/wrapping.py", ["mixture", "own_reward", "plug_in", "surrogate_gains"]),
         ("policies/fair_learn.py", ["fair_learn", "t_fair_learn"]),
         ("policies/bf_ucb_sums.py", ["bf_ucb", "fairx_ucb", "merit_regret"]),
         ("policies/group_ucb.py", ["group_oracle", "group_ucb"]),

@@ -298,6 +298,7 @@ def drawing(span, denominator):
 TWO, ONE_BEST = {"first": 1, "last": 0, "arms": 2}, {"best": 1, "gap": 0, "arms": 2}
 BEYOND = {"evenly": {"first": 0.9, "last": 1.5, "arms": 3}}
 OTHERS = {"means": sourced([0.1] * 3), "same_instances_as": "one_a"}
+STEPS_OF_0 = sweeping(first=1, last=1, steps=3)
 FIXED = valued(quotas=["1/5", "1/10", "1/20"])
 FAIR = "one.policies.fair"
 LEARNER = f"{FAIR}.parameters.learner_parameters"
@@ -312,19 +313,13 @@ REFUSED = [
     (valued(means={"evenly": TWO, "one_best": ONE_BEST}), "one.means.value must have either"),
     (valued(means={}), "one.means.value must have either evenly or one_best"),
     (valued(means=BEYOND), "one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2"),
-    (
-        {"policies": {"fair": sweeping(first=1, last=1, steps=3)}},
-        f"{FAIR}.sweep.tolerance.value must have each entry once, got 1 twice",
-    ),
+    ({"policies": {"fair": STEPS_OF_0}}, f"{FAIR}.sweep.tolerance.value must have each entry once"),
     (valued(quotas={"of_equal_share": "-1/2"}), "one: quotas must be at least 0, got -1/6 for"),
     # drawn quotas
     (drawing("kth", 100) | FIXED, "one: quotas and drawn_quotas exclude each other; give one of"),
     (drawing("k", 100), "one.drawn_quotas.value.span must be one of kth, wider, beyond, got 'k'"),
     (drawing("kth", 17), "one.drawn_quotas.denominator must be at least 18 with 3 arms, got 17"),
-    (
-        drawing("wider", 100) | valued(means=[0.5, 0.4]),
-        "one.drawn_quotas.span wider needs at least 3 arms, got 2",
-    ),
+    (drawing("wider", 100) | valued(means=[0.5, 0.4]), "one.drawn_quotas.span wider needs at l"),
     ({"quotas": None}, f"{FAIR}.parameters.quotas: the experiment has no quotas; give them there"),
     # parameters of learners
     ({"policies": learning("constant", arm="instance")}, f"{LEARNER}.arm: {OF_INSTANCE}"),
@@ -334,10 +329,7 @@ REFUSED = [
     ),
     # target shares
     (with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]), "one: targets and target_shares"),
-    (
-        with_targets(target_shares=[0.1] * 4),
-        "one.target_shares must have at most one entry per mean (3), got 4",
-    ),
+    (with_targets(target_shares=[0.1] * 4), "one.target_shares must have at most one entry per"),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
     # records and observers
     ({"record": ["deficits"]}, "one.record.0 must be a column of docs/data-dictionary.md, got"),

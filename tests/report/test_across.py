@@ -28,10 +28,7 @@ def with_verdicts(found, **verdicts):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (
-            ("claims", ["bf-thm2-geff", "fairucb-obs2"]),
-            "'bf-thm2-geff' is unknown; did you mean 'b",
-        ),
+        (("claims", ["bf-thm2-geff", "fairucb-obs2"]), "'bf-thm2-geff' is unknown; did you mean"),
         (("claims", ["fairucb-obs2", "fairucb-obs3"]), "all are of 'fair_ucb'; two papers are"),
         (("claim", []), "statements.one: unknown key 'claim'; did you mean 'claims'?"),
     ],

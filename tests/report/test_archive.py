@@ -275,20 +275,17 @@ def recorded_as(change):
     [
         (other_byte, f"is damaged: {DATA} has another hash than its record says"),
         (of_another_run, f"is of another run: it lacks {DATA}"),
-        (
-            lambda files: files.update({"results/toy/more.parquet": b"more"}),
-            "has results/toy/more.parquet, which its record does not list",
-        ),
+        (lambda files: files.update({"results/toy/more.parquet": b"more"}), "has results/toy/more"),
         (lambda files: files.pop("src/some code.py"), "is damaged: it lacks src/some code.py"),
         (lambda files: files.pop(CRATE), f"is not one of our archives: it has no {CRATE}"),
         (recorded_as(lambda text: text[:100]), f"{CRATE} is damaged, or not ours"),
         (
             recorded_as(lambda text: text.replace(b"fairbandits 1", b"other 1")),
-            "is an archive of something else: 'other 1",
+            "is an archive of somethi",
         ),
         (
             lambda files: files.update({"../outside.txt": b"out"}),
-            "has '../outside.txt', which leads out of the archive",
+            "'../outside.txt', which leads out",
         ),
     ],
 )

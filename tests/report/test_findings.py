@@ -66,10 +66,7 @@ NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
     [
         ({"figure": "banditq/fig99", "shows": "regret"}, "no figure 'banditq/fig99'"),
         ({"figure": "banditq/fig2"}, "shows"),
-        (
-            {"figure": "banditq/fig2", "shows": "queue length"},
-            "is to show 'queue length', of which the sentence does not speak",
-        ),
+        ({"figure": "banditq/fig2", "shows": "queue length"}, "the sentence does not speak"),
         ({"claims": {"banditq-prop2-violation": "reprodused"}}, "did you mean 'reproduced'"),
         ({"claims": {"banditq-prop2-violatio": "reproduced"}}, "did you mean 'banditq-prop2-"),
         ({"claims": {}}, "claims"),

@@ -180,16 +180,10 @@ def not_executed(pages):
     ("change", "says"),
     [
         (not_executed, "banditq.ipynb was not executed; `fairbandits notebook` does it"),
-        (
-            lambda pages: pages.update(banditq=executed("A", OTHER)),
-            "fig1.svg; execute the notebook",
-        ),
+        (lambda pages: pages.update(banditq=executed("A", OTHER)), "fig1.svg; execute the"),
         (lambda pages: pages.update(banditq=executed("A", image("banditq/fig2.svg"))), NOT_DRAWN),
         (lambda pages: pages.pop("banditq"), "links to page 'banditq'; known: index"),
-        (
-            lambda pages: pages.pop("index"),
-            "pages must be index and others, each once; got banditq",
-        ),
+        (lambda pages: pages.pop("index"), "must be index and others, each once; got banditq"),
     ],
     ids=["not executed", "another figure", "not drawn", "no such page", "no index"],
 )

@@ -219,12 +219,7 @@ REFUSED = [
     (BANDITQ, f"{FULL}.means.value", 0.3, "a valid list"),
     (BANDITQ, f"{FULL}.means.value", [math.nan, 0.2, 0.2, 0.8, 0.6], "0 must be finite, got nan"),
     (BANDITQ, f"{FULL}.means.value", [0.3, 0.2, 0.2, 1.8, 0.6], "3 must be in [0, 1] under law"),
-    (
-        BANDITQ,
-        f"{FULL}.means.value",
-        [0, 0.2, 0.2, 0.8, 0.6],
-        "targets must be at least 0, and 0 where",
-    ),
+    (BANDITQ, f"{FULL}.means.value", [0, 0.2, 0.2, 0.8, 0.6], "targets must be at least 0, and"),
     (BANDITQ, f"{FULL}.means.provenance", "guessed", "reconstructed"),
     (BANDITQ, f"{FULL}.targets.value", [0.3, 0.1, 0, 0, 0], "must be at most 1, got 1.3874"),
     (BANDITQ, f"{FULL}.targets.value", [0.1, 0.1], "one entry per mean (5), got 2"),
@@ -244,12 +239,7 @@ REFUSED = [
             ("targets", [0.1, 0.1], "targets must have one entry per arm (5), got 2"),
         ]
     ),
-    (
-        GROUPS,
-        f"{GROUPED}.quotas.value",
-        ["2/3", "2/3"],
-        "quotas must sum to at most 1, got 4/3",
-    ),
+    (GROUPS, f"{GROUPED}.quotas.value", ["2/3", "2/3"], "quotas must sum to at most 1, got 4/3"),
 ]
 
 

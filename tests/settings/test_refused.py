@@ -19,11 +19,7 @@ OTHER = "high_variants.same_instances_as"
 CASES = [
     (HT, {"means": [0.5] * 5}, "means and drawn_means exclude each other; give one of them"),
     (HT, {"drawn_means.low": 1}, "drawn_means.low must be below high (1), got 1"),
-    (
-        HT,
-        {"drawn_means.high": 2, "laws": ["gaussian", "beta"]},
-        "under law beta, got 0 to 2",
-    ),
+    (HT, {"drawn_means.high": 2, "laws": ["gaussian", "beta"]}, "under law beta, got 0 to 2"),
     (HT, {"targets": [0.1] * 5}, "targets need fixed means; give target_shares of drawn ones"),
     (HT, {"spread.beta": 1}, "spread.beta: the experiment has no such law; it has gaussian"),
     (HT, {"spread.gaussian": 0}, "spread.gaussian must be above 0, got 0"),
@@ -43,11 +39,7 @@ CASES = [
     (FAIR, {f"{LFG}.sweep": {"eta": sourced([1, -10])}}, "finite and at least 0, got -10"),
     (FAIR, {f"{LFG}.sweep": {"cap": sourced([1])}}, "cap is also in sweep; give it once"),
     (FAIR, {"companion_to": ["fig5"]}, "companion_to: 'fig5' is drawn from no experiment; did you"),
-    (
-        AUDIT,
-        {"pulls_as_targets.policies.fair_ucb.apart": True},
-        "apart: there are no horizons",
-    ),
+    (AUDIT, {"pulls_as_targets.policies.fair_ucb.apart": True}, "apart: there are no horizons"),
     (AUDIT, {"trade_off.checkpoints": {"at": [2000000]}}, "any horizon: linear and log, not at"),
     (AUDIT, DRAWN_WITH_SHARES, "apart needs fixed means; drawn ones belong to the replicate"),
     (

@@ -73,7 +73,7 @@ def test_one_parameter_is_changed_and_nothing_else(published):
         (
             "oracle_lfg.banditq.V_exponnt",
             0.6,
-            "no setting 'banditq.V_exponnt'; did you mean 'banditq.V_exponent'? It has horizon, ",
+            "no setting 'banditq.V_exponnt'; did you mean 'banditq.V_",
         ),
         ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
         ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
