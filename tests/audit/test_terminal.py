@@ -5,10 +5,10 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
 import real
 import small
+from commands import invoke, refused, said
 from fairbandits.audit import run, terminal
 from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.claims import stands_for
@@ -16,7 +16,6 @@ from fairbandits.audit.finding import FAILED, GRADES, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.rows import NUMBERS, csv_of, read, write, written_out
 from fairbandits.audit.sentences import quantity
 from fairbandits.audit.totals import left_out
-from fairbandits.cli.main import main
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT
 
@@ -41,24 +40,6 @@ def rows(results):
 def loaded_once(monkeypatch):
     """Give commands the real configuration and claims that are loaded already."""
     monkeypatch.setattr(run, "load", real.load)
-
-
-def invoke(*words, columns=120):
-    runner = CliRunner(env={"COLUMNS": str(columns)})
-    return runner.invoke(main, [str(word) for word in words])
-
-
-def said(*words, columns=120):
-    result = invoke(*words, columns=columns)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def refused(*words, code=1):
-    result = invoke(*words)
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    return result.stderr.splitlines()[-1].removeprefix("Error: ")
 
 
 def kept(rows):

@@ -40,11 +40,6 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def config():
-    return real.config()
-
-
 def plain(instance):
     """Return an instance's fields as the simulation knows them."""
     base = fb.Instance if isinstance(instance, fb.Instance) else fb.RandomInstance
@@ -57,9 +52,9 @@ def plain(instance):
 
 
 @pytest.mark.parametrize(("make", "paper", "name"), PAIRS)
-def test_is_that_of_the_configuration(config, make, paper, name):
+def test_is_that_of_the_configuration(make, paper, name):
     instance = make()
-    experiment = config.experiment(paper, name)
+    experiment = real.config().experiment(paper, name)
     specs = [run.spec for run in experiment.runs if run.spec.law == instance.law]
     assert specs
     for spec in specs:

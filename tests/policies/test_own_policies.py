@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,8 @@ from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.simulate import simulate_chunk
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ConfigError
+from shrunk import sourced
 
-README = Path(__file__).resolve().parents[2] / "README.md"
 ROUND_ROBIN = '''
 class InTurn:
     """Pull the arms in turn."""
@@ -51,10 +50,6 @@ class Refusing:
 
 number = 3
 '''
-
-
-def sourced(value):
-    return {"value": value, "provenance": "chosen", "source": "a test"}
 
 
 @pytest.fixture

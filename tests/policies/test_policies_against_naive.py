@@ -183,25 +183,15 @@ def test_banditq_exp3p(penalty, rng):
 
 
 @scenarios
-def test_exp3(scenario, rng):
-    instance, _ = scenario(rng)
-    twin = naive.Exp3(instance.n_arms, ROUNDS, 1.6)
-    history = twin_run(naive.run_bandit, twin, instance)
-    assert_same_bandit_run(recorded(EXP3(1.6), instance), history)
-
-
-@scenarios
-def test_static(scenario, rng):
+def test_baselines(scenario, rng):
     instance, _ = scenario(rng)
     shares = rng.multinomial(1000, np.full(instance.n_arms, 1 / instance.n_arms)) / 1000
-    twin = naive.StaticOracle(shares.tolist())
-    history = twin_run(naive.run_bandit, twin, instance)
-    assert_same_bandit_run(recorded(Static(shares.tolist()), instance), history)
-
-
-@scenarios
-def test_hedge(scenario, rng):
-    instance, _ = scenario(rng)
+    for policy, twin in (
+        (EXP3(1.6), naive.Exp3(instance.n_arms, ROUNDS, 1.6)),
+        (Static(shares.tolist()), naive.StaticOracle(shares.tolist())),
+    ):
+        history = twin_run(naive.run_bandit, twin, instance)
+        assert_same_bandit_run(recorded(policy, instance), history)
     history = twin_run(naive.run_full, naive.AdaHedge(instance.n_arms), instance)
     assert_same_full_run(recorded(Hedge(), instance), history)
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import shrunk
+from commands import invoke
+from commands import refused as failure
+from commands import said as succeed
 from fairbandits.cli import launch, replicate
 from fairbandits.cli.main import FILES, main
 from fairbandits.settings.config import load_config
@@ -22,30 +24,6 @@ SEED = 20240720
 @pytest.fixture
 def spec():
     return shrunk.experiment_of("banditq", "full_information", SEED).runs[0].spec
-
-
-def invoke(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
-def succeed(*words):
-    """Run a command that must succeed; return what it says."""
-    result = invoke(*words)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def failure(*words, code=1):
-    """Run a command that must fail without a traceback; return the line that says why."""
-    result = invoke(*words)
-    assert result.exit_code == code, result.output
-    assert isinstance(result.exception, SystemExit)
-    assert result.stdout == ""
-    lines = result.stderr.splitlines()
-    if code == 1:
-        assert len(lines) == 1, result.stderr
-    (line,) = (line for line in lines if line.startswith("Error: "))
-    return line.removeprefix("Error: ")
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ from fairbandits.report.describing import describe, page
 from fairbandits.settings.schemas import ROOT
 
 
-@pytest.fixture(scope="module")
-def config():
-    return real.config()
-
-
 def probes_of(registry):
     """Return the probes of all registered classes that have some of their own."""
     listed = (registry[name].probes for name in registry)
@@ -64,8 +59,8 @@ def test_a_column_is_described_where_it_is_written(tmp_path, monkeypatch):
         dictionary.declared("some")
 
 
-def test_every_swept_parameter_is_in_it(config):
-    for one in config.experiments:
+def test_every_swept_parameter_is_in_it():
+    for one in real.config().experiments:
         facts = one.facts()
         swept = {name for run in facts["runs"].values() for name in run.get("sweep", ())}
         for name in swept:
