@@ -1,5 +1,6 @@
 """Late feedback: nothing changes without delay, quotas count pulls at once, and naive twins."""
 
+import importlib
 import pickle
 
 import numpy as np
@@ -11,6 +12,7 @@ import naive_late as twins
 from drawn import REPLICATE, SEED, STREAM, arms_of, one_of, random_quotas, recorded, settings
 from examples import EXAMPLES, instance_of
 from examples import arms_of as n_arms_of
+from fairbandits.policies import late as late_states
 
 ROUNDS = 150
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -91,6 +93,20 @@ def test_quotas_are_kept_without_any_feedback():
         rivals = (fb.Batched(policy, 99), policy)
         late, plain = (fb.run(one, ARMS, 300, 1, compiled=False) for one in rivals)
         assert (late.plays == plain.plays).all()
+
+
+def test_every_policy_with_quotas_says_what_counts_them():
+    """Those without a count divide by chance, or have no quotas."""
+    for table in (late_states.AT_ONCE, late_states.NOTED):
+        for place, names in table.items():
+            file, _, name = place.partition(":")
+            state = getattr(importlib.import_module(f"fairbandits.policies.{file}"), name)
+            assert {*names} <= {*state._fields}, place
+    for name, (policy, *_) in EXAMPLES.items():
+        state = fb.Delayed(policy, 1).start(n_arms_of(policy), 50)
+        quotas = getattr(policy, "quotas", getattr(policy, "fractions", None))
+        if quotas is not None and name != "mixture":
+            assert state.chooser is not state.learner, name
 
 
 class Plain:

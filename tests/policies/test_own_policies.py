@@ -108,6 +108,19 @@ def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
     assert columns["plays"].sum() == 2 * 30
 
 
+def test_a_function_can_make_a_policy_whose_feedback_is_late(folder, configured):
+    """And a class, for a study of one's own claims."""
+    (folder / own_policy.NAME).write_text(
+        f"{own_policy.SOURCE}\n\nlate = lambda quotas: fb.Delayed(FairGreedy(quotas), 10)\n\n\n"
+        "class Late:\n    def __new__(cls, quotas):\n        return late(quotas)\n"
+    )
+    several = []
+    for name in ("FairGreedy", "late", "Late"):
+        spec = spec_of(configured(f"my_policies:{name}", {"quotas": "instance"}))
+        several.append(simulate_chunk(spec, 1, range(2))["reward"].tolist())
+    assert several[0] != several[1] == several[2]
+
+
 def test_an_edit_of_the_file_is_another_run(folder, configured):
     file = folder / "turns.py"
     file.write_text(ROUND_ROBIN)
