@@ -67,6 +67,29 @@ def sourced(value):
     return {"value": value, "provenance": "chosen", "source": "a test"}
 
 
+def policy(name="fair_learn", **parameters):
+    """Return a policy of such an experiment."""
+    parameters = {key: sourced(value) for key, value in parameters.items()}
+    return {"policy": name, "label": name, "parameters": parameters}
+
+
+def experiment(**changes):
+    """Return a small experiment as files have it; a change to None leaves a key out."""
+    block = {
+        "title": "A test",
+        "figures": [],
+        "horizon": sourced(200),
+        "replicates": sourced(3),
+        "means": sourced([0.9, 0.5, 0.1]),
+        "quotas": sourced(["1/5", "1/10", "1/20"]),
+        "laws": sourced(["bernoulli"]),
+        "checkpoints": {"at": [10, 200]},
+        "chunk": 2,
+        "policies": {"fair": policy(quotas="instance")},
+    } | changes
+    return {key: value for key, value in block.items() if value is not None}
+
+
 def refusal_of(folder, paper, part, change, **limits):
     """Return the message for experiments of a paper that were changed, in one line."""
     for name in {"experiments", part}:

@@ -155,7 +155,7 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
             arms = instance_of(run.spec)
             short, long = (
                 fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
-                for rounds in (horizon, 10 * horizon)
+                for rounds in (horizon, 3 * horizon)
             )
             found[name] = found.get(name, False) or (short.plays != long.plays).any()
     assert {name for name, other in found.items() if other} == set(arena.needs_horizon)

@@ -28,17 +28,11 @@ def cell(rounds, means, targets, *, parameters=None, **values):
 # ------------------------------------------------------------------------------------- replays
 
 #: Numbers as they are read off a figure, of two arms at rounds of their own.
-READ_OFF = {
-    "figures": {
-        "fig": {
-            "horizon": 20,
-            "values": [
-                {"series": f"arm {arm}", "quantity": "value", "round": t, "value": value}
-                for arm, t, value in ((1, 10, 3.0), (1, 20, 5.0), (2, 5, 4.0), (2, 20, 6.0))
-            ],
-        }
-    }
-}
+VALUES = [
+    {"series": f"arm {arm}", "quantity": "value", "round": t, "value": value}
+    for arm, t, value in ((1, 10, 3.0), (1, 20, 5.0), (2, 5, 4.0), (2, 20, 6.0))
+]
+READ_OFF = {"figures": {"fig": {"horizon": 20, "values": VALUES}}}
 CURVES = {"round": [0, 5, 10, 20], "queue_1": [0, 1, 3.5, 5], "queue_2": [9, 4, 2, 6.5]}
 
 

@@ -22,9 +22,11 @@ from fairbandits.data.store import (
 )
 
 ROWS = 300
+RECORD = {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3}
 
 
-def example(rng):
+@pytest.fixture
+def table(rng):
     """Return a table with every type of column that our files have."""
     name = pa.DictionaryArray.from_arrays(pa.array(np.zeros(ROWS, np.int32)), pa.array(["one-law"]))
     return pa.table(
@@ -39,14 +41,9 @@ def example(rng):
 
 
 @pytest.fixture
-def table(rng):
-    return example(rng)
-
-
-@pytest.fixture
 def file(tmp_path, table):
     path = tmp_path / "folder" / "data.parquet"
-    write_table(path, table, {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3})
+    write_table(path, table, RECORD)
     return path
 
 
@@ -74,43 +71,30 @@ def test_round_trip(file, table):
 
 def test_footer_says_what_made_the_file(file):
     footer = read_footer(file)
-    assert footer == {
-        "schema": SCHEMA_VERSION,
-        "kind": "chunk",
-        "block": {"means": [0.1, 0.2]},
-        "seed": 3,
-        "packages": package_versions(),
-        "commit": git_commit(),
-    }
+    made_by = {"packages": package_versions(), "commit": git_commit()}
+    assert footer == RECORD | {"schema": SCHEMA_VERSION} | made_by
     assert {"fairbandits", "numba", "numpy", "pyarrow"} == footer["packages"].keys()
     assert json.loads(pq.read_schema(file).metadata[KEY]) == footer
 
 
 def test_same_table_gives_same_bytes(file, table, tmp_path):
-    write_table(
-        tmp_path / "again.parquet",
-        table,
-        {"kind": "chunk", "block": {"means": [0.1, 0.2]}, "seed": 3},
-    )
+    write_table(tmp_path / "again.parquet", table, RECORD)
     assert (tmp_path / "again.parquet").read_bytes() == file.read_bytes()
 
 
-@pytest.mark.parametrize("existed", [True, False])
-def test_failed_writing_leaves_all_as_it_was(tmp_path, existed):
-    path = tmp_path / "data.parquet"
-    if existed:
-        path.write_bytes(b"old")
+@pytest.mark.parametrize("before", [{}, {"data.parquet": b"old"}], ids=["new", "old"])
+def test_failed_writing_leaves_all_as_it_was(tmp_path, before):
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
 
     def fail():
-        with replacing(path) as temporary:
+        with replacing(tmp_path / "data.parquet") as temporary:
             temporary.write_bytes(b"half")
             raise RuntimeError("stopped")
 
     with pytest.raises(RuntimeError, match="stopped"):
         fail()
-    assert [entry.name for entry in tmp_path.iterdir()] == (["data.parquet"] if existed else [])
-    if existed:
-        assert path.read_bytes() == b"old"
+    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
 
 
 def test_nothing_is_seen_at_the_path_before_it_is_whole(tmp_path):

@@ -24,16 +24,8 @@ QUOTAS_2 = ("0.2", "0.3", "0.25")
 
 def played(policy, instance, rounds, replicates=1, **options):
     """Return the pulls N of every round, integers of shape (replicates, rounds, arms)."""
-    result = run(
-        policy,
-        instance,
-        rounds,
-        replicates,
-        seed=SEED,
-        stream=STREAM,
-        checkpoints=range(1, rounds + 1),
-        **options,
-    )
+    options |= {"seed": SEED, "stream": STREAM, "checkpoints": range(1, rounds + 1)}
+    result = run(policy, instance, rounds, replicates, **options)
     pulls = np.asarray(result.plays).astype(np.int64)
     assert np.array_equal(pulls, result.plays)
     assert (pulls.sum(axis=2) == np.arange(1, rounds + 1)).all()

@@ -270,15 +270,9 @@ def test_oracle_is_the_optimum_of_the_linear_program(kind, rng):
         tau = np.array(floats(quotas))
         gaps = means.max() - means
         # pulls y and missing pulls s >= tau - y
-        optimum = linprog(
-            np.concatenate([gaps, penalties]),
-            A_ub=-np.hstack([np.eye(arms), np.eye(arms)]),
-            b_ub=-tau,
-            A_eq=[[1] * arms + [0] * arms],
-            b_eq=[1],
-            bounds=(0, None),
-            method="highs",
-        )
+        limits = {"A_ub": -np.hstack([np.eye(arms)] * 2), "b_ub": -tau, "bounds": (0, None)}
+        limits |= {"A_eq": [[1] * arms + [0] * arms], "b_eq": [1]}
+        optimum = linprog(np.concatenate([gaps, penalties]), method="highs", **limits)
         assert optimum.status == 0
         horizon = int(rng.integers(1, 10**6))
         found = oracle_loss(np.array([horizon]), means, quotas, penalties)[0]

@@ -133,13 +133,11 @@ def test_make_observer():
 
 
 #: Policies by name and parameters, of which each observer can watch some.
+ASKED, OF_FULL = {"targets": TARGETS}, ({}, {"gain": 1}, {"subroutine": "squint"}, {"gain": 9})
 CONFIGURED = [
-    ("banditq", {"targets": TARGETS}),
-    ("banditq", {"targets": TARGETS, "feedback": "bandit", "subroutine": "exp3p"}),
-    ("banditq", {"targets": TARGETS, "feedback": "full"}),
-    ("banditq", {"targets": TARGETS, "feedback": "full", "subroutine": "oga", "gain": 1}),
-    ("banditq", {"targets": TARGETS, "feedback": "full", "subroutine": "squint"}),
-    ("banditq", {"targets": TARGETS, "feedback": "full", "gain": 1000}),
+    ("banditq", ASKED),
+    ("banditq", ASKED | {"subroutine": "exp3p"}),
+    *(("banditq", ASKED | {"feedback": "full"} | one) for one in OF_FULL),
     ("queue_ucb", {"targets": TARGETS}),
     ("own_reward", {"learner": "banditq", "learner_parameters": {"targets": TARGETS}}),
     ("own_reward", {"learner": "queue_ucb", "learner_parameters": {"targets": TARGETS}}),

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import own_policy
+import shrunk
 from fairbandits import Instance, run
 from fairbandits.policies import make_policy
 from fairbandits.replication.bundles import jobs_of
@@ -68,26 +69,17 @@ def configured(folder):
     """Return a function that loads a configuration with one policy."""
 
     def load(policy, parameters=None, **others):
-        parameters = {key: sourced(value) for key, value in (parameters or {}).items()}
-        block = {
-            "title": "One policy",
-            "figures": [],
-            "horizon": sourced(30),
-            "replicates": sourced(2),
-            "means": sourced([0.9, 0.5, 0.1]),
-            "quotas": sourced(["1/6", "1/6", "1/6"]),
-            "laws": sourced(["bernoulli"]),
-            "checkpoints": {"at": [30]},
-            "chunk": 2,
-            "policies": {"mine": {"policy": policy, "label": "Mine", "parameters": parameters}},
-        }
-        block["policies"]["mine"] |= others
+        own = {"mine": shrunk.policy(policy, **parameters or {}) | others}
+        block = shrunk.experiment(
+            **{"horizon": sourced(30), "checkpoints": {"at": [30]}, "replicates": sourced(2)},
+            **{"quotas": sourced(["1/6", "1/6", "1/6"]), "policies": own},
+        )
         content = {"paper": "toy", "title": "Toy", "experiments": {"one": block}}
         file = folder / "papers" / "toy" / "experiments.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(content))
         settings = {"seed": 1, "scale": "paper", "papers": ["toy"]}
-        settings["pathvars"] = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "x")
+        settings["pathvars"] = dict.fromkeys(shrunk.FOLDERS, "x")
         return build_config(settings, "test", folder)
 
     return load

@@ -139,12 +139,14 @@ def test_what_reads_runs_counts_and_what_configures_them_does_not(copied):
         (copied / file).write_text(text, encoding="utf-8")
 
 
+def spec_of(policy):
+    return RunSpec(stream="s", policy=policy, parameters={}, law="beta", horizon=9, checkpoints={})
+
+
 def test_the_learner_that_is_not_named_counts(copied):
     wrapping = [made for made in POLICIES.values() if issubclass(made, HasLearner)]
     assert {made.learner for made in wrapping} == {code.USUAL_LEARNER}
-    spec = RunSpec(
-        stream="s", policy="mixture", parameters={}, law="beta", horizon=9, checkpoints={}
-    )
+    spec = spec_of("mixture")
     named = replace(spec, parameters={"learner": "ucb1"})
     other = replace(spec, parameters={"learner": "thompson"})
     nested = {"learner": "own_reward", "learner_parameters": {"learner": "thompson"}}
@@ -160,20 +162,16 @@ def test_the_learner_that_is_not_named_counts(copied):
 
 
 def test_a_policy_of_ones_own_goes_by_all_policies(copied):
-    spec = RunSpec(
-        stream="s", policy="mine:Mine", parameters={}, law="beta", horizon=9, checkpoints={}
-    )
     forget()
-    before = code_of(spec)
+    before = code_of(spec_of("mine:Mine"))
     (copied / "policies" / "another.py").write_text("A = 1\n")
     forget()
-    assert code_of(spec) != before
+    assert code_of(spec_of("mine:Mine")) != before
 
 
 def test_what_is_not_registered_is_refused():
-    spec = RunSpec(stream="s", policy="none", parameters={}, law="beta", horizon=9, checkpoints={})
     with pytest.raises(ValueError, match=r"policies/__init__\.py registers no 'none'; known:"):
-        code_of(spec)
+        code_of(spec_of("none"))
 
 
 def test_relative_imports_are_refused(copied):

@@ -14,34 +14,11 @@ from fairbandits.replication.recorded import runs_of
 from fairbandits.replication.simulate import instance_of, simulate_chunk, write_chunk
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ConfigError
-from shrunk import sourced
+from shrunk import FOLDERS, experiment, policy, sourced
 
 SEED = 20241121
-FOLDERS = ("results", "figures", "logs", "benchmarks")
 AUDIT = "papers/fair_ucb/audit.yaml"
 PAPER = "papers/fair_ucb/experiments.yaml"
-
-
-def policy(name="fair_learn", **parameters):
-    parameters = {key: sourced(value) for key, value in parameters.items()}
-    return {"policy": name, "label": name, "parameters": parameters}
-
-
-def experiment(**changes):
-    """Return a small experiment that is right; a change to None leaves a key out."""
-    block = {
-        "title": "A test",
-        "figures": [],
-        "horizon": sourced(200),
-        "replicates": sourced(3),
-        "means": sourced([0.9, 0.5, 0.1]),
-        "quotas": sourced(["1/5", "1/10", "1/20"]),
-        "laws": sourced(["bernoulli"]),
-        "checkpoints": {"at": [10, 200]},
-        "chunk": 2,
-        "policies": {"fair": policy(quotas="instance")},
-    } | changes
-    return {key: value for key, value in block.items() if value is not None}
 
 
 def suite(instances, **changes):
@@ -211,16 +188,9 @@ def test_each_replicate_is_an_instance_of_its_own(configured):
         instance = means.draw(*address)
         quotas = [f"{numerator}/997" for numerator in numerators]
         for cell, tolerance in enumerate((0, "1/2")):
-            alone = run(
-                FairLearn(quotas, tolerance, "smallest_deficit", {"quotas": quotas}),
-                instance,
-                200,
-                [replicate],
-                seed=SEED,
-                stream="fair_ucb/one",
-                checkpoints=[10, 200],
-                quotas=quotas,
-            )
+            fair = FairLearn(quotas, tolerance, "smallest_deficit", {"quotas": quotas})
+            options = {"seed": SEED, "stream": "fair_ucb/one", "checkpoints": [10, 200]}
+            alone = run(fair, instance, 200, [replicate], quotas=quotas, **options)
             for name, values in alone.columns().items():
                 found = columns[name].reshape(shape)[cell, place]
                 assert found.tolist() == values.reshape(2, 4).tolist(), name

@@ -32,10 +32,8 @@ def test_each_horizon_has_its_rounds_and_its_rewards(tmp_path):
         alone = run(
             BanditQ(experiment.targets, one.policy, V_exponent=exponent),
             Instance(experiment.means, "uniform02"),
-            horizon,
-            REPLICATES,
-            seed=SEED,
-            stream=f"banditq/trade_off/{horizon}",
+            *(horizon, REPLICATES),
+            **{"seed": SEED, "stream": f"banditq/trade_off/{horizon}"},
             checkpoints=checkpoint_grid(horizon, **GRID),
         )
         assert one.rounds.tolist() == alone.rounds.tolist()

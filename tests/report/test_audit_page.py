@@ -119,28 +119,12 @@ def test_no_finding_is_listed_twice(found, primary):
 
 
 def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
-    return {
-        "test": "mean",
-        "phrase": "pulls of A minus those of B",
-        "unit": "pulls",
-        "uncontrolled": "",
-        "message": "",
-        "also": {},
-        "decides": True,
-        "verdict": verdict,
-        "reading": "",
-        "n": 9,
-        "each": "an arm",
-        "procedure": "mean",
-        "settings": {"level": 0.99, "claim": "at most"},
-        "statistic": statistic,
-        "low": statistic - half,
-        "high": statistic + half,
-        "reference": reference,
-        "against": {"limit": reference},
-        "p": 0.001,
-        "tags": [],
-    } | more
+    own = {"test": "mean", "phrase": "pulls of A minus those of B", "unit": "pulls", "also": {}}
+    own |= {"decides": True, "verdict": verdict, "reading": "", "each": "an arm", "n": 9}
+    own |= {"procedure": "mean", "settings": {"level": 0.99, "claim": "at most"}, "p": 0.001}
+    own |= {"statistic": statistic, "low": statistic - half, "high": statistic + half}
+    own |= {"reference": reference, "against": {"limit": reference}, "tags": [], "message": ""}
+    return own | {"uncontrolled": ""} | more
 
 
 def drawn(rows, kind=""):

@@ -14,10 +14,9 @@ import yaml
 from fairbandits.engine.laws import CODES
 from fairbandits.settings.config import Run, load_config
 from fairbandits.settings.papers import LAWS
-from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.schemas import ROOT, ConfigError
 from shrunk import sourced
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config" / "config.yaml"
 SMOKE = ROOT / "config" / "smoke.yaml"
 FILES = [*ROOT.glob("papers/*/experiments.yaml"), *ROOT.glob("papers/*/audit.yaml")]

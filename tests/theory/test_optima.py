@@ -16,15 +16,8 @@ V = math.sqrt(2_000_000)
 def solve(means, targets):
     """Return the result of the linear program: most reward among distributions in Omega."""
     means, targets = np.asarray(means), np.asarray(targets)
-    return linprog(
-        -means,
-        A_ub=-np.diag(means),
-        b_ub=-targets,
-        A_eq=np.ones((1, means.size)),
-        b_eq=[1],
-        bounds=(0, 1),
-        method="highs",
-    )
+    limits = {"A_ub": -np.diag(means), "b_ub": -targets, "bounds": (0, 1)}
+    return linprog(-means, A_eq=np.ones((1, means.size)), b_eq=[1], method="highs", **limits)
 
 
 def instance(rng, total, protected=None):

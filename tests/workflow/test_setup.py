@@ -34,6 +34,9 @@ exit {code}
 """
 
 
+FETCHING_NOTHING = {"UV_PYTHON_DOWNLOADS": "never", "UV_PYTHON_INSTALL_DIR": ""}
+
+
 class System:
     """A folder with the script, and a search path with nothing but what a test puts there."""
 
@@ -67,12 +70,7 @@ class System:
         done = subprocess.run(
             ["/bin/sh", "workflow/setup.sh", VERSION],
             cwd=self.folder,
-            env={
-                "PATH": f"{venv}:{self.bin}",
-                "PYTHON": named,
-                "UV_PYTHON_DOWNLOADS": "never",
-                "UV_PYTHON_INSTALL_DIR": "",
-            },
+            env={"PATH": f"{venv}:{self.bin}", "PYTHON": named} | FETCHING_NOTHING,
             capture_output=True,
             text=True,
             check=False,
@@ -104,13 +102,8 @@ def test_the_python_of_the_system_is_taken(system, minor):
 @pytest.mark.parametrize(
     "unfit",
     [
-        "CPython 3.10.13",
-        "CPython 3.15.0",
-        "CPython 2.7.18",
-        "CPython 4.12.0",
-        "CPython 3.14.0 free-threading build",
-        "PyPy 3.11.9",
-        "",
+        *("CPython 3.10.13", "CPython 3.15.0", "CPython 2.7.18", "CPython 4.12.0"),
+        *("CPython 3.14.0 free-threading build", "PyPy 3.11.9", ""),
     ],
 )
 def test_another_is_taken_where_that_does_not_fit(system, unfit):

@@ -17,9 +17,8 @@ import yaml
 import real
 from fairbandits.data.store import read_table
 from fairbandits.settings.config import load_config
-from fairbandits.settings.schemas import merge
+from fairbandits.settings.schemas import ROOT, merge
 
-ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
 #: Where the jobs that simulate say what they do.
 LOGS = "results/smoke/logs/simulate"
