@@ -143,9 +143,8 @@ def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None, **opt
         if name == "initial_plays":
             expected = np.minimum(result.plays[0], result.plays[0, initial - 1])
         elif name == "initial_reward":
-            expected = np.where(
-                np.arange(1, rounds + 1)[:, None] <= initial, accrued, accrued[initial - 1]
-            )
+            early = np.arange(1, rounds + 1)[:, None] <= initial
+            expected = np.where(early, accrued, accrued[initial - 1])
         else:
             expected = np.array([row[name] for row in watched.rows])
         tolerance = 1e-12 if name == "share" else 1e-12 * rounds
@@ -341,9 +340,8 @@ def worst(policy, sizes, rounds, seed):
     means = np.random.default_rng(seed).uniform(0.1, 0.9, sum(sizes))
     every = range(1, rounds + 1)
     observe = observers_of(policy, means if isinstance(policy, fb.BFUCB) else None)
-    result = fb.run(
-        policy, fb.Instance(means), rounds, seed=seed, checkpoints=every, observe=observe
-    )
+    options = {"seed": seed, "checkpoints": every, "observe": observe}
+    result = fb.run(policy, fb.Instance(means), rounds, **options)
     behind = measures.group_deficits(result.rounds, result.plays, sizes, policy.quotas)
     assert behind.dtype == np.int64
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -390,9 +388,8 @@ def test_released_initialisation_breaks_the_guarantee(sizes, pairs, most):
     assert worst(released, sizes, rounds, 4) == most
     arms = arms_of(recorded(released, fb.Instance((0.7,) * sum(sizes)), rounds))
     served = np.cumsum([[arm < sizes[0], arm >= sizes[0]] for arm in arms], axis=0)
-    behind = (
-        measures.group_deficits(np.arange(1, rounds + 1), served, (1,) * len(quotas), quotas) > 0
-    )
+    every = np.arange(1, rounds + 1)
+    behind = measures.group_deficits(every, served, (1,) * len(quotas), quotas) > 0
     assert behind.sum() == pairs
     assert not behind[2 * max(sizes) :].any()
 
@@ -461,16 +458,12 @@ def test_regret_is_the_sum_of_its_two_parts(scenario, rng):
     result = recorded(fb.BFUCB(sizes, quotas, version=version, draw="paper"), instance)
     for played in (result.plays, result.probes["probability"]):
         regret = measures.group_regret(result.rounds, played, means, sizes, quotas)
-        between, within = measures.decomposition(
-            result.rounds, result.plays, played, means, sizes, quotas
-        )
+        given = result.rounds, result.plays, played, means, sizes, quotas
+        between, within = measures.decomposition(*given)
         np.testing.assert_allclose(regret, between + within, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(
-        measures.per_group(result.probes["probability"], sizes),
-        measures.per_group(result.plays, sizes),
-        rtol=0,
-        atol=1e-9,
-    )
+    both = result.probes["probability"], result.plays
+    of_groups = (measures.per_group(one, sizes) for one in both)
+    np.testing.assert_allclose(*of_groups, rtol=0, atol=1e-9)
 
 
 def test_released_regret_by_hand():

@@ -36,9 +36,8 @@ def test_learning_begins_and_ends_with_the_quotas():
     """From 6.3 million rounds on no arm of Instance 1 is in S(T) (B3); then the bound is flat."""
     for horizon, tolerance, learning in ((6.2e6, 0, [1]), (6.3e6, 0, []), (6.3e6, 1e4, [1])):
         forced = 0.05 * horizon - tolerance
-        assert (
-            np.flatnonzero(bounds.still_learning(horizon, INSTANCE_1, forced)).tolist() == learning
-        )
+        found = bounds.still_learning(horizon, INSTANCE_1, forced)
+        assert np.flatnonzero(found).tolist() == learning
 
 
 TWO = np.array([0, 0.5])
@@ -83,9 +82,8 @@ def test_ht_ucb_theorem_2_by_hand():
 def test_ht_ucb_eq_13_by_hand(as_printed, critical):
     """T = e^12, gaps 0, 0.1 and 0.5, A = 0.3; the critical arm's quota is 500 pulls."""
     t = math.exp(12)
-    found = bounds.penalised_bound(
-        t, [0, 0.1, 0.5], 0.3, [0.1, 500 / t, 0.2], as_printed=as_printed
-    )
+    given = t, [0, 0.1, 0.5], 0.3, [0.1, 500 / t, 0.2]
+    found = bounds.penalised_bound(*given, as_printed=as_printed)
     assert found == pytest.approx(critical + max(min(96 / 0.2, 0.2 * 0.2 * t), 96 / 0.5))
 
 
@@ -107,12 +105,8 @@ def test_ht_ucb_theorem_3_is_the_double_sum(rng):
 
 def test_ht_ucb_theorem_4_by_hand():
     found = bounds.gap_free_terms(E4, [0.2, 0.5], [0.09, 0.16])
-    wanted = [
-        8 * math.sqrt(4 * E4) * 0.7,
-        8 * math.sqrt(0.91 * 2 * E4 * 4),
-        0.5 * 2 * E4 ** (2 / 3) * math.sqrt(8),
-    ]
-    assert found.tolist() == pytest.approx(wanted)
+    roots = 8 * math.sqrt(4 * E4) * 0.7, 8 * math.sqrt(0.91 * 2 * E4 * 4)
+    assert found.tolist() == pytest.approx([*roots, E4 ** (2 / 3) * math.sqrt(8)])
 
 
 def lemma_5(t, served, sizes, gaps, quotas, delta, ratio, clipped):
@@ -129,9 +123,8 @@ def test_bf_ucb_lemma_5_and_theorem_7_by_hand():
     t, served, sizes, gaps = 10**7, np.array([6e6, 4e6]), np.array([2, 1]), np.array([0.375, 0])
     given = t, served, sizes, gaps, (0.2, 0.4), 0.01, 0.8 / 0.3
     for clipped in (False, True):
-        assert bounds.group_bound(*given, clipped=clipped) == pytest.approx(
-            lemma_5(*given, clipped)
-        )
+        found = bounds.group_bound(*given, clipped=clipped)
+        assert found == pytest.approx(lemma_5(*given, clipped))
     assert lemma_5(*given, False) < 0 < lemma_5(*given, True)
     wanted = 0.99 * (math.sqrt(12e6) + math.sqrt(4e6)) + 0.01 * 10**7
     assert bounds.within_bound(t, served, sizes, 0.01) == pytest.approx(wanted)

@@ -71,10 +71,9 @@ def test_a_check_reads_each_arm():
 def test_the_adversary_is_the_worst_of_all_learners_that_are_gone_through(tolerance):
     """Every sequence of wishes in the first rounds, with ties to the lowest arm."""
     quotas, denominator, alpha = (1, 1, 1), 4, Fraction(tolerance)
+    given = quotas, denominator, alpha * denominator
     worst = max(
-        fair_learn.largest_lack(
-            quotas, denominator, alpha * denominator, lambda t, _, w=wishes: w[t - 1], 8
-        )
+        fair_learn.largest_lack(*given, lambda t, _, w=wishes: w[t - 1], 8)
         for wishes in itertools.product(range(3), repeat=8)
     )
     found = adversary.worst_amounts(quotas, denominator, alpha, True)["fair"]

@@ -49,7 +49,6 @@ def test_projection_is_counted_and_right():
 
 
 def test_random_numbers_belong_to_their_name():
-    first, again, other = (
-        generator(name).integers(2**62) for name in ("a-claim", "a-claim", "another")
-    )
+    names = ("a-claim", "a-claim", "another")
+    first, again, other = (generator(name).integers(2**62) for name in names)
     assert first == again != other
