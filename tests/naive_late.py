@@ -101,8 +101,8 @@ class TFairUCB(FairUCB):
 class BFUCB(Log):
     """A group's rounds are those played, in the quota, and those seen, in the widths."""
 
-    def __init__(self, sizes, quotas):
-        self.groups, self.quotas = split(sizes), exactly(quotas)
+    def __init__(self, sizes, quotas, cut=True):
+        self.groups, self.quotas, self.cut = split(sizes), exactly(quotas), cut
 
     def optimistic(self, g):
         n, k = sum(arm in self.groups[g] for arm, _ in self.seen), len(self.groups[g])
@@ -111,7 +111,8 @@ class BFUCB(Log):
             own = self.rewards(arm)
             if own:
                 root = math.sqrt(2 * math.log(4 * n * k / 0.01)) / math.sqrt(len(own))
-                points.append(min(1.0, sum(own) / len(own) + root))
+                u = sum(own) / len(own) + root
+                points.append(min(1.0, u) if self.cut else u)
             else:
                 points.append(1.0)
         return points

@@ -67,14 +67,17 @@ def test_late_policies_against_naive_ones(setting, rng):
         (fb.HTUCB(quotas, penalties=0.3), twins.HTUCB(quotas)),
         (fb.TFairLearn(quotas), t_fair),
         (fb.BFUCB((3, 1), quotas[:2]), twins.BFUCB((3, 1), quotas[:2])),
+        (fb.BFUCB((10, 2), quotas[:2], box="uncut"), twins.BFUCB((10, 2), quotas[:2], False)),
         (fb.EXP3(), twins.EXP3(4, ROUNDS)),
         (fb.BanditQ(targets, V=3), twins.BanditQ(targets, 3)),
     ]
     for policy, twin in pairs:
         wrappers = wrappers_of(rng)
         late = wrapped(policy, wrappers)
-        result = recorded(late, fb.Instance(means), ROUNDS, compiled=False)
-        played = twins.play(twin, wrappers, means, ROUNDS, SEED, STREAM, REPLICATE)
+        n_arms = sum(getattr(policy, "groups", (4,)))
+        arms = means if n_arms == 4 else rng.uniform(0.1, 0.9, n_arms)
+        result = recorded(late, fb.Instance(arms), ROUNDS, compiled=False)
+        played = twins.play(twin, wrappers, arms, ROUNDS, SEED, STREAM, REPLICATE)
         assert arms_of(result) == played, late
     wrappers = wrappers_of(rng)
     late = wrapped(fb.BanditQ(targets, feedback="full", V=3), wrappers)

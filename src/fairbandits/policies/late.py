@@ -176,7 +176,7 @@ def begin(
     for one, _, _ in _pairs(*states, ()):
         if isinstance(one, bf_ucb_sums.BFUCBState):
             notes = Fetched(notes, one)
-        if isinstance(one, bf_ucb.BFUCBState):
+        if isinstance(one, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
             _give_merit(one)
     shape, dtype = ((size,), np.int64) if n_arms is None else ((size, n_arms), np.float64)
     ring = np.zeros(shape, dtype), np.zeros(shape)
@@ -210,13 +210,19 @@ def _pairs(
             yield from _pairs(mine, its, ())
 
 
-def _give_merit(state: bf_ucb.BFUCBState) -> None:
-    """Give arms the merit 1 of what was never pulled: a draw can come before the first reward."""
-    arms = state.first.arms
-    arms.weight[arms.row_of] = 1.0
+def _give_merit(state: Any) -> None:
+    """Give BF-UCB's arms the optimistic mean 1 until a reward: there can be draws before it."""
+    arms, sums = state.first.arms, bf_ucb_sums
+    arms.mean[arms.row_of] = 1.0
     for g in range(len(state.total)):
-        state.total[g] = merit.sum_weights(arms, g)
-        state.value[g] = 1.0
+        if isinstance(state, bf_ucb.BFUCBState):
+            arms.weight[arms.row_of] = 1.0
+            state.total[g], state.value[g] = merit.sum_weights(arms, g), 1.0
+            continue
+        for block in range(merit.blocks_of(arms, g)):
+            sums._fetch(state, g, block)
+            eights = (sums._eight(state, first, -1, 0.0) for first in (0, merit.BLOCK))
+            sums._sum_groups(state, g, block, *eights)
 
 
 @inlined
