@@ -113,8 +113,11 @@ def _looks(compared: Any) -> dict[str, tuple[Any, Any]]:
 def _pulls(compared: Any) -> Picture:
     """Return the share of each arm in the pulls so far, a panel for each policy."""
     results = compared.results
-    n_arms = next(iter(results.values())).plays.shape[-1]
-    draw, tall = (_lines, 3.2) if n_arms <= LINES else (_map, min(max(3.2, n_arms / 60), 12))
+    arms = _arms(compared)
+    lines = sum(1 + wrapped(name).count("\n") for name in arms) if len(arms) <= NAMED else 0
+    draw, tall = _lines, 3.2
+    if len(arms) > LINES:
+        draw, tall = _map, min(max(3.2, 0.2 * lines, len(arms) / 60), 12)
     columns = min(len(results), 3)
     rows = math.ceil(len(results) / columns)
     size = (3.7 * columns + 1.7, tall * rows)
@@ -156,7 +159,7 @@ def _lines(figure: Picture, compared: Any, panels: dict[str, Axes]) -> None:
         curves["dotted: quota"] = Line2D([], [], color="0.2", **QUOTA)
     axis.set_ylim(bottom=0)
     figure.supylabel("share of the pulls so far", fontsize="medium")
-    legend(figure, curves, loc="outside right upper")
+    legend(figure, curves, loc="outside right center")
     figure.suptitle(INTERVALS.format(result.replicates.size), fontsize="medium")
 
 
