@@ -14,6 +14,8 @@ from fairbandits.audit import own
 from fairbandits.audit.own import check, judged, read_history
 from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_table
+from fairbandits.engine.streams import stream_key, word
+from fairbandits.policies.own import find
 from fairbandits.settings.schemas import ROOT, ConfigError
 
 GUIDE = (ROOT / "docs" / "your-own-claims.md").read_text("utf-8")
@@ -21,16 +23,13 @@ GUIDE = (ROOT / "docs" / "your-own-claims.md").read_text("utf-8")
 RAISING = """
 class FairGreedy:
     feedback = "bandit"
-    made = 0
+    failing_coin = None
 
     def start(self, n_arms, horizon):
-        FairGreedy.made += 1
-        fresh = FairGreedy()
-        fresh.number = FairGreedy.made
-        return fresh
+        return FairGreedy()
 
     def choose(self, t, coin):
-        if self.number == 4 and t == 17:
+        if coin == self.failing_coin:
             return {}["no such arm"]
         return 0
 
@@ -254,12 +253,30 @@ def test_what_was_simulated_before_it_was_stopped_is_used(folder, monkeypatch):
     assert [file.name for file in results.rglob("*.parquet")] == ["three_arms.parquet"]
 
 
-def test_a_policy_that_raises_is_named_with_replicate_and_round(folder):
+def test_a_policy_that_raises_is_named_with_replicate_and_round(folder, monkeypatch):
     (folder / own_policy.NAME).write_text(RAISING)
-    config = check(changed(*FEW, source=SMALL)).config  # two replicates are played
-    words = "greedy on instance three_arms, replicate 1, round 17: KeyError.*, line 14"
+    config = check(changed(*FEW, source=SMALL)).config
+    (experiment,) = config.experiments
+    stream, place = experiment.runs[0].spec.stream, own_policy.NAME.replace(".py", ":FairGreedy")
+    coins = stream_key(config.seed_of(experiment), stream, 1, "coin", 0)
+    monkeypatch.setattr(find(place), "failing_coin", word(*coins, 17))
+    words = "greedy on instance three_arms, replicate 1, round 17: KeyError.*, line 11"
     with pytest.raises(ConfigError, match=words):
         own.simulate(config, folder / "results", 1)
+
+
+@pytest.mark.parametrize("drawn", ["CHANCE.integers(9)", "hash(str(t))"])
+def test_a_policy_that_cannot_be_repeated_is_refused_before_the_data(drawn, folder):
+    source = RAISING.replace("return 0", f"return 2 if t > 60 and {drawn} % 2 else 0")
+    (folder / own_policy.NAME).write_text(
+        f"import numpy as np\n\nCHANCE = np.random.default_rng(1)\n{source}"
+    )
+    words = (
+        r"greedy on instance three_arms, replicate 0, round \d+: ValueError: FairGreedy acts oth"
+    )
+    with pytest.raises(ConfigError, match=words):
+        judged(changed(*FEW, source=SMALL), folder / "out")
+    assert not (folder / "out").exists()
 
 
 def test_a_claim_that_fails_shows_nothing(folder):

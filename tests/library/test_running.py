@@ -5,6 +5,7 @@ import re
 import pytest
 
 import fairbandits as fb
+from fairbandits.engine.streams import stream_key, word
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 DRAWN = fb.RandomInstance(3, low=0.2, high=0.9)
@@ -108,14 +109,18 @@ def test_what_is_wrong_is_said_as_in_one_process(settings):
 
 
 def test_an_error_has_its_place():
-    class Late(Failing):
+    coin_of_replicate_9 = word(*stream_key(0, "run", 9, "coin", 0), 5)
+
+    class Late(InTurn):
         """Fails in the second replicate."""
 
-        started = 0
-
         def start(self, n_arms, horizon):
-            self.started += 1
-            return super().start(n_arms, horizon) if self.started == 2 else InTurn().start(3, 20)
+            fresh = Late()
+            fresh.n_arms, fresh.learnt = n_arms, 0
+            return fresh
+
+        def choose(self, t, coin):
+            return 99 if coin == coin_of_replicate_9 else 0
 
     with pytest.raises(ValueError, match="in round 5") as caught:
         fb.run(Late(), ARMS, 20, [4, 9, 2])

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -41,13 +41,16 @@ from fairbandits.data.store import StoreError, replacing
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.own_code import importable, line_of
+from fairbandits.library.repeating import repeated
 from fairbandits.library.running import _shared
-from fairbandits.policies import POLICIES
+from fairbandits.library.simulation import Setting
+from fairbandits.observers import make_observer
+from fairbandits.policies import POLICIES, make_policy
 from fairbandits.policies import own as own_policies
-from fairbandits.policies.own import ARE_QUOTAS
+from fairbandits.policies.own import ARE_QUOTAS, is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
-from fairbandits.replication.simulate import write_chunk
+from fairbandits.replication.simulate import _settled, instance_of, write_chunk
 from fairbandits.settings.config import LEDGER, Config, Run, build_config
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError
@@ -101,7 +104,23 @@ def check(file: Path, seed: int | str = LEDGER) -> Rules:
         raise ConfigError("\n".join(wrong))
     with tempfile.TemporaryDirectory() as folder:  # a few rounds show what policies raise
         simulate(replace(_config(rules.study, file, small=True), seed=0), Path(folder), 1)
+    _repeat(rules.config)
     return rules
+
+
+def _repeat(config: Config) -> None:
+    """Raise ConfigError if a replicate of a user's policy differs when it is played again."""
+    runs = [run for one in config.experiments for run in one.runs]
+    for run in {run.spec.policy: run for run in runs if is_own(run.spec.policy)}.values():
+        spec, cell = run.spec, run.spec.cells[0]
+        horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
+        parameters, observe, quotas, _ = _settled(spec, cell, 0, 0)
+        policy = make_policy(spec.policy, parameters, where=stream, source=spec.policy_source)
+        observers = [make_observer(*one, where=stream) for one in observe.items()]
+        setting, how = Setting(policy, observers, quotas), {"seed": 0, "stream": stream}
+        asked = (setting, instance_of(spec), horizon, range(run.replicates))
+        with _placed(run), repeated(*asked, elsewhere=True, checkpoints=[horizon], **how):
+            pass
 
 
 def checked_words(rules: Rules) -> str:
@@ -352,8 +371,15 @@ def _play(seed: int, results: Path, task: tuple[Run, str]) -> None:
     spec, replicates = run.spec, range_of(chunk)
     rounds = spec.total_rounds * run.replicates
     compiled = True if work(rounds, spec.n_arms) > COMPILING else None
-    try:
+    with _placed(run):
         write_chunk(spec, seed, replicates, results / run.chunk_file(chunk), compiled)
+
+
+@contextmanager
+def _placed(run: Run) -> Iterator[None]:
+    """Give a policy's error the place in a run."""
+    try:
+        yield
     except Exception as error:  # a policy can raise anything
         if not (where := getattr(error, "place", "")):
             raise

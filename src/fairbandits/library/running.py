@@ -16,6 +16,7 @@ from fairbandits.library import simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
+from fairbandits.library.repeating import repeated
 from fairbandits.library.results import Result, joined
 from fairbandits.library.simulation import Setting, play
 from fairbandits.library.worlds import World
@@ -110,24 +111,24 @@ def run(
     rounds = _rounds(checkpoints, horizon)
     if isinstance(policy, Compiled) and compiled is not False:
         policy.compile(instance, quotas=quotas, observe=observe)
+    if multiprocessing.current_process().daemon:  # as in a Pool, which may not start others
+        n_jobs = 1
     alone = n_jobs == 1 and not progress
     some = 1 if alone else min(numbers.size, max(PIECES, PIECES_EACH * n_jobs))
-    if not alone:
-        # replicates that share a state would not show in separate pieces
-        simulation.probes_of(policy, observe)
-        before = simulation.started(policy, observe, n_arms, horizon, [])
-        simulation.started(policy, observe, n_arms, horizon, before)
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
-    playing = partial(play, Setting(policy, observe, quotas), instance, horizon, **how)
+    setting = Setting(policy, observe, quotas)
+    playing = partial(play, setting, instance, horizon, **how)
     pieces = np.array_split(numbers, some)
     parts: list[dict[str, Any]] = []
     begin = time.monotonic()
+    checked = repeated(setting, instance, horizon, numbers, elsewhere=n_jobs > 1, **how)
     try:
-        for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
-            parts.append(part)
-            if progress:
-                done = sum(one["replicates"].size for one in parts)
-                _say(name_of(policy), done, numbers.size, time.monotonic() - begin)
+        with checked:
+            for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
+                parts.append(part)
+                if progress:
+                    done = sum(one["replicates"].size for one in parts)
+                    _say(name_of(policy), done, numbers.size, time.monotonic() - begin)
     finally:
         if progress:
             print(file=sys.stderr)

@@ -1,0 +1,252 @@
+"""A replicate depends on its address alone: one is played again, here and in other processes.
+
+What a policy in plain Python, an observer or a World depends on besides is not known from its
+code: generators in lists, the time, the order of sets, what earlier replicates left in a list.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import _lru_cache_wrapper, lru_cache
+from io import BytesIO
+from tempfile import TemporaryFile
+from types import FunctionType, ModuleType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numba import cloudpickle
+
+from fairbandits.engine.protocol import is_implemented
+from fairbandits.library.compiling import Compiled
+from fairbandits.library.own_code import _GENERATORS, INSTEAD
+from fairbandits.library.simulation import Setting, checkpoint_grid, play, probes_of, started
+from fairbandits.library.worlds import World
+
+#: A replicate is played three times for `LEAST` rounds, compiled ones more, or more if that takes a
+#: twentieth of the run. What differs between replicates from the start shows in a few rounds, in
+#: which it is played `OFTEN` times more.
+LEAST, LEAST_COMPILED, SHARE = 1_000, 10_000, 60
+OFTEN, FEW = 4, 30
+#: Rounds of all replicates from which other processes cost less than a twentieth of a run.
+LONG = 2_000_000
+#: Seeds of Python's hashes in other processes: the order of a few texts can be the same by chance.
+HASH_SEEDS = ("1", "2", "3")
+#: Objects of a policy among which a generator is looked for.
+MOST_OBJECTS = 10_000
+ELSEWHERE = " in another process"
+#: What makes replicates differ, by where they do, and of the rewards of a World.
+CAUSES = {
+    "": (
+        "a generator, a clock, or what replicates share: a list that start copies, a variable of "
+        "the class or the module"
+    ),
+    ELSEWHERE: (
+        "hash() of a text, the order of a set, the number of the process, or a variable of the "
+        "module that was set or drawn before"
+    ),
+    "is paid": "a pay that takes more than arm, number and coin: a generator, a clock, a list",
+}
+
+#: Policies and worlds that were the same in other processes; None there, where nothing is asked.
+_same_elsewhere: set | None = set()
+
+
+class _Enough(Exception):
+    """Ends a run after the rounds that are compared."""
+
+
+class _Noted:
+    """An observer of what is done and paid in each round, which ends the run after some rounds."""
+
+    probes = ()
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds, self.told = rounds, []
+
+    def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> "_Noted":
+        self.state = state  # kept, so that no later state has its address
+        return self
+
+    def watch(self, state: Any, t: int, action: Any, reward: Any) -> None:
+        self.told += [(t, "acts", _content(action)), (t, "is paid", _content(reward))]
+        if t == self.rounds:
+            raise _Enough
+
+    def report(self, state: Any, out: np.ndarray) -> None:
+        pass
+
+
+def _content(values: Any) -> bytes:
+    return np.asarray(values, float).tobytes()
+
+
+@contextmanager
+def repeated(
+    setting: Setting,
+    instance: Any,
+    horizon: int,
+    numbers: Sequence[int],
+    *,
+    elsewhere: bool,
+    **how: Any,
+) -> Iterator[None]:
+    """Play the first replicate before and after a run, and compare; ValueError if it differs.
+
+    If users' code is in the run, the replicate is played in this process and, with `elsewhere` or
+    in a long run, in others, whose hashes of texts are others. `how` are arguments of `play`.
+    """
+    policy, begin = setting.policy, (*setting[:2], instance.n_arms, horizon)
+    probes_of(*setting[:2])
+    states = started(*begin, [])
+    if len(numbers) > 1:  # replicates that share a state would not show in separate processes
+        started(*begin, states)
+    verbs = ["learn", *["watch"] * len(setting.observe)]
+    known = all(map(is_implemented, map(type, states), verbs))
+    if known and not isinstance(instance, World) and not isinstance(policy, Compiled):
+        yield
+        return
+    fast = isinstance(policy, Compiled) and how.get("compiled") is not False
+    if not fast:  # what is compiled holds numbers and arrays
+        _refuse_generator(policy, states[0])
+    least = LEAST_COMPILED if fast else LEAST
+    rounds = min(horizon, max(least, horizon * len(numbers) // SHARE))
+    asked = setting, instance, horizon, int(numbers[0]), how
+    told, kept = _told(*asked, rounds)
+    shorter = () if fast else [min(rounds, FEW)] * OFTEN
+    again = [_told(*asked, some) for some in (rounds, *shorter)]
+    _compare(policy, asked[3], told, [one for one, _ in again])
+    key = type(policy), getattr(instance, "pay", type(instance))
+    elsewhere |= horizon * len(numbers) >= LONG
+    with ExitStack() as stack:
+        others = []
+        if elsewhere and not fast and _same_elsewhere is not None and key not in _same_elsewhere:
+            others = _asked_elsewhere(stack, (*asked, rounds))
+        yield
+        _compare(policy, asked[3], told, [_told(*asked, rounds)[0]])
+        for process, answer in others:
+            if process.wait() == 0:  # else it cannot be sent there, as what a notebook holds open
+                answer.seek(0)
+                _compare(policy, asked[3], told, pickle.load(answer), ELSEWHERE)
+        if others:
+            _same_elsewhere.add(key)
+    del kept
+
+
+def _told(
+    setting: Setting, instance: Any, horizon: int, number: int, how: dict[str, Any], rounds: int
+) -> tuple[list[tuple[int, str, bytes]], Any]:
+    """Return what a replicate does in its first rounds, and its state.
+
+    What is compiled is not observed: its horizon is shorter, and its sums are compared.
+    """
+    noted = _Noted(rounds if rounds < horizon else 0)
+    with warnings.catch_warnings(), suppress(_Enough):
+        warnings.simplefilter("ignore")  # the run gives them
+        if isinstance(setting.policy, Compiled) and how.get("compiled") is not False:
+            how, horizon = how | {"checkpoints": checkpoint_grid(rounds)}, rounds
+        else:
+            setting = setting._replace(observe=(*setting.observe, noted))
+        played = play(setting, instance, horizon, [number], **how)
+        parts = [("acts", played["plays"]), ("is paid", played["rewards"])]
+        parts += [("reports", values) for values in played["probes"].values()]
+        noted.told += [
+            (t, words, _content(values[0, mark]))
+            for mark, t in enumerate(played["rounds"].tolist())
+            for words, values in parts
+        ]
+    return noted.told, noted
+
+
+def _compare(policy: Any, number: int, told: list, others: Sequence[list], where: str = "") -> None:
+    """Raise ValueError, with the place of the first difference, if a replicate differs."""
+    for other in others:
+        for (t, words, one), (*_, another) in zip(told, other, strict=False):
+            if one != another:
+                causes = CAUSES["is paid" if words == "is paid" else where]
+                error = ValueError(
+                    f"{type(policy).__name__} {words} otherwise in round {t} when replicate "
+                    f"{number} is played again{where}, as if by {causes}, so that {INSTEAD}"
+                )
+                error.place = f"replicate {number}, round {t}"
+                raise error
+
+
+def _refuse_generator(policy: Any, state: Any) -> None:
+    """Raise ValueError if a policy or its state holds a generator, at whatever depth."""
+    left, seen = [("self", policy), ("self", state)], set()
+    while left and len(seen) < MOST_OBJECTS:
+        place, one = left.pop(0)
+        if isinstance(one, _GENERATORS):
+            raise ValueError(
+                f"{type(policy).__name__} keeps a generator in {place}, which goes on from "
+                f"replicate to replicate or is the same in all, so that {INSTEAD}"
+            )
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, dict):
+            left += [(f"{place}[{key!r}]", value) for key, value in one.items()]
+        elif isinstance(one, list | tuple | set | frozenset | deque):
+            left += [(f"{place}[{k}]", value) for k, value in enumerate(one)]
+        elif not isinstance(one, type | ModuleType | FunctionType):
+            left += [
+                (f"{place}.{key}", value) for key, value in getattr(one, "__dict__", {}).items()
+            ]
+
+
+def _caching(function: Any, maxsize: int | None, typed: bool) -> Any:
+    return lru_cache(maxsize, typed)(function)
+
+
+class _Sending(cloudpickle.Pickler):
+    """Pickles functions with a cache by value, too, and the cache empty."""
+
+    dispatch_table = cloudpickle.Pickler.dispatch_table.new_child(
+        {
+            _lru_cache_wrapper: lambda one: (
+                _caching,
+                (one.__wrapped__, *one.cache_parameters().values()),
+            )
+        }
+    )
+
+
+def _asked_elsewhere(stack: ExitStack, asked: tuple) -> list[tuple[subprocess.Popen, BinaryIO]]:
+    """Start processes that play a replicate; return them with the files for what they tell."""
+    try:
+        # by value what is defined in a notebook or a script, which cannot be imported
+        question = BytesIO()
+        _Sending(question).dump(asked)
+    except Exception:  # whatever a user's policy holds
+        return []
+    seeds = [one for one in HASH_SEEDS if one != os.environ.get("PYTHONHASHSEED")][:2]
+    others = []
+    for seed in seeds:
+        given, answer = TemporaryFile(), TemporaryFile()  # noqa: SIM115
+        given.write(pickle.dumps(sys.path) + question.getvalue())
+        given.seek(0)
+        command = [sys.executable, "-c", f"from {__name__} import _answer; _answer()"]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        files = {"stdin": given, "stdout": answer, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env=environment, **files)
+        for end in (answer.close, given.close, process.wait, process.kill):  # in reverse
+            stack.callback(end)
+        others.append((process, answer))
+    return others
+
+
+def _answer() -> None:
+    """Play the replicate that standard input describes, twice, and write what it does."""
+    global _same_elsewhere
+    _same_elsewhere = None
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a policy prints
+    sys.path[:] = pickle.load(sys.stdin.buffer)
+    *asked, rounds = pickle.load(sys.stdin.buffer)
+    pickle.dump([_told(*asked, some)[0] for some in (rounds, min(rounds, FEW))], answer)
+    answer.close()
