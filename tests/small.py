@@ -133,7 +133,7 @@ def write_arena(folder: Path) -> None:
     config = arena_config(settings, "test")
     for one in config.experiments:
         shrunk.dataset_of(one, results, config.seed_of(one))
-    standings.write(config, results / "arena")
+    standings.write(config, results / "arena", results / "audit" / "arena.csv")
 
 
 def write_replays(folder: Path) -> None:

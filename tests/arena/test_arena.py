@@ -1,7 +1,6 @@
 """The arena at a small scale: its configuration, its tables and what they must agree with."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import yaml
 import fairbandits as fb
 import shrunk
 import small
-from fairbandits.arena import decisions, standings
+from fairbandits.arena import decisions, standings, which
 from fairbandits.arena.roles import TOLD, load_arena
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.store import StoreError, read_table
@@ -40,7 +39,12 @@ def test_there_are_a_dozen_instances_each_with_a_reason():
     arena = load_arena(FULL)
     assert len(arena.reasons) >= 12
     assert all(len(reason) > 30 for reason in arena.reasons.values())
-    assert {(one.horizon, one.replicates) for one in FULL.experiments} == {(100_000, 100)}
+    assert {(one.horizon, one.replicates) for one in FULL.experiments} == {
+        (1_000, 32),
+        (10_000, 32),
+        (100_000, 32),
+        (1_000_000, 16),
+    }
 
 
 def test_targets_are_quotas_times_means_everywhere():
@@ -64,9 +68,11 @@ def test_targets_are_quotas_times_means_everywhere():
         ),
         (lambda c: c["policies"].update(ucb2={}), "no suite runs 'ucb2'; did you mean"),
         (lambda c: c["policies"]["gef"].update(minimum_pulls="own"), "does not run it; say none"),
-        (lambda c: c["contracts"]["group_merit"].update(suite="group"), "did you mean 'groups'"),
+        (
+            lambda c: c["contracts"]["group_merit"].update(suites=["groups_1e7"]),
+            "'groups_1e7' is unknown; did you mean 'groups_1e",
+        ),
         (lambda c: c["contracts"].update(minimum_pull={}), "minimum_pull"),
-        (lambda c: c["needs_horizon"].update(bf_ucv="δ"), "no suite runs 'bf_ucv'; did you mean"),
     ],
 )
 def test_what_does_not_fit_the_suites_is_said(change, words, tmp_path):
@@ -110,12 +116,12 @@ def test_who_knows_all_has_no_regret(tables):
     assert (own["shortfall"] <= 1).all()
 
 
-def score(name, regret, shortfall, kind="own", worst=None):
+def score(name, regret, shortfall, kind="own", worst=None, horizon=10_000, setting=""):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
     values = {key: np.array(one, float) for key, one in values.items()}
     translation = "known_quotas" if kind == "oracle" else "own"
-    return standings.Score(name, name, "", True, kind, translation, 10_000, values)
+    return standings.Score(name, name, setting, True, kind, translation, horizon, values)
 
 
 def test_who_dominates_whom():
@@ -136,14 +142,15 @@ def test_who_dominates_whom():
 def test_missing_datasets_are_named(tmp_path):
     config = arena_config(shrunk.settings([], 1, tmp_path), "test")
     with pytest.raises(StoreError, match=r"fair_ucb_1.parquet does not exist"):
-        standings.write(config, tmp_path / "arena")
+        standings.write(config, tmp_path / "arena", tmp_path / "arena.csv")
 
 
-def test_who_needs_the_horizon_plays_otherwise_with_another_one():
+def test_who_plays_by_the_horizon_in_the_arena_does_so_with_other_ones():
     """And who does not is the same in the first rounds, however many are to come."""
     arena = load_arena(FULL)
     found = {}
     for contract, place, horizon in (("minimum_pulls", 1, 400), ("group_exposure", 2, 4_000)):
+        labels = arena.instances(contract)[place].labels
         for run in arena.instances(contract)[place].runs:
             name = run.name.removesuffix(f"-{run.spec.law}")
             parameters = run.spec.parameters_of(run.spec.cells[0])
@@ -157,8 +164,11 @@ def test_who_needs_the_horizon_plays_otherwise_with_another_one():
                 fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
                 for rounds in (horizon, 3 * horizon)
             )
-            found[name] = found.get(name, False) or (short.plays != long.plays).any()
-    assert {name for name, other in found.items() if other} == set(arena.needs_horizon)
+            label = labels[name]
+            found[label] = found.get(label, False) or (short.plays != long.plays).any()
+    rows = which.committed(FULL)
+    told = rows[rows["told"]]["label"].unique()
+    assert {label for label, other in found.items() if other} == {*told}
 
 
 KEPT, BROKEN = [0, 0, 0], [20, 21, 22]
@@ -173,62 +183,125 @@ def small_standings():
             [
                 score("always", [10, 11, 12], KEPT),
                 score("later", [5, 6, 7], KEPT, worst=BROKEN),
-                score("tuned", [1, 2, 3], KEPT, worst=BROKEN),
+                score("told", [1, 2, 3], KEPT, worst=BROKEN),
                 score("sometimes", [4, 5, 6], lacks),
                 score("unfair", [-9, -8, -9], BROKEN, kind="control"),
                 score("knowing", [0, 1, 0], KEPT, kind="oracle"),
             ]
         )
-        parts.append(rows.assign(instance=instance, contract="minimum_pulls"))
+        rows = rows.assign(instance=instance, contract="minimum_pulls")
+        parts.append(rows.assign(told=rows["label"] == "told"))
     return pd.concat(parts, ignore_index=True)
 
 
-def chosen(rows, needs_horizon=("tuned",)):
-    arena = replace(load_arena(FULL), needs_horizon=dict.fromkeys(needs_horizon, "tuning"))
+def chosen(rows):
     return {
-        (one["always"], one["horizon"]): (
-            one["rows"]["label"].iloc[0],
-            *(one[key] for key in ("kept", "least", "total")),
-        )
-        for one in decisions.choices(arena, rows)
+        (one.kept, one.known, one.unknown): (one.name, sum(one.counts.values()), one.least)
+        for one in decisions.choices(rows)
     }
 
 
 def test_the_policy_to_use_is_the_cheapest_that_keeps_the_contract(small_standings):
     assert chosen(small_standings) == {
-        (False, "known"): ("tuned", 2, 2, 2),
-        (False, "not known"): ("later", 2, 0, 2),
-        (True, "known or not"): ("always", 2, 1, 2),
+        ("kept", False, True): ("later", 2, 0),
+        ("kept", True, False): ("told", 2, 2),
+        ("kept_always", True, True): ("always", 2, 1),
     }
-    assert chosen(small_standings, ())[False, "known or not"][0] == "tuned"
+    anytime = small_standings.assign(told=False)
+    assert chosen(anytime)["kept", True, True][0] == "told"
 
 
 def test_where_nobody_keeps_the_contract_everywhere_the_nearest_is_named(small_standings):
     rows = small_standings[small_standings["label"] != "always"]
-    assert chosen(rows)[True, "known or not"] == ("sometimes", 1, 1, 2)
+    assert chosen(rows)["kept_always", True, True] == ("sometimes", 1, 1)
+
+
+HORIZONS = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def over_horizons(**policies):
+    """Return standings of one instance; policies have a regret and, by horizon, shortfalls."""
+    parts = []
+    for k, horizon in enumerate(HORIZONS):
+        scores = []
+        for name, (regret, *lacks) in policies.items():
+            label, _, setting = name.partition("_")
+            lack = lacks[k % len(lacks)]
+            values = [regret, regret + 1, regret + 2], [lack] * 3
+            scores.append(score(label, *values, horizon=horizon, setting=setting))
+        told = [name.startswith("told") for name in policies]
+        parts.append(standings.standings(scores).assign(told=told))
+    return pd.concat(parts, ignore_index=True).assign(instance="one", contract="minimum_pulls")
+
+
+def test_a_constant_shortfall_keeps_the_contract_in_long_runs_alone():
+    """At most a thousandth of the rounds may be missing, so 24 pulls are too many in short ones."""
+    rows = over_horizons(dear=(90, 0), lagging=(10, 24))
+    assert rows[rows["label"] == "lagging"]["kept"].tolist() == [False, False, True, True]
+    always, short, long = (one for one in decisions.choices(rows) if one.kept == "kept")
+    assert (always.name, always.unknown, always.needs_horizon) == ("dear", True, False)
+    assert (short.name, short.horizons) == ("dear", HORIZONS[:2])
+    assert (long.name, long.horizons, long.least) == ("lagging", HORIZONS[2:], 2)
+    assert long.needs_horizon
+    assert decisions.kept_for(long) == (
+        "100\u202f000, 1\u202f000\u202f000",
+        "of 1 instances: 0 for 1\u202f000, 0 for 10\u202f000",
+    )
+    assert decisions.kept_for(always) == ("all that were judged", "")
+
+
+def test_who_needs_the_horizon_follows_from_the_runs():
+    """By playing otherwise, or since no single setting does for all horizons."""
+    rows = over_horizons(
+        **{"tuned_low": (10, 0, 0, 2_000, 2_000), "tuned_high": (9, 20, 20, 0, 0)},
+        **{"settled_low": (50, 0), "settled_high": (5, 2_000)},
+        **{"told": (1, 0), "broken": (1, 2_000)},
+    )
+    assert decisions.needs_horizon(rows, "kept") == {
+        "told": "it plays by T",
+        "tuned": "for its setting",
+    }
+    unknown, *known = (
+        (one.name, one.horizons, one.needs_horizon)
+        for one in decisions.choices(rows[rows["label"] != "told"])
+        if one.kept == "kept"
+    )
+    assert unknown == ("settled, low", HORIZONS, False)
+    assert known == [("tuned, low", HORIZONS[:2], True), ("tuned, high", HORIZONS[2:], True)]
+
+
+def test_a_longer_run_shows_whether_a_policy_plays_by_the_horizon():
+    plays = np.arange(12).reshape(2, 3, 2)
+    short = standings.Pulls(np.array([1, 5, 10]), plays)
+    longer = np.concatenate([plays[:1, 1:], plays[:1, -1:] + 3], axis=1)  # fewer replicates
+    long = standings.Pulls(np.array([5, 10, 100]), longer)
+    assert not standings.plays_otherwise([short, long])
+    longer[0, 1] += 1  # in round 10
+    assert standings.plays_otherwise([short, long])
+    assert not standings.plays_otherwise([short])
 
 
 def test_the_summary_counts_what_the_standings_say(small_standings):
-    found = decisions.summary(small_standings).set_index("label")
+    found = decisions.summary(small_standings).set_index("name")
     assert "knowing" not in found.index
     assert found[["kept", "kept_always", "least"]].to_dict("index") == {
         "always": {"kept": 2, "kept_always": 2, "least": 0},
         "later": {"kept": 2, "kept_always": 0, "least": 0},
-        "tuned": {"kept": 2, "kept_always": 0, "least": 2},
+        "told": {"kept": 2, "kept_always": 0, "least": 2},
         "sometimes": {"kept": 1, "kept_always": 1, "least": 0},
         "unfair": {"kept": 0, "kept_always": 0, "least": 0},
     }
     assert found.loc["unfair", ["pareto", "breaking"]].tolist() == [2, 2]
-    assert found.loc["later", "by"] == {"tuned": 2}
-    assert found.loc["tuned", "contract_regret"] == pytest.approx(0.2)
+    assert found.loc["later", "by"] == {"told": 2}
+    assert found.loc["told", "contract_regret"] == pytest.approx(0.2)
     assert found.loc["sometimes", "shortfall"] == pytest.approx(21 / 20)
 
 
 def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(small_standings):
     said = {one.label: decisions.pareto(one) for one in small_standings.itertuples()}
-    assert said["tuned"] == "yes"
+    assert said["told"] == "yes"
     assert said["unfair"] == "yes, but only by breaking the contract"
-    assert said["later"] == "no: tuned dominates it"
+    assert said["later"] == "no: told dominates it"
 
 
 def test_page_says_how_to_make_what_is_missing(tmp_path):
@@ -242,19 +315,21 @@ def test_banditq_is_counted_beside_each_policy_by_hand(small_standings):
     pairs = [
         (page.BANDITQ, "later", regret, -3, -1, "one"),  # surely less
         (page.BANDITQ, "later", shortfall, 1, 2, "one"),
-        ("tuned", page.BANDITQ, regret, -2, -1, "one"),  # BanditQ has surely more
-        ("tuned", page.BANDITQ, regret, -2, 1, "two"),  # open
-        ("tuned", page.BANDITQ, shortfall, 1, 2, "two"),
+        ("told", page.BANDITQ, regret, -2, -1, "one"),  # BanditQ has surely more
+        ("told", page.BANDITQ, regret, -2, 1, "two"),  # open
+        ("told", page.BANDITQ, shortfall, 1, 2, "two"),
         (page.BANDITQ, "knowing", regret, -2, -1, "one"),  # an oracle has no row
-        ("later", "tuned", regret, -2, -1, "two"),  # BanditQ is neither
-        ("later", "tuned", regret, -2, -1, "three"),
+        ("later", "told", regret, -2, -1, "two"),  # BanditQ is neither
+        ("later", "told", regret, -2, -1, "three"),
     ]
     columns = ["policy", "other", "measure", "low", "high", "instance"]
     tables = {"standings": rows, "pairs": pd.DataFrame(pairs, columns=columns)}
-    tables = {name: table.assign(contract=page.REWARDS) for name, table in tables.items()}
+    tables = {
+        name: table.assign(contract=page.REWARDS, horizon=10_000) for name, table in tables.items()
+    }
     shown = page.banditq(page.Shown(load_arena(FULL), tables, "", ROOT))
     found = re.findall(r'<th scope="row">(\w+)</th>((?:<td>\d+</td>)+)', shown)
     assert {name: re.findall(r"\d+", counts) for name, counts in found} == {
         "later": ["1", "1", "0", "0", "1"],
-        "tuned": ["2", "0", "1", "1", "0"],
+        "told": ["2", "0", "1", "1", "0"],
     }

@@ -197,7 +197,7 @@ def test_a_failure_has_its_place_and_others_stay(entered, code, words):
 
 
 def first_coin(replicate):
-    return naive.draw(small.SEED, "arena/arms_starvation", replicate, "coin", 0, 1)
+    return naive.draw(small.SEED, "arena/arms_1e3_starvation", replicate, "coin", 0, 1)
 
 
 def test_without_stored_results_it_says_what_makes_them(tmp_path):
@@ -265,7 +265,7 @@ def test_a_compiled_policy_that_fails_is_played_again_in_python_for_the_place(en
 
 
 def test_a_policy_in_plain_python_plays_few_replicates(entered, monkeypatch):
-    words = f"without it 10 000 rounds and {entrant.PLAIN_REPLICATES} replicates"
+    words = f"without it up to 10 000 rounds and {entrant.PLAIN_REPLICATES} replicates"
     assert words in (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     monkeypatch.setattr(entrant, "PLAIN_REPLICATES", 2)
     for options, replicates in ((), 2), (("--compiled",), 3):

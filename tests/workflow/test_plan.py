@@ -114,6 +114,11 @@ def test_a_run_says_last_what_it_made(placed, tmp_path, monkeypatch):
     names = [f"{one}_{figure}" for one, figure in placed.config.figures]
     monkeypatch.setattr(Progress, "made", set(names[: FEW + 1]))
     assert placed.closing_lines() == f"{FEW + 1} figures in {figures}"
+    monkeypatch.setattr(Progress, "made", {"arena"})
+    asked, answer, *_, page = placed.closing_lines().splitlines()
+    assert asked.startswith("Which policy")
+    assert answer.startswith("  minimum pulls: Fair-UCB, α = 0; keeps it for T = ")
+    assert page.startswith(f"Page: {results}/site/arena.html")
 
 
 def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatch):

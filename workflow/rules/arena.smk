@@ -6,7 +6,8 @@ rule arena:
         data=PLAN.arena_datasets,
         settings="papers/arena/arena.yaml",
     output:
-        expand("<results>/arena/{table}.parquet", table=TABLES),
+        tables=expand("<results>/arena/{table}.parquet", table=TABLES),
+        committed="<audit>/arena.csv",
     log:
         "<logs>/arena/standings.log",
     benchmark:
@@ -18,4 +19,4 @@ rule arena:
         results=subpath(output[0], ancestor=2),
         code=arena_code(),
     shell:
-        "fairbandits standings --results {params.results:q} > {log:q} 2>&1"
+        "fairbandits standings --results {params.results:q} {output.committed:q} > {log:q} 2>&1"

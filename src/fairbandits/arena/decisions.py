@@ -1,77 +1,161 @@
-"""The best policy under each contract, and a summary of all: counted from the arena's tables."""
+"""The best policy under each contract, and a summary of all: counted from the arena's standings."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fairbandits.arena.roles import CONTROL, ORACLE, Arena
+from fairbandits.arena.roles import CONTROL, ORACLE
 from fairbandits.arena.standings import KEPT
+from fairbandits.numerals import number
 
+#: How strictly a contract must hold, by the column that says whether it does.
+STRICTLY = {"kept": "at the end", "kept_always": "in every round"}
 #: Words of a policy's setting in tables -> as readers write it.
 SYMBOLS = {"eta ": "η = ", "tolerance ": "α = ", "penalties ": "A = ", "V exponent ": "V = T^"}
 
 
+class Choice(NamedTuple):
+    """The policy to use, with its setting, under one contract."""
+
+    kept: str  # a key of `KEPT`: how strictly the contract must hold
+    known: bool  # whether this is the choice where T is known
+    unknown: bool  # whether it is the choice where T is not known
+    horizons: tuple[int, ...]  # at which it is judged
+    rows: pd.DataFrame  # its standings on all instances at all horizons
+    least: int  # instances and horizons on which it has the least regret of those that keep it
+    total: int  # instances
+
+    @property
+    def name(self) -> str:
+        return self.rows["name"].iloc[0]
+
+    @property
+    def label(self) -> str:
+        return self.rows["label"].iloc[0]
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """Number of instances on which it keeps the contract, by horizon."""
+        return self.rows.groupby("horizon")[self.kept].sum().to_dict()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps the contract on all instances at its horizons."""
+        return all(self.counts[one] == self.total for one in self.horizons)
+
+    @property
+    def needs_horizon(self) -> bool:
+        """Whether one must know T: it plays by T, or breaks the contract at other horizons."""
+        return self.rows["told"].any() or (self.keeps and min(self.counts.values()) < self.total)
+
+    @property
+    def judged(self) -> pd.DataFrame:
+        """Its standings at its horizons."""
+        return self.rows[self.rows["horizon"].isin(self.horizons)]
+
+
 def rivals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the standings of policies that do not know the means, each with its usual setting."""
-    return rows[rows["usual"] & (rows["kind"] != ORACLE)]
+    """Return the standings of policies that do not know the means, with all their settings."""
+    return rows[rows["kind"] != ORACLE]
 
 
-def choices(arena: Arena, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the policy to use under a contract, by what is demanded and known.
+def needs_horizon(rows: pd.DataFrame, kept: str) -> dict[str, str]:
+    """Return the policies that keep one contract at all horizons only if T is known, and why.
 
-    In so many rows it keeps the contract, and has the `least` regret of all that keep it.
+    They play otherwise when told another T, or none of their settings keeps the contract at every
+    horizon, though at each horizon one does.
+    """
+    rows = rivals(rows)
+    labels, told = (rows.groupby("name")[one].first() for one in ("label", "told"))
+    keep = _keep(rows, kept)
+    one_setting = keep.all(axis=1).groupby(labels).any()
+    at_each = keep.groupby(labels).any().all(axis=1)
+    tuned = at_each & ~one_setting
+    found = dict.fromkeys(tuned.index[tuned], "for its setting")
+    return found | dict.fromkeys(labels[told], "it plays by T")
+
+
+def choices(rows: pd.DataFrame) -> Iterator[Choice]:
+    """Yield the policy to use under one contract, by what is demanded and known.
+
+    First where T is not known, then where it is: successive horizons with the same choice together.
+    """
+    horizons = sorted(rows["horizon"].unique())
+    for kept in KEPT:
+        unknown = choice(rows, kept, horizons, known=False)
+        known = [choice(rows, kept, [one]) for one in horizons]
+        if {(one.name, one.keeps) for one in known} == {(unknown.name, unknown.keeps)}:
+            yield unknown._replace(known=True)
+            continue
+        yield unknown
+        for _, own in groupby(known, key=lambda one: (one.name, one.keeps)):
+            together = [*own]
+            at = tuple(one.horizons[0] for one in together)
+            yield together[0]._replace(horizons=at, least=sum(one.least for one in together))
+
+
+def choice(rows: pd.DataFrame, kept: str, horizons: Sequence[int], known: bool = True) -> Choice:
+    """Return the policy, with its setting, to use under one contract at all of some horizons.
+
+    Of those that keep the contract on all instances it is the one of least mean rank by contract
+    regret. If there is none, it is the one of least shortfall of those that keep it most often.
+    Where T is not known, policies that play otherwise when told another T are left out.
     """
     everyone = rivals(rows)
-    serious = everyone[everyone["kind"] != CONTROL]
-    anytime = serious[~serious["policy"].isin(arena.needs_horizon)]
-    total = rows["instance"].nunique()
-    for kept in KEPT:
-        least = _least(everyone, kept)
-        known, unknown = (_first(one, kept, total) for one in (serious, anytime))
-        by_horizon = {known: "known", unknown: "not known" if unknown != known else "known or not"}
-        for label, horizon in by_horizon.items():
-            own = serious[serious["label"] == label]
-            counts = {"kept": int(own[kept].sum()), "least": least[label], "total": total}
-            yield {"always": kept == "kept_always", "horizon": horizon, "rows": own} | counts
+    candidates = everyone[everyone["kind"] != CONTROL]
+    if not known:
+        candidates = candidates[~candidates["told"]]
+    here = candidates[candidates["horizon"].isin(horizons)]
+    most = here.groupby("name")[kept].transform("sum")
+    best, total = here[most == most.max()], rows["instance"].nunique()
+    if most.max() == total * len(horizons):
+        measure = best.groupby(["instance", "horizon"])["contract_regret"].rank()
+    else:
+        measure = thousandths(best, KEPT[kept][0])
+    name = measure.groupby(best["name"], sort=False).mean().idxmin()
+    own = candidates[candidates["name"] == name]
+    least = _least(everyone[everyone["horizon"].isin(horizons)], kept)[name]
+    return Choice(kept, known, not known, tuple(horizons), own, least, total)
 
 
-def _first(rows: pd.DataFrame, kept: str, total: int) -> str:
-    """Return the keeper of least rank by regret; if none keeps all instances, least shortfall."""
-    most = rows.groupby("label")[kept].transform("sum")
-    rows = rows[most == most.max()]
-    measure = "contract_regret_rank" if most.max() == total else KEPT[kept][0]
-    return rows.groupby("label", sort=False)[measure].mean().idxmin()
+def _keep(rows: pd.DataFrame, kept: str) -> pd.DataFrame:
+    """Return whether each policy and setting keeps the contract on all instances, by horizon."""
+    kept_on = rows.groupby(["name", "horizon"], sort=False)[kept].sum().unstack()
+    return kept_on == rows["instance"].nunique()
 
 
 def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
-    """Count the instances on which each policy has the least regret among the keepers."""
+    """Count the instances and horizons on which each has the least regret of the keepers."""
     keep = rows[rows[kept]]
-    return Counter(keep.loc[keep.groupby("instance")["contract_regret"].idxmin(), "label"])
+    least = keep.groupby(["instance", "horizon"])["contract_regret"].idxmin()
+    return Counter(keep.loc[least, "name"])
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each of `rivals`: counts of instances, and means per thousand rounds.
+    """Return a row for each of `rivals` under one contract at one horizon.
 
-    `breaking` is Pareto-optimal without keeping the contract, `least` the best of all keepers.
+    It has counts of instances, and means per thousand rounds. `breaking` is Pareto-optimal without
+    keeping the contract, `least` the best of all keepers.
     """
     measures = ("contract_regret", "shortfall")
     plain = rivals(rows)
     pareto = plain["dominated_by"] == ""
     per_thousand = {name: thousandths(plain, name) for name in measures}
     plain = plain.assign(pareto=pareto, breaking=pareto & ~plain["kept"], **per_thousand)
-    by = plain.groupby("label", sort=False)
+    by = plain.groupby("name", sort=False)
     found = by.agg(
+        label=("label", "first"),
         kind=("kind", "first"),
         instances=("instance", "size"),
         **{name: (name, "sum") for name in (*KEPT, "pareto", "breaking")},
         **{name: (name, "mean") for name in measures},
     )
     found["least"] = found.index.map(_least(plain, "kept"))
-    names = rows.set_index("name")["label"].to_dict()
-    found["by"] = by["dominated_by"].agg(lambda own: Counter(names[name] for name in own if name))
+    found["by"] = by["dominated_by"].agg(lambda own: Counter(name for name in own if name))
     found["ignores"] = found["kind"] == CONTROL
     order = {"ignores": True, "kept": False, "kept_always": False}
     order |= {"shortfall": True, "contract_regret": True}
@@ -100,3 +184,16 @@ def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
     less, more = pairs[pairs["high"] < 0], pairs[pairs["low"] > 0]
     sure = [*less[["policy", "other"]].to_numpy(), *more[["other", "policy"]].to_numpy()]
     return Counter(map(tuple, sure))
+
+
+def kept_for(one: Choice) -> tuple[str, str]:
+    """Return in words the horizons at which a choice keeps its contract on all instances.
+
+    Second comes on how many it does at the others.
+    """
+    rest = {horizon: n for horizon, n in one.counts.items() if n < one.total}
+    kept = [number(horizon) for horizon in one.counts if horizon not in rest]
+    others = ", ".join(f"{n} for {number(horizon)}" for horizon, n in rest.items())
+    if not rest:
+        return "all that were judged", ""
+    return ", ".join(kept) or "none", f"of {one.total} instances: {others}"

@@ -30,7 +30,7 @@ from fairbandits.settings.spec import RunSpec, shares_of
 
 #: Parameter names by which a policy can ask for facts of the instance.
 ASKED = ("quotas", "targets", "groups")
-#: Rounds and replicates of a policy in plain Python, which takes some ten microseconds a round.
+#: Most rounds and replicates of a policy in plain Python, some ten microseconds a round.
 PLAIN_ROUNDS, PLAIN_REPLICATES = 10_000, 20
 
 
@@ -94,10 +94,10 @@ class Outcome:
     """Standings of an entered policy."""
 
     label: str
-    horizon: int = 0
-    replicates: int = 0
-    stored: int = 0  # rounds of the stored policies
-    #: contract and instance -> standings with the policy among the stored ones
+    replicates: dict[int, int] = field(default_factory=dict)  # by horizon, the shorter first
+    left_out: list[int] = field(default_factory=list)  # longer horizons of the stored policies
+    needs_horizon: bool = False  # whether it plays its first rounds otherwise in a longer run
+    #: contract and instance -> standings at all horizons, with the policy among the stored ones
     tables: dict[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # instance -> error and its place
     #: contract and instance -> why the policy was not run there
@@ -120,30 +120,35 @@ def enter(
     fitting = [one for one in experiments if one.groups or not grouped]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
+    met: dict[str, list[standings.Pulls]] = {}  # stream -> its runs, the shorter first
     for experiment in experiments:
-        said(f"{experiment.instance}: {experiment.title}")
+        if experiment.horizon > PLAIN_ROUNDS and not is_fast:
+            outcome.left_out = sorted({*outcome.left_out, experiment.horizon})
+            continue
+        if experiment.instance in outcome.failures:
+            continue
+        said(f"{experiment.instance}: {experiment.title}, {experiment.horizon} rounds")
         runs, footer = standings.recorded(arena, experiment)
         rounds, n = runs[0].rounds, len(runs[0].values["plays"])
-        outcome.stored = max(outcome.stored, int(rounds[-1]))
-        if not is_fast and PLAIN_ROUNDS in rounds:
-            rounds = rounds[rounds <= PLAIN_ROUNDS]
         n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
-        outcome.horizon, outcome.replicates = max(outcome.horizon, int(rounds[-1])), n
-        terms = [one for one in chosen if one.suite == experiment.suite]
+        terms = [one for one in chosen if experiment.suite in one.suites]
         if grouped and not experiment.groups:
             reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
-        how = {"horizon": int(rounds[-1]), "checkpoints": rounds, "seed": footer["seed"]}
+        outcome.replicates[experiment.horizon] = n
+        how = {"horizon": experiment.horizon, "checkpoints": rounds, "seed": footer["seed"]}
         processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
         try:
             seen = _played(entrant, experiment, n, processes, first, how)
         except ConfigError as error:
             outcome.failures[experiment.instance] = str(error)
             continue
-        cut = np.s_[:n, : rounds.size]
+        own_runs = met.setdefault(experiment.runs[0].spec.stream, [])
+        own_runs.append(standings.Pulls(rounds, seen.plays))
+        outcome.needs_horizon |= standings.plays_otherwise(own_runs)
         beside = [
-            replace(run, rounds=rounds, values={k: some[cut] for k, some in run.values.items()})
+            replace(run, values={name: some[:n] for name, some in run.values.items()})
             for run in runs
         ]
         for one in terms:
@@ -151,7 +156,10 @@ def enter(
             facts = "yours", entrant.label, "", True, kind_of(entrant, one.name), "yours"
             own = standings.Score(*facts, how["horizon"], standings.values_of(make, seen))
             scores = [*standings.scores_of(one, beside, footer["labels"]), own]
-            outcome.tables[one.name, experiment.instance] = standings.standings(scores)
+            rows = standings.standings(scores)
+            key = one.name, experiment.instance
+            earlier = [outcome.tables[key]] if key in outcome.tables else []
+            outcome.tables[key] = pd.concat([*earlier, rows], ignore_index=True)
     return outcome
 
 
@@ -162,7 +170,7 @@ def _experiments(
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
         expect_known(name, known, f"the arena has no instance {name!r}")
-    suites = {terms.suite for terms in chosen}
+    suites = {suite for terms in chosen for suite in terms.suites}
     experiments = [
         one
         for one in arena.config.experiments

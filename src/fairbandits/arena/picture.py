@@ -62,7 +62,7 @@ def _taken(pair: tuple[str, str], chosen: Looks) -> bool:
 @in_style()
 def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     """Return the SVG of all policies that do not know the means, on all instances of a contract."""
-    points = rivals(rows)
+    points = rivals(rows[rows["usual"]])
     regret, shortfall = (thousandths(points, one) for one in ("contract_regret", "shortfall"))
     points = points.assign(x=shortfall, y=regret)
     ran = points.groupby("instance")["label"].transform("nunique")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fairbandits.arena.settings import SLUG
 from fairbandits.library.contracts import CONTRACTS
@@ -30,12 +31,12 @@ class Role:
 
 @dataclass(frozen=True)
 class Terms:
-    """A contract by its name in `CONTRACTS`, and the suite on whose instances it is judged."""
+    """A contract by its name in `CONTRACTS`, and the suites on whose instances it is judged."""
 
     name: str
     title: str
     says: str
-    suite: str
+    suites: tuple[str, ...]
     roles: dict[str, Role]
     unit: str  # of a shortfall
 
@@ -47,10 +48,10 @@ class Arena:
     config: Config
     terms: tuple[Terms, ...]
     reasons: dict[str, str]  # instance -> why it is there
-    needs_horizon: dict[str, str]  # policy that must know the number of rounds -> its use
 
     def instances(self, contract: str) -> tuple[Experiment, ...]:
-        return self.config.named(SLUG, self.of(contract).suite)
+        """Return a contract's instances, as the experiments of its shortest horizon."""
+        return self.config.named(SLUG, self.of(contract).suites[0])
 
     def of(self, contract: str) -> Terms:
         """Return a contract's terms, or raise ConfigError naming the nearest."""
@@ -64,24 +65,26 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     file = paper_file(SLUG, "arena", root)
     where = str(file.relative_to(root))
     content = validated(read_yaml(file), ArenaFile, where)
-    suites: dict[str, dict[str, str]] = {}
+    blocks = read_yaml(paper_file(SLUG, "experiments", root))["experiments"]
+    suites: dict[str, dict[str, str]] = {name: {} for name in blocks}
     for one in config.experiments:
-        suites.setdefault(one.suite, {}).update(one.labels)
+        suites[one.suite].update(one.labels)
     run = sorted(set().union(*suites.values()))
-    for key in ("policies", "needs_horizon"):
-        for name in getattr(content, key):
-            expect_known(name, run, f"{where}: {key}: no suite runs {name!r}")
+    for name in content.policies:
+        expect_known(name, run, f"{where}: policies: no suite runs {name!r}")
     terms = []
     for name, one in content.contracts.items():
-        place = f"contracts.{name}.suite: {one.suite!r} is unknown"
-        expect_known(one.suite, suites, f"{where}: {place}")
-        ran = suites[one.suite]
+        for suite in one.suites:
+            place = f"contracts.{name}.suites: {suite!r} is unknown"
+            expect_known(suite, suites, f"{where}: {place}")
+        ran = suites[one.suites[0]]
         roles = {
             policy: _role(content, policy, name, policy in ran, where)
             for policy in dict.fromkeys([*ran, *content.policies])
         }
-        terms.append(Terms(name, roles=roles, unit=CONTRACTS[name].unit, **dict(one)))
-    return Arena(config, tuple(terms), _reasons(root), content.needs_horizon)
+        given = dict(one) | {"suites": tuple(one.suites), "unit": CONTRACTS[name].unit}
+        terms.append(Terms(name, roles=roles, **given))
+    return Arena(config, tuple(terms), _reasons(blocks))
 
 
 def _role(content: ArenaFile, policy: str, contract: str, ran: bool, where: str) -> Role:
@@ -101,10 +104,10 @@ def _role(content: ArenaFile, policy: str, contract: str, ran: bool, where: str)
     return Role(given, known[given].kind, known[given].says)
 
 
-def _reasons(root: Path) -> dict[str, str]:
+def _reasons(blocks: dict[str, Any]) -> dict[str, str]:
     """Return why each instance was chosen: the origin of its means."""
     reasons = {}
-    for block in read_yaml(paper_file(SLUG, "experiments", root))["experiments"].values():
+    for block in blocks.values():
         for name, own in block["instances"].items():
             means = own.get("means") or own["drawn_means"]
             reasons[name] = means["source"] if "source" in means else means["low"]["source"]

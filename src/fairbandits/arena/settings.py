@@ -1,5 +1,6 @@
 """The arena runs like a paper; read on every start, this imports neither Numba nor pandas."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,13 @@ TABLES = ("standings", "pairs")
 
 def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Config:
     """Return the configuration of the arena's runs at the scale and folders of `settings`."""
-    return build_config(settings | {"papers": [SLUG]}, where, root)
+    return once(build_config(settings | {"papers": [SLUG]}, where, root))
+
+
+def once(config: Config) -> Config:
+    """Return the arena's configuration without horizons that a small scale makes equal."""
+    runs = {(one.runs[0].spec.stream, one.horizon): one for one in reversed(config.experiments)}
+    return replace(config, experiments=tuple(reversed(runs.values())))
 
 
 def arena_code() -> str:

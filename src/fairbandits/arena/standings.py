@@ -1,12 +1,13 @@
-"""The arena's tables: standings under each contract on each instance, and paired comparisons."""
+"""The arena's tables: standings under each contract at each horizon, and paired differences."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_arena
 from fairbandits.arena.settings import TABLES, arena_code
-from fairbandits.data.store import table_hash, write_table
+from fairbandits.data.store import replacing, table_hash, write_table
 from fairbandits.library import contracts
 from fairbandits.measures.summary import summarise
 from fairbandits.rationals import rational
@@ -23,6 +24,12 @@ from fairbandits.replication.recorded import RunData, runs_of
 from fairbandits.settings.config import Config, Experiment
 from fairbandits.settings.spec import RunSpec, shares_of, swept
 
+#: The committed table, in the folder of the audit: what the choice of a policy rests on.
+COMMITTED = "arena.csv"
+COMMITTED_COLUMNS = (
+    *("contract", "horizon", "instance", "label", "name", "kind", "told", "kept", "kept_always"),
+    *("contract_regret", "shortfall", "worst_shortfall", "replicates"),
+)
 COLUMNS = ["run", "replicate", "round", "arm", "plays", "reward", "mean", "floor_deficit_sup"]
 #: Methods of a contract, and columns of the tables.
 MEASURES = ("contract_regret", "shortfall", "worst_shortfall")
@@ -180,22 +187,46 @@ def pairs(scores: Sequence[Score]) -> pd.DataFrame:
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
     """Return standings and pairs, and the scale of the runs if it is not the usual one."""
     scale, found = "", {}
+    met: dict[Any, list[Pulls]] = {}  # a policy's runs on the same rewards, the shorter first
     for experiment in arena.config.experiments:
         runs, footer = recorded(arena, experiment)
         scale = footer.get("scale", scale)
-        for terms in (one for one in arena.terms if one.suite == experiment.suite):
+        for run in runs:
+            same = run.spec.stream, run.policy, tuple(run.cell.items())
+            met.setdefault(same, []).append(Pulls(run.rounds, run.values["plays"]))
+        for terms in (one for one in arena.terms if experiment.suite in one.suites):
             scores = list(scores_of(terms, runs, footer["labels"]))
             rows = standings(scores).assign(**facts_of(terms, runs))
-            found[terms.name, experiment.instance] = rows, pairs(scores)
-    keys = [(one.name, each.instance) for one in arena.terms for each in arena.instances(one.name)]
-    levels = ["contract", "instance"]
+            facts = {"contract": terms.name, "instance": experiment.instance}
+            further = pairs(scores).assign(horizon=scores[0].horizon)
+            for name, table in (("standings", rows), ("pairs", further)):
+                found.setdefault((name, terms.name), []).append(table.assign(**facts))
     tables = {
-        name: pd.concat([found[key][k] for key in keys], keys=keys, names=levels)
-        .reset_index(levels)
-        .reset_index(drop=True)
-        for k, name in enumerate(("standings", "pairs"))
+        name: pd.concat(
+            [part for one in arena.terms for part in found[name, one.name]], ignore_index=True
+        )
+        for name in TABLES
     }
+    told = {policy for (_, policy, _), own in met.items() if plays_otherwise(own)}
+    tables["standings"]["told"] = tables["standings"]["policy"].isin(told)
     return tables, scale
+
+
+class Pulls(NamedTuple):
+    """Pulls of each arm in a run: plays has shape (n_replicates, n_rounds, n_arms)."""
+
+    rounds: np.ndarray
+    plays: np.ndarray
+
+
+def plays_otherwise(runs: Sequence[Pulls]) -> bool:
+    """Return whether the first rounds of a longer run differ from the shorter run before it."""
+    for short, long in itertools.pairwise(runs):
+        rounds, here, there = np.intersect1d(short.rounds, long.rounds, return_indices=True)
+        n = min(len(short.plays), len(long.plays))
+        if rounds.size and (short.plays[:n, here] != long.plays[:n, there]).any():
+            return True
+    return False
 
 
 def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
@@ -209,8 +240,11 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def write(config: Config, out: Path) -> None:
-    """Write the arena's tables into a folder; StoreError if a dataset is missing or stale."""
+def write(config: Config, out: Path, committed: Path) -> None:
+    """Write the arena's tables into a folder; StoreError if a dataset is missing or stale.
+
+    `committed` is a table in text of what `decisions.choices` reads.
+    """
     arena = load_arena(config)
     tables, scale = judged(arena)
     for name in TABLES:
@@ -219,3 +253,7 @@ def write(config: Config, out: Path) -> None:
         footer = {"kind": "arena", "table": name, "code": arena_code()}
         footer |= {"content": table_hash(content)} | ({"scale": scale} if scale else {})
         write_table(out / f"{name}.parquet", content, footer)
+    rows = tables["standings"]
+    rows = rows[rows["kind"] != ORACLE][[*COMMITTED_COLUMNS]]
+    with replacing(committed) as file:
+        rows.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")

@@ -13,7 +13,7 @@ from fairbandits.settings.schemas import ConfigError
 
 #: What a command is for -> the commands, in this order.
 SECTIONS = {
-    "Commands": "demo replicate claims arena judge describe rejudge verify"
+    "Commands": "demo replicate claims which arena judge describe rejudge verify"
     " article archive fetch export replay",
     "To change the project": "check-claims numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
@@ -22,7 +22,7 @@ SECTIONS = {
 #: File -> the commands that it has.
 FILES = {
     "audit": "audit verdicts record claims check-claims rejudge",
-    "own": "demo arena standings judge",
+    "own": "demo which arena standings judge",
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",
     "steps": "simulate collect figure replay",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from click import option
 
-from fairbandits.arena.settings import SLUG
+from fairbandits.arena.settings import SLUG, once
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, ConfigError, checkout
 
@@ -75,7 +75,7 @@ def placed(config: Config, results: Path | None) -> Config:
 
 def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = None) -> Config:
     """Return the configuration of the arena."""
-    return placed(load_config(configs, papers=[SLUG]), results)
+    return placed(once(load_config(configs, papers=[SLUG])), results)
 
 
 def echo_all(lines: Iterable[str], err: bool = False) -> None:

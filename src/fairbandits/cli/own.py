@@ -26,7 +26,7 @@ def demo(rounds, replicates, out):
     import fairbandits as fb
 
     arms = fb.instances.fair_ucb(2)
-    policies = [fb.UCB1(), fb.FairUCB(arms.quotas), fb.LFG(arms.quotas, eta=100)]
+    policies = [fb.UCB1(), fb.FairUCB(arms.quotas), fb.LFG(arms.quotas, eta=10)]
     comparison = fb.compare(policies, arms, horizon=rounds, replicates=replicates)
     echo(comparison)
     comparison.plot().savefig(out)
@@ -76,15 +76,38 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
         )
 
 
-@command("standings", "standings --results results/smoke")
+@command(
+    "which --quota 0.05 --horizon unknown",
+    "which --contract minimum_reward --horizon 10000",
+)
+@CONFIGS
+@option("--contract", default="minimum_pulls", help="Contract to keep; default minimum_pulls.")
+@option("--quota", help="What each arm or group must have, such as 0.05 of the pulls.")
+@option("--horizon", default="unknown", help="Number of rounds T, or unknown (default).")
+def which(configs, contract, quota, horizon):
+    """Say which policy keeps a contract at least cost.
+
+    The answer is read from the arena's committed standings, audit/arena.csv; nothing is run.
+    """
+    from fairbandits.arena import which
+    from fairbandits.arena.roles import load_arena
+
+    rounds, owed = which.rounds_of(horizon), quota and which.quota_of(quota)
+    place = load_arena(options.arena_of(configs))
+    terms = place.of(contract)
+    echo_all(which.lines(place, terms, which.committed(place.config), rounds, owed))
+
+
+@command("standings --results results/smoke results/smoke/audit/arena.csv")
 @CONFIGS
 @options.RESULTS
-def standings(configs, results):
-    """Write the tables of the arena from its datasets, into RESULTS/arena."""
+@argument("table", type=FILE)
+def standings(configs, results, table):
+    """Write the tables of the arena from its datasets, into RESULTS/arena, and a TABLE in text."""
     from fairbandits.arena.standings import write
 
     config = options.arena_of(configs, results)
-    write(config, config.results / SLUG)
+    write(config, config.results / SLUG, table)
 
 
 @command(

@@ -43,6 +43,7 @@ class Plan:
         self.judged = [] if self.variant else self._judged()
         # run as a paper is, and no paper
         arena = None if self.variant else arena_config(settings, "configuration", root=root)
+        self.arena = arena
         papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
         small = self.config.scale_name == "smoke"
         library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
@@ -56,6 +57,7 @@ class Plan:
         self.datasets = _datasets(self.config.experiments)
         self.arena_datasets = _datasets(arena.experiments) if arena else []
         self.arena_tables = [f"<results>/arena/{name}.parquet" for name in TABLES] if arena else []
+        self.arena_tables += ["<audit>/arena.csv"] if arena else []
         places = [f"{paper}/{name}" for paper, name in self.config.figures]
         self.images = [f"<figures>/{place}.{end}" for place in places for end in ("svg", "png")]
         #: Tables of what the figures show.
@@ -167,12 +169,23 @@ class Plan:
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
         lines += self._verdict_lines() if {"audit", "site"} & {*made} or not made else []
+        lines += self._arena_lines() if "arena" in made and "site" not in made else []
         index = results / "site" / "index.html"
         lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
         if said := SCALES.get(config.scale_name):
             lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
         return "\n".join(lines)
+
+    def _arena_lines(self) -> list[str]:
+        """Return the arena's answer, and where its page is."""
+        from fairbandits.arena import which
+        from fairbandits.arena.roles import load_arena
+
+        arena = load_arena(self.arena, self.root)
+        page = self.config.results / "site" / "arena.html"
+        lines = [*which.answer(arena, which.committed(self.arena))]
+        return [*lines, f"Page: {page} (`fairbandits replicate report` makes it anew)"]
 
     def _verdict_lines(self) -> list[str]:
         """Return how many of the claims that count have which verdict, at the published scale."""

@@ -8,7 +8,16 @@ from typing import Any
 import pandas as pd
 
 from fairbandits.arena import picture
-from fairbandits.arena.decisions import choices, summary, surely_less, thousandths, with_symbols
+from fairbandits.arena.decisions import (
+    STRICTLY,
+    choices,
+    kept_for,
+    needs_horizon,
+    summary,
+    surely_less,
+    thousandths,
+    with_symbols,
+)
 from fairbandits.arena.entrant import enter, entrant_of
 from fairbandits.arena.roles import CONTROL, ORACLE, Arena, Terms, load_arena
 from fairbandits.arena.settings import SLUG, TABLES, arena_code, arena_config
@@ -24,7 +33,8 @@ from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
 BANDITQ, REWARDS = "BanditQ", "minimum_reward"
-offer(thousandths, with_symbols, CONTROL=CONTROL, KEPT=KEPT, REMARKS=entrant.REMARKS)
+offer(kept_for, thousandths, with_symbols, CONTROL=CONTROL, KEPT=KEPT, STRICTLY=STRICTLY)
+offer(REMARKS=entrant.REMARKS)
 
 
 @dataclass(frozen=True)
@@ -50,11 +60,20 @@ class Shown:
         }
         return {label: link(f"library#fb-{one}", label) for label, one in named.items()}
 
+    @property
+    def horizons(self) -> list[int]:
+        return sorted(self.tables["standings"]["horizon"].unique())
+
+    def longest(self, name: str, contract: str) -> pd.DataFrame:
+        """Return a table's rows of a contract at the longest horizon."""
+        rows = self.of(name, contract)
+        return rows[rows["horizon"] == self.horizons[-1]]
+
     def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
-        """Yield each contract with its standings and the looks of the policies there."""
+        """Yield each contract, its longest runs' standings and the looks of the policies there."""
         labels = list(self.tables["standings"]["label"].unique())
         for terms in self.arena.terms:
-            rows = self.of("standings", terms.name)
+            rows = self.longest("standings", terms.name)
             yield terms, rows, picture.looks(labels, rows)
 
 
@@ -80,25 +99,29 @@ def banner(page: Shown) -> Html | None:
 
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
-    found = [(terms, list(choices(page.arena, rows))) for terms, rows, _ in page.each()]
-    return render("arena_decision.html", found=found, linked=page.linked)
+    found = [(terms, list(choices(page.of("standings", terms.name)))) for terms in page.arena.terms]
+    return render("arena_decision.html", found=found, linked=page.linked, horizons=page.horizons)
 
 
 def rule(page: Shown) -> Html:
-    return render("arena_rule.html", rows=page.tables["standings"])
+    runs = page.tables["standings"].groupby("horizon")["replicates"].max()
+    return render("arena_rule.html", runs=runs.to_dict())
 
 
 def overview(page: Shown) -> Html:
     """Return a picture of each contract; a narrow screen has them folded."""
     panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
-    return render("arena_overview.html", panels=panels)
+    return render("arena_overview.html", panels=panels, horizon=page.horizons[-1])
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
     for terms, rows, look in page.each():
-        lines = summary(rows)
-        yield render("arena_contract.html", terms=terms, lines=lines.to_dict("records"))
+        every = page.of("standings", terms.name)
+        kept = {column: every.groupby(["name", "horizon"])[column].sum() for column in KEPT}
+        given = {"lines": summary(rows).to_dict("records"), "kept": kept}
+        given |= {"needs": needs_horizon(every, "kept"), "horizons": page.horizons}
+        yield render("arena_contract.html", terms=terms, **given)
         by_instance = rows.groupby("instance")
         panels = [
             picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
@@ -109,15 +132,15 @@ def each_contract(page: Shown) -> Iterator[Html]:
 
 def banditq(page: Shown) -> Html:
     """Return BanditQ beside the other policies under its own contract, the recommended first."""
-    pairs = page.of("pairs", REWARDS)
-    kinds = page.of("standings", REWARDS).set_index("label")["kind"]
+    pairs = page.longest("pairs", REWARDS)
+    kinds = page.longest("standings", REWARDS).set_index("label")["kind"]
     less = [
         surely_less(pairs[pairs["measure"] == measure])
         for measure in ("contract_regret", "shortfall")
     ]
     both = pairs[(pairs["policy"] == BANDITQ) | (pairs["other"] == BANDITQ)]
     others = both["policy"].where(both["policy"] != BANDITQ, both["other"])
-    best = next(choices(page.arena, page.of("standings", REWARDS)))["rows"]["label"].iloc[0]
+    best = next(choices(page.of("standings", REWARDS))).label
     rows = {}
     for other in dict.fromkeys([best, *others]):
         if other != BANDITQ and ORACLE not in set(kinds[[other]]):
@@ -139,7 +162,7 @@ def instances(page: Shown) -> Html:
     prices = rows.groupby(["contract", "instance"])[["price", "optimum"]].first()
     suites: dict[str, list[Terms]] = {}
     for terms in page.arena.terms:
-        suites.setdefault(terms.suite, []).append(terms)
+        suites.setdefault(terms.suites[0], []).append(terms)
     groups = [(terms, page.arena.instances(terms[0].name)) for terms in suites.values()]
     given = {"prices": prices.to_dict("index"), "reasons": page.arena.reasons}
     return render("arena_instances.html", groups=groups, **given)
@@ -150,12 +173,12 @@ def all_standings(page: Shown) -> Html:
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
     titles = {one.instance: one.title for one in page.arena.config.experiments}
-    header = ("contract", "instance", "policy", "kind", "keeps it at the end")
+    header = ("contract", "T", "instance", "policy", "kind", "keeps it at the end")
     header += ("contract regret, reward", "shortfall", "worst shortfall")
     header += ("rank by contract regret", "rank by shortfall", "dominated by")
     lines = [
         [
-            *(terms.title, titles[row.instance], row.label, row.kind),
+            *(terms.title, number(row.horizon), titles[row.instance], row.label, row.kind),
             "yes" if row.kept else "no",
             _measured(row, "contract_regret"),
             *(_measured(row, name, terms.unit) for name in ("shortfall", "worst_shortfall")),
@@ -165,7 +188,7 @@ def all_standings(page: Shown) -> Html:
         for row in rows.itertuples()
         for terms in [page.arena.of(row.contract)]
     ]
-    html = data_table(header, lines, "standings", dict.fromkeys(header[:5], "select"))
+    html = data_table(header, lines, "standings", dict.fromkeys(header[:6], "select"))
     return folded(f"All {len(lines)} standings", html)
 
 

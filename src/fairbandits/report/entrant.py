@@ -25,11 +25,13 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
     """Yield the printed lines about an outcome."""
     rows = []
     for (contract, instance), table in outcome.tables.items():
-        (one,) = table[table["label"] == outcome.label].itertuples()
-        row = {"contract": contract, "instance": instance, "keeps it": "yes" if one.kept else "no"}
+        last = longest(table)
+        (one,) = last[last["label"] == outcome.label].itertuples()
+        row = {"contract": contract, "instance": instance}
+        row["keeps it for T ="] = kept_at(table, one.name)
         row["shortfall"] = f"{half(one, 'shortfall')} {arena.of(contract).unit}"
         row["contract regret (reward)"] = half(one, "contract_regret")
-        row["rank by regret"] = f"{one.contract_regret_rank:.1f} of {table['usual'].sum()}"
+        row["rank by regret"] = f"{one.contract_regret_rank:.1f} of {last['usual'].sum()}"
         rows.append(row | {"Pareto-optimal": pareto(one)})
     if rows:
         yield outcome.label
@@ -42,13 +44,25 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     """Yield how to read the standings."""
-    facts = {name: number(getattr(outcome, name)) for name in ("horizon", "stored", "replicates")}
-    facts["most"] = significant(KEPT["kept"][1] * outcome.horizon, trimmed=True)
-    yield REMARKS["runs"].format(**facts)
-    if outcome.horizon < outcome.stored:
-        yield REMARKS["shorter"].format(**facts)
+    each = (f"{number(T)} rounds (n = {n} replicates)" for T, n in outcome.replicates.items())
+    yield REMARKS["runs"].format(runs=", ".join(each), limit=number(1 / KEPT["kept"][1]))
+    if outcome.left_out:
+        yield REMARKS["left_out"].format(", ".join(map(number, outcome.left_out)))
+    if outcome.needs_horizon:
+        yield REMARKS["needs_horizon"]
     told = [key[0] for key, table in outcome.tables.items() if TOLD in set(table["kind"])]
     yield from (REMARKS["told"].format(one) for one in dict.fromkeys(told))
+
+
+def longest(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the standings after the longest runs."""
+    return table[table["horizon"] == table["horizon"].max()]
+
+
+def kept_at(table: pd.DataFrame, name: str) -> str:
+    """Return the horizons at which a policy keeps the contract on an instance."""
+    kept = table[(table["name"] == name) & table["kept"]]
+    return ", ".join(map(number, kept["horizon"])) or "none"
 
 
 def half(one: Any, measure: str) -> str:
@@ -76,7 +90,7 @@ def body(arena: Arena, outcome: Outcome) -> Html:
         if tables:
             look = picture.looks(everyone, pd.concat(tables.values()), yours)
             panels = [
-                picture.panel(titles[name], table, look, terms.unit, yours)
+                picture.panel(titles[name], longest(table), look, terms.unit, yours)
                 for name, table in tables.items()
             ]
             found.append((terms, look, panels, tables))
@@ -88,4 +102,4 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     )
 
 
-offer(half, pareto, plain, MARKS_OF_POLICIES=picture.MARKS)
+offer(half, kept_at, longest, pareto, plain, MARKS_OF_POLICIES=picture.MARKS)

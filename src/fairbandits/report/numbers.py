@@ -120,8 +120,8 @@ def _row(
         from fairbandits.arena.decisions import summary
 
         file = f"{ARENA}/standings.parquet"
-        contract = {"contract": rest.pop("contract")}
-        table = summary(_rows(read_table(audit.results / file).to_pandas(), contract, place))
+        judged = {key: rest.pop(key) for key in ("contract", "horizon") if key in rest}
+        table = summary(_rows(read_table(audit.results / file).to_pandas(), judged, place))
     else:
         table = pd.DataFrame(audit.findings)
     words = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")

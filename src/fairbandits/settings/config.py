@@ -220,6 +220,8 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
                 raise ConfigError(f"{place}: an instance cannot have instances itself")
             if full in {**written, **blocks}:
                 raise ConfigError(f"{place}: there is another experiment {full}")
+            if other := shared.get("same_instances_as"):  # a suite: the instance of that name
+                own = {"same_instances_as": f"{other}_{name}"} | own
             written[full] = key, shared | own
     return written
 

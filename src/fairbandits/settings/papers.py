@@ -261,7 +261,8 @@ class ExperimentBlock(Model):
     )
     drawn_means: DrawnMeans | None = None  # in place of means
     groups: sourced(Annotated[list[m.Count], m.Some]) | None = None  # sizes, in the arms' order
-    same_instances_as: str | None = None  # experiment whose instances and rewards it meets again
+    #: experiment, or of a suite the suite, whose instances and rewards it meets again
+    same_instances_as: str | None = None
     #: what is kept of deficits and of what policies and observers report; all if left out
     record: Annotated[list[Annotated[Any, PlainValidator(_recorded)]], m.Unique] | None = None
     targets: sourced(Numbers) | None = None  # reward rates, 0 if unprotected

@@ -74,7 +74,7 @@ class GlossaryFile(Model):
 class ContractBlock(Model):
     """A contract that is judged, by its name in fairbandits.contracts."""
 
-    suite: str  # of papers/arena/experiments.yaml, on whose instances it is judged
+    suites: Texts  # of papers/arena/experiments.yaml, on whose instances it is judged
     title: m.Text
     says: m.Text  # what is owed
 
@@ -101,7 +101,6 @@ class ArenaFile(Model):
         m.choice("minimum_pulls", "minimum_reward", "group_exposure", "group_merit"),
     )
     translations: dict[str, Translation]
-    needs_horizon: dict[str, m.Text]  # policies that use the number of rounds, and what for
     #: how each policy of the suites meets each contract: own, the name of a translation, or none
     policies: blocks(dict[str, m.either(str, NoRole)])
 
