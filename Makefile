@@ -20,6 +20,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_USER := 0
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
+export PYTHON
+# What others cache in the user's home lies here where that cannot be written, or is none.
+CACHES := d="$${XDG_CACHE_HOME:-$${HOME:-/nonexistent}/.cache}"; mkdir "$$d"; test -w "$$d" && echo yes
+ifneq ($(shell ($(CACHES)) 2>/dev/null),yes)
+export HOME := $(CURDIR)/.cache/home
+unexport XDG_CACHE_HOME
+endif
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH
 # Every job is a process; without compiled modules each would start a second later.
 unexport PYTHONDONTWRITEBYTECODE
@@ -117,8 +124,7 @@ clean: ## remove results, logs and caches; figures/ and .venv stay
 SET_UP_IN := $(shell cat $(STAMP) 2>/dev/null)
 $(STAMP): pyproject.toml uv.lock $(if $(PYTHON),again) $(if $(realpath $(BIN)/python),,again) \
   $(if $(filter-out $(SET_UP_IN),$(CURDIR)),again)
-	@PYTHON='$(PYTHON)' sh workflow/setup.sh $(UV_VERSION)
-	@echo '$(CURDIR)' > $@
+	@sh workflow/setup.sh $(UV_VERSION)
 	@echo 'Set up. Next: `. $(BIN)/activate`, so that the shell finds fairbandits, then `make smoke`'
 
 .PHONY: again

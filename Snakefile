@@ -64,7 +64,18 @@ rule report:
         PLAN.site,
 
 
+# A paper: `snakemake banditq`.
+for one in CONFIG.papers:
+
+    rule:
+        name:
+            one
+        input:
+            PLAN.of_paper(one),
+
+
 onstart:
+    PLAN.date_now()
     write_plans(CONFIG, [*PLAN.simulations, *PLAN.collections])
     keep_all()  # what the jobs ask for as well
     serving.start(() if SMALL and workflow.local_exec else serving.RECORDED)

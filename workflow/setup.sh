@@ -1,6 +1,7 @@
 #!/bin/sh
 # Install the locked environment into .venv. `make setup` calls this, in the project's folder:
 #   PYTHON=... sh workflow/setup.sh VERSION_OF_UV
+# It ends with .venv/.setup-done, which names the folder: so do the scripts of an environment.
 # PYTHON names the interpreter; without it the first that fits is taken.
 set -eu
 
@@ -16,9 +17,20 @@ most=$((${bounds#* } - 1))
 allowed="Python 3.$least to 3.$most"
 PATH=${PATH#"$PWD/.venv/bin:"} # `python3` is to be the caller's
 
-# The scripts of an environment name the folder that it was made in.
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  shift
+  if [ $# -gt 0 ]; then printf '       %s\n' "$@" >&2; fi
+  exit 1
+}
+
+case $(pwd -P) in
+*[:*]* | *'
+'*) fail "Python's tools cannot work in a folder with : or * or a line break in its path: $(pwd -P)" \
+  'Move it, or rename it' ;;
+esac
 if [ -s .venv/.setup-done ]; then
-  read -r before <.venv/.setup-done
+  IFS= read -r before <.venv/.setup-done
   if [ "$before" != "$(pwd -P)" ]; then
     echo "This folder was $before; .venv is made anew"
     rm -rf .venv
@@ -30,11 +42,10 @@ fi
 set -- .venv/bin/python python3 python3.13 python3.12 python3.11 python3.14 python \
   .tools/python/*/bin/python3
 
-fail() {
-  printf 'error: %s\n' "$1" >&2
-  shift
-  if [ $# -gt 0 ]; then printf '       %s\n' "$@" >&2; fi
-  exit 1
+finish() {
+  mkdir -p .venv
+  pwd -P >.venv/.setup-done
+  exit
 }
 
 # Print what an interpreter is, e.g. `CPython 3.12.1`; nothing if it does not run.
@@ -109,7 +120,7 @@ if [ ! -x "$uv" ]; then
 fi
 if [ -n "$python" ]; then
   echo "Installing the locked environment into .venv, with $python: $found"
-  "$uv" sync --frozen --extra replicate --python "$(command -v "$python")" && exit
+  "$uv" sync --frozen --extra replicate --python "$(command -v "$python")" && finish
   [ "$minor" -lt 14 ] || fail 'on Python 3.14 one package is built, with a C compiler' \
     'Debian, Ubuntu: apt install gcc libc6-dev python3-dev' \
     'Another Python needs none: make setup PYTHON=python3.13'
@@ -118,7 +129,7 @@ else
   echo "$allowed is needed; found ${seen:-none}"
   echo "Fetching Python $fetched into .tools/python for the locked environment in .venv"
   export UV_PYTHON_DOWNLOADS=automatic UV_PYTHON_INSTALL_DIR="$PWD/.tools/python"
-  "$uv" sync --frozen --extra replicate --python "$fetched" && exit
+  "$uv" sync --frozen --extra replicate --python "$fetched" && finish
   echo 'If Python could not be fetched, install one that fits, or name it:' >&2
   echo '  make setup PYTHON=/path/to/python3' >&2
 fi

@@ -16,6 +16,15 @@ def number(value: float, digits: int = 0) -> str:
     return f"{rounded:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things: 1 file, 2 files.
+
+    >>> counted(1, "file"), counted(0, "file")
+    ('1 file', '0 files')
+    """
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def significant(value: float | None, digits: int = 4, *, trimmed: bool = False) -> str:
     """Return a number with so many significant digits; empty if there is none.
 

@@ -1,19 +1,22 @@
-"""What a run of the workflow prints: a line for each finished job, and why one failed.
+"""What a run of the workflow prints: a line for each finished job, why one failed, and a bar.
 
 Snakemake finds this by its name, for ``--logger fairbandits``; its own log of the run, in
 ``.snakemake/log``, has everything else.
 """
 
 import logging
+import shutil
+import signal
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from fairbandits.replication.progress import PROGRESS
+from fairbandits.replication.progress import INTERRUPTED, PROGRESS
 
 #: Seconds without a line after which one says what runs.
 SILENCE = 60.0
@@ -41,6 +44,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     _said = 0.0  # when; before the run is planned it is not
+    _bar = ""  # as it stands on the terminal
+    _lock = threading.RLock()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record is worth to somebody who waits."""
@@ -60,14 +65,17 @@ class LogHandler(LogHandlerBase):
             PROGRESS.started(record.jobid, record.rule_name, record.created, of)
         elif event == LogEvent.JOB_FINISHED:
             line = PROGRESS.finished(record.job_id, record.created)
-        elif event == LogEvent.JOB_ERROR:
+        elif event == LogEvent.JOB_ERROR and not PROGRESS.interrupted:
             name = PROGRESS.failed(record.jobid) or "a job"
             line = "\n".join([f"{name} failed:", *_last_lines(getattr(record, "log", None) or [])])
         elif idle or event in TROUBLE or (event is None and record.levelno > logging.INFO):
             line = self.format(record)
-            if line.startswith(AGAIN):
+            if line.startswith(AT_THE_END) and not PROGRESS.failures:
+                PROGRESS.interrupted = PROGRESS.interrupted or signal.SIGTERM
+                line = INTERRUPTED
+            elif line.startswith(AGAIN) or PROGRESS.interrupted:
                 line = ""
-            elif line.startswith(AT_THE_END) and PROGRESS.failures:
+            elif line.startswith(AT_THE_END):
                 line = (
                     f"Not all could be made: {', '.join(PROGRESS.failures)} failed, as said above. "
                     "What was made stays; the same command makes the rest."
@@ -75,15 +83,33 @@ class LogHandler(LogHandlerBase):
         self._print(line)
 
     def _print(self, line: str) -> None:
-        if line:
-            self._said = time.time()
-            print(line, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
+        """Print a line in place of the bar, and the bar below it."""
+        with self._lock:
+            if line:
+                self._said = time.time()
+                self._write(f"\r{' ' * len(self._bar)}\r" * bool(self._bar) + f"{line}\n")
+                self._bar = ""
+            if self._said and self._stream.isatty():
+                bar = PROGRESS.bar(time.time(), shutil.get_terminal_size().columns - 1)
+                if bar or self._bar:
+                    self._write(f"\r{bar or ' ' * len(self._bar)}\r")
+                self._bar = bar
+
+    def _write(self, text: str) -> None:
+        print(text, end="", file=self._stream, flush=True)
+
+    @property
+    def _stream(self) -> TextIO:
+        return sys.stdout if self.common_settings.stdout else sys.stderr
 
     def _wait(self) -> None:
-        """Say what runs whenever nothing was said for a minute."""
+        """Draw the bar anew each second; without one, say what runs after a minute of silence."""
         while True:
-            time.sleep(max(1.0, SILENCE - (time.time() - self._said)))
-            if (now := time.time()) - self._said >= SILENCE:
+            time.sleep(1.0)
+            now = time.time()
+            if self._stream.isatty():
+                self._print("")
+            elif now - self._said >= SILENCE:
                 self._print(PROGRESS.waiting(now))
                 self._said = now  # also where nothing runs: it is asked again in a minute
 

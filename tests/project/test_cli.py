@@ -154,9 +154,13 @@ def test_scales_are_files_of_the_configuration(base, launched):
 
 
 @pytest.mark.parametrize(
-    "words", [["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]]
+    "words",
+    [
+        *(["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]),
+        *(["--seed", "7"], ["--smoke", "--preview"]),
+    ],
 )
-def test_a_variant_needs_a_folder_and_a_change(launched, words):
+def test_a_variant_needs_a_folder_and_a_change_and_scales_exclude_each_other(launched, words):
     failure("replicate", *words, code=2)
     assert launched == []
 
@@ -180,6 +184,42 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
 
 
 # ---------------------------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("claims nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),
+        (
+            "claims fairucb-thm1-alpha",
+            "near: fairucb-thm1-alpha0, ",
+        ),
+        ("audit banditq --only x", "no claim 'x'; `fairbandits claims --paper banditq` lists all"),
+        ("rejudge --paper foo", "--paper: 'foo' is unknown; known: banditq, "),
+        ("rejudge nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),
+    ],
+)
+def test_unknown_claims_name_those_near_and_what_lists_all(words, says):
+    line = failure(*words.split())
+    assert says in line
+    assert len(line) < 200
+
+
+def test_a_picture_needs_a_folder_before_anything_runs(tmp_path):
+    out = tmp_path / "none" / "x.png"
+    assert failure("demo", "--out", out, code=2) == f"--out {out}: there is no folder {out.parent}"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("name", "again"), [("judge", "continues"), ("describe", "starts again")])
+def test_an_interrupted_command_says_so(monkeypatch, name, again):
+    def interrupt(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.get_command(None, name), "callback", interrupt)
+    found = invoke(name, *["x.py"][: name == "judge"])
+    assert found.exit_code == 130
+    assert found.stderr == f"Interrupted. The same command {again}.\n"
 
 
 @pytest.mark.parametrize("command", ["simulate", "collect"])

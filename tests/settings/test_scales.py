@@ -69,7 +69,10 @@ def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
     [
         ({"scale": "large"}, "scale large needs the factors of config/large.yaml"),
         ({"scale": "preview"}, "scale preview needs the limits of config/preview.yaml"),
-        ({"scale": "variant"}, "scale variant needs changes or replicates"),
+        (
+            {"scale": "variant", "seed": "ledger"},
+            "scale variant needs changes, replicates or a seed",
+        ),
         ({"replicates": 5}, "replicates needs scale variant, got paper"),
         ({"limits": {"replicates": 5}}, "limits need another scale than paper"),
         ({"scale": "variant", "replicates": 1}, "must be a whole number of at least 2"),

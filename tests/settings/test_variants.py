@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairbandits.cli.launch import check_targets, check_used
+from fairbandits.cli.launch import check_targets, check_used, targets_of_variant
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import mark
@@ -17,7 +17,12 @@ FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
 
 
 def configured(papers=("banditq",), scale="variant", **settings):
-    whole = {"seed": 1, "scale": scale, "papers": list(papers), "pathvars": FOLDERS} | settings
+    whole = {
+        "seed": "ledger",
+        "scale": scale,
+        "papers": list(papers),
+        "pathvars": FOLDERS,
+    } | settings
     return build_config(whole, "test")
 
 
@@ -81,6 +86,12 @@ def test_one_parameter_is_changed_and_nothing_else(published):
         ("oracle_lfg.banditq.feedback", "ful", "got 'ful'; did you mean 'full'?"),
         ("oracle_lfg.horizon", 0, "horizon.value must be a whole number of at least 1"),
         ("oracle_lfg.horizon", 3, "horizon must be at least the number of arms (5), got 3"),
+        (
+            "oracle_lfg.laws",
+            "bernoulli",
+            '"], got bernoulli; write [bernoulli]',
+        ),
+        ("oracle_lfg.means", 0.5, "a valid list, got 0.5; write a list, such as [0.5]"),
         ("oracle_lfg.laws", ["bernouli"], "got 'bernouli'; did you mean 'bernoulli'?"),
         ("oracle_lfg.targets", [1, 0, 0, 0, 0], "targets cannot be met"),
         ("oracle_lfg.lfg.constant", None, "constant must be a number, got None"),
@@ -90,6 +101,17 @@ def test_changes_that_cannot_be(name, value, says):
     line = refused(configured, changes={name: value})
     assert says in line
     assert line.startswith("test: changes")
+
+
+def test_another_seed_is_a_variant_of_all_that_is_drawn(published):
+    variant = configured(seed=7)
+    assert {variant.seed_of(one) for one in variant.experiments} == {7}
+    facts = variant.experiment("banditq", "oracle_lfg").facts()
+    assert mark([facts]) == "variant: seed 7 in place of the published one"
+    assert [one.spec for one in variant.runs] == [one.spec for one in published.runs]
+    figures = targets_of_variant(["banditq"], variant)
+    assert figures == targets_of_variant([], variant)
+    assert figures == [f"banditq_fig{n}" for n in range(1, 8)]  # those after are of a replay
 
 
 def test_a_preview_has_the_published_rounds_and_few_replicates(published):
@@ -111,12 +133,13 @@ def test_a_preview_has_the_published_rounds_and_few_replicates(published):
 
 
 def test_changes_of_the_command_line():
-    settings = variants.settings_of_variant(["a.b=0.6", 'a.c=["1/2", 0]'], 20, "results/x")
+    given = ["a.b=0.6", 'a.c=["1/2", 0]', "a.d=1e3"]
+    settings = variants.settings_of_variant("results/x", given, replicates=20, seed=0)
     folders = settings.pop("pathvars")
     assert folders["results"] == "results/x"
     assert all(Path(one).is_relative_to("results/x") for one in folders.values())
-    changes = {"a.b": 0.6, "a.c": ["1/2", 0]}
-    assert settings == {"scale": "variant", "changes": changes, "replicates": 20}
+    changes = {"a.b": 0.6, "a.c": ["1/2", 0], "a.d": 1000}
+    assert settings == {"scale": "variant", "changes": changes, "replicates": 20, "seed": 0}
     for wrong, says in (
         (["a.b"], "got 'a.b'"),
         (["a.b="], "got 'a.b='"),
@@ -125,7 +148,7 @@ def test_changes_of_the_command_line():
         (["a.b=["], "--set a.b is not valid YAML"),
         (["a.b=010"], "--set a.b has 010 in line 1"),
     ):
-        assert says in refused(variants.settings_of_variant, wrong, None, "x")
+        assert says in refused(variants.settings_of_variant, "x", wrong)
 
 
 def test_a_variant_has_a_folder_of_its_own(tmp_path):
@@ -150,13 +173,13 @@ def test_a_variant_has_a_folder_of_its_own(tmp_path):
 
 
 def test_a_folder_has_one_variant(tmp_path):
-    one = variants.settings_of_variant(["a.b=0.6"], None, "x")
+    one = variants.settings_of_variant("x", ["a.b=0.6"])
     file = variants.write_variant(one, tmp_path)
     assert yaml.safe_load(file.read_text()) == json.loads(json.dumps(one))
     before = file.stat().st_mtime_ns
     assert variants.write_variant(one, tmp_path) == file  # to take up a run that was stopped
     assert file.stat().st_mtime_ns == before
-    other = variants.settings_of_variant(["a.b=0.7"], None, "x")
+    other = variants.settings_of_variant("x", ["a.b=0.7"])
     assert "has another variant" in refused(variants.write_variant, other, tmp_path)
     assert yaml.safe_load(file.read_text()) == one
 
@@ -166,6 +189,10 @@ def test_targets(published):
     line = refused(check_targets, ["figures", "banditq_fig77"], published)
     assert line == "there is nothing called 'banditq_fig77' to make; did you mean 'banditq_fig7'?"
     assert refused(check_targets, ["audits"], published).endswith("did you mean 'audit'?")
+    check_targets(["banditq"], published)
+    line = refused(check_targets, ["fig7"], published)
+    assert "make; write banditq_fig7; there are all, figures, " in line
+    assert "the papers banditq, and the figures banditq_fig1, " in line
 
 
 def test_a_change_that_the_figures_asked_for_do_not_use(published):

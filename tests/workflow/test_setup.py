@@ -196,6 +196,37 @@ def test_a_folder_that_was_moved_gets_a_new_environment(system):
     assert not script.exists()
 
 
+@pytest.mark.parametrize("name", ["a:b", "a*b", "a\nb"])
+def test_a_folder_in_which_nothing_can_be_installed_is_refused_at_once(tmp_path, name):
+    (folder := tmp_path / name).mkdir()
+    shutil.copy(CHECKOUT / "pyproject.toml", folder)
+    command = ["sh", CHECKOUT / "workflow" / "setup.sh", VERSION]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = "error: Python's tools cannot work in a folder with : or * or a line break in its path: "
+    assert done.stderr.startswith(f"{said}{folder}\n")
+
+
+@pytest.mark.parametrize("name", ["it's (mine)", 'a"b', "a$b;c&d", "a%b#c", "a`b\\d", " ü ~"])
+@pytest.mark.parametrize("home", ["", "/nonexistent"])
+def test_any_other_folder_and_home_will_do(tmp_path, name, home):
+    """The stamp names the folder, and is found again; caches lie here without a home."""
+    (folder := tmp_path / name).mkdir()
+    system = System(folder)
+    system.write(f".tools/uv-{VERSION}/bin/uv", '#!/bin/sh\necho "home $HOME"\n')
+    system.python(".venv/bin/python", "CPython 3.13.0")
+    for part in ("Makefile", "uv.lock"):
+        shutil.copy(CHECKOUT / part, folder)
+    environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_CACHE_HOME": ""}
+    for said in (f"home {folder}/.cache/home", "Nothing to be done for 'setup'"):
+        command = ["make", "setup", f"UV_VERSION={VERSION}"]
+        how = {"env": environment, "capture_output": True, "text": True, "check": False}
+        done = subprocess.run(command, cwd=folder, **how)
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
+    assert (folder / ".venv/.setup-done").read_text() == f"{folder}\n"
+
+
 def test_make_sets_up_again_when_it_must(system):
     for name in ("Makefile", "uv.lock"):
         shutil.copy(CHECKOUT / name, system.folder)

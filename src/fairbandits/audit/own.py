@@ -44,6 +44,7 @@ from fairbandits.library.own_code import importable, line_of
 from fairbandits.library.repeating import repeated
 from fairbandits.library.running import _shared
 from fairbandits.library.simulation import Setting
+from fairbandits.numerals import counted
 from fairbandits.observers import make_observer
 from fairbandits.policies import POLICIES, make_policy
 from fairbandits.policies import own as own_policies
@@ -125,7 +126,7 @@ def _repeat(config: Config) -> None:
 
 def checked_words(rules: Rules) -> str:
     n = len(rules.study.claims)
-    said = f"{n} claim{'s' * (n != 1)}; digest {rules.study.digest}, seed {rules.seed}"
+    said = f"{counted(n, 'claim')}; digest {rules.study.digest}, seed {rules.seed}"
     return f"{rules.file}: {said}"
 
 
@@ -478,7 +479,7 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     if lines := "\n".join(failures(found)):
         failed = len({one.claim for one in found if one.finding is None})
         raise StoreError(
-            f"{failed} claim{'s' * (failed > 1)} failed, so that no verdict is written or shown; "
+            f"{counted(failed, 'claim')} failed, so that no verdict is written or shown; "
             f"the data stay\n{lines}"
         )
     rows = [

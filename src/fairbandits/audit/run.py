@@ -38,6 +38,8 @@ from fairbandits.settings.variants import setting_of
 #: `commit` that of the code, ``+`` after it if changed.
 RUNS_TABLE = "runs.csv"
 OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "date", "commit")
+#: What lists the claims, for messages.
+LISTING = "`fairbandits claims` lists all"
 #: Where in a file of claims a message comes from.
 PLACE = re.compile(r"^\S+\.py, line \d+: ")
 #: Width where there is no terminal.
@@ -70,7 +72,8 @@ def find(
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
     for one in only:
-        expect_known(one, paper.claims, f"{paper.slug} has no claim {one!r}")
+        lists = f"`fairbandits claims --paper {paper.slug}` lists all"
+        expect_known(one, paper.claims, f"{paper.slug} has no claim {one!r}", lists)
     evidence = Evidence(config, paper.slug, results or ROOT / config.results)
     claims = [one for one in paper.claims.values() if one.of and (not only or one.id in only)]
     found = [answer for one in claims for answer in answers(one, paper, evidence, **changes)]
@@ -147,7 +150,7 @@ def claims_words(
     config, papers = load(configs)
     every = claims_of(papers)
     if claim is not None:
-        expect_known(claim, every, f"no claim {claim!r}")
+        expect_known(claim, every, f"no claim {claim!r}", LISTING)
     if paper is not None:
         expect_known(paper, papers, f"no claims of paper {paper!r}")
     outcome = verdict and verdict.replace("-", " ").replace("_", " ").lower()
@@ -220,7 +223,7 @@ def what_if(
     A change is ``SETTING=VALUE``, for all deciding tests that have the setting.
     """
     claims = claims_of(papers)
-    expect_known(claim, claims, f"no claim {claim!r}")
+    expect_known(claim, claims, f"no claim {claim!r}", LISTING)
     own = claims[claims[claim].alias_of or claim]
     if not own.of:
         why = f"{', '.join(own.judged_by)} judge it" if own.judged_by else "it is not testable"

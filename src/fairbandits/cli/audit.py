@@ -6,9 +6,11 @@ from tempfile import TemporaryDirectory
 
 import yaml
 from click import ClickException, IntRange, UsageError, argument, echo, option
+from click.exceptions import Exit
 
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, completing, echo_all, papers
+from fairbandits.numerals import counted
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, checkout, paper_file
 
@@ -61,7 +63,8 @@ def audit(configs, paper, results, seed, salt, most, only, out):
     failed = len({one.claim for one in found if one.finding is None})
     if failed and scale == "paper":
         raise ClickException(
-            f"{failed} claims of {paper} could not be judged; all verdicts stay as they were"
+            f"{counted(failed, 'claim')} of {paper} could not be judged; "
+            "all verdicts stay as they were"
         )
     rows.write(out, "findings", judged, alone, scale, made)
 
@@ -85,7 +88,7 @@ def verdicts(configs, findings, joint, out):
     failed, written = run.write_verdicts(list(findings), papers, joint, out)
     echo_all(failed, err=True)
     if not written:
-        raise ClickException(f"{len(failed)} claims failed; no verdicts are written")
+        raise ClickException(f"{counted(len(failed), 'claim')} failed; no verdicts are written")
 
 
 @command("record results/audit/verdicts.parquet results/audit/findings.parquet audit")
@@ -156,7 +159,7 @@ def check_claims(configs, paper):
     for own in (one for slug, one in papers.items() if paper in (None, slug)):
         load_glossary(own.slug, own.claims)
         wrong += tiny.problems(own, config)
-        echo(f"papers/{own.slug}/claims.py: {len(own.claims)} claims")
+        echo(f"papers/{own.slug}/claims.py: {counted(len(own.claims), 'claim')}")
     if wrong:
         raise ConfigError("\n".join(wrong))
 
@@ -183,7 +186,7 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.claims import claims_of
-    from fairbandits.audit.run import load
+    from fairbandits.audit.run import LISTING, load
     from fairbandits.cli import launch
     from fairbandits.settings.config import load_config
 
@@ -191,15 +194,15 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
         raise UsageError("name either CLAIMS or a --paper to judge again")
     if claims and (primary or missing):
         raise UsageError("--primary and --missing are about a --paper, not about CLAIMS")
-    if not words and not salts:
-        raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
     root = checkout()
     config, known = load(options.DEFAULT_CONFIG)
     home, of_claim = config.folders["results"], claims_of(known)
     for one in claims:
-        expect_known(one, of_claim, f"no claim {one!r}")
+        expect_known(one, of_claim, f"no claim {one!r}", LISTING)
     paper = paper or of_claim[claims[0]].paper
     expect_known(paper, known, f"--paper: {paper!r} is unknown")
+    if not words and not salts:
+        raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
     if others := [one for one in claims if of_claim[one].paper != paper]:
         raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
     every = known[paper].claims
@@ -216,6 +219,8 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{place}" for place in again.data_of(chosen, config)]
             if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
+                if code > 128:  # by a signal, as was said
+                    raise Exit(code)
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         found = again.verdicts_on(chosen, config, root / results)
         echo("\n".join(again.summary(salt, found)))

@@ -8,6 +8,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +19,9 @@ from pathlib import Path
 import psutil
 
 from fairbandits.audit.code import asking_code, audit_code
+from fairbandits.data.provenance import git_commit
+from fairbandits.lookup import nearest
 from fairbandits.settings.config import Config, Experiment, load_config
-from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError
 
 LOCK = ".snakemake/fairbandits.lock"
@@ -44,7 +46,9 @@ def launch(
 ) -> int:
     """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work."""
     os.chdir(root)
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
+    provide_home(root)
+    print("Finding out what is to be made", file=sys.stderr, flush=True)
     snakemake = [sys.executable, "-m", "snakemake"]
     settings = ["--configfile", *map(str, files)] if files else []
     options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
@@ -77,12 +81,39 @@ def launch(
             print(unlock.stderr, file=sys.stderr)
             return unlock.returncode
     remove_stale_tables(load_config(files or [root / "config" / "config.yaml"]), root)
+    git_commit()  # says so where git does not tell it
+    snakemake = [sys.executable, "-m", f"{__package__}.stoppable"]
     command = [*snakemake, *targets, *options, *settings]
-    if stay:
-        with handle:
-            return subprocess.run(command, check=False).returncode
     os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
-    os.execv(sys.executable, command)
+    if not stay:
+        os.execv(sys.executable, command)
+    with handle, subprocess.Popen(command, close_fds=False) as process:
+        # the terminal interrupts both; what ends this process alone is handed on
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        ended = signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
+        code = process.wait()
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTERM, ended)
+    return code
+
+
+def provide_home(root: Path) -> None:
+    """Let others' caches lie in the project's folder where the user's home cannot be written."""
+    home = os.path.expanduser("~")
+    if not _takes_files(Path(home, ".cache")):
+        if (git := Path(home, ".gitconfig")).is_file():
+            os.environ.setdefault("GIT_CONFIG_GLOBAL", str(git))
+        os.environ["HOME"] = str(root / ".cache" / "home")
+        Path(os.environ["HOME"]).mkdir(parents=True, exist_ok=True)
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        if not _takes_files(Path(os.environ.get(name) or root)):
+            del os.environ[name]
+
+
+def _takes_files(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    return os.access(folder, os.W_OK)
 
 
 def named_figures(config: Config) -> list[str]:
@@ -96,10 +127,18 @@ def _figures_of(one: Experiment) -> set[str]:
 
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
-    known = [*TARGETS, *named_figures(config)]
+    papers, figures = config.papers, named_figures(config)
+    known = [*TARGETS, *papers, *figures]
     for one in targets:
-        if not (one.startswith(("simulate_", "collect_")) or "/" in one or Path(one).suffix):
-            expect_known(one, known, f"there is nothing called {one!r} to make")
+        is_job = one.startswith(("simulate_", "collect_")) or "/" in one or Path(one).suffix
+        if not (is_job or one in known):
+            same = " or ".join(name for name in figures if name.endswith(f"_{one}"))
+            every = (
+                f"{f'; write {same}' if same else ''}; there are {', '.join(TARGETS)}, the papers "
+                f"{', '.join(papers)}, and the figures {', '.join(figures)}"
+            )
+            near = "" if same else nearest(one, known)
+            raise ConfigError(f"there is nothing called {one!r} to make{near or every}")
 
 
 def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
@@ -128,11 +167,15 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     shown = {name for one in changed for name in _figures_of(one)}
     showing = [one for one in named_figures(config) if one in shown]
     datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
+    whole = {
+        paper: [one for one in showing if one.startswith(f"{paper}_fig")] for paper in config.papers
+    }
+    targets = [name for one in targets for name in whole.get(one) or [one]]
     for one in targets:
         if one in ("all", "audit", "arena", "report"):
             why = f"{one} has what is about the published settings"
             raise ConfigError(f"a variant has figures and datasets only: {why}")
-        if one in named_figures(config) and one not in showing:
+        if one in (*named_figures(config), *config.papers) and one not in showing:
             shows = f"that is shown by {', '.join(showing) or 'no figure'}"
             raise ConfigError(f"{one} shows nothing that is changed; {shows}")
     return list(targets) or showing or datasets
@@ -174,7 +217,7 @@ def remove_stale_tables(config: Config, root: Path) -> None:
     """Remove findings that other code made: without its own records Snakemake goes by dates."""
     from fairbandits.data.store import read_footer  # imports Arrow, which no other step here needs
 
-    for slug in dict.fromkeys(one.paper for one in config.experiments):
+    for slug in config.papers:
         file = config.results / "audit" / f"{slug}.parquet"
         claims = root / "papers" / slug / "claims.py"
         if file.is_file() and claims.is_file():

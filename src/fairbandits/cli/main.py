@@ -34,6 +34,8 @@ REPLICATE = (
     *("papermill", "psutil", "rocrate", "snakemake", "snakemake_interface_logger_plugins"),
     *("sphinx", "sympy"),
 )
+#: What takes up an interrupted run where it stopped.
+CONTINUED = ("replicate", "rejudge", "judge")
 FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
 
 
@@ -55,6 +57,10 @@ class Commands(click.Group):
                 f'this needs {error.name}: `pip install "fairbandits[replicate]"`, and a checkout '
                 "of the project, where `make setup` installs all of it"
             ) from error
+        except KeyboardInterrupt:
+            again = "continues" if context.invoked_subcommand in CONTINUED else "starts again"
+            click.echo(f"Interrupted. The same command {again}.", err=True)
+            raise click.exceptions.Exit(130) from None
         except Exception as error:
             store = sys.modules.get("fairbandits.data.store")  # only some commands import NumPy
             expected = (store.StoreError,) if store else ()

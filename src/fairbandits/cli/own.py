@@ -10,6 +10,7 @@ from click import ClickException, IntRange, UsageError, argument, echo, option
 from fairbandits.arena.settings import SLUG
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
+from fairbandits.numerals import counted
 from fairbandits.settings.config import LEDGER
 
 
@@ -23,6 +24,8 @@ def demo(rounds, replicates, out):
     Three arms have quotas. UCB1 ignores them, Fair-UCB keeps them in every round, LFG in the long
     run.
     """
+    if not out.parent.is_dir():
+        raise UsageError(f"--out {out}: there is no folder {out.parent}")
     import fairbandits as fb
 
     arms = fb.instances.fair_ucb(2)
@@ -72,7 +75,8 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(
-            f"{found.name} failed on {len(outcome.failures)} instances; the others are shown"
+            f"{found.name} failed on {counted(len(outcome.failures), 'instance')}; "
+            "the others are shown"
         )
 
 

@@ -16,20 +16,23 @@ from fairbandits.settings.schemas import ROOT, checkout, merge, read_yaml
 
 
 def _targets() -> list[str]:
-    return [*launch.TARGETS, *launch.named_figures(load_config(DEFAULT_CONFIG))]
+    config = load_config(DEFAULT_CONFIG)
+    return [*launch.TARGETS, *config.papers, *launch.named_figures(config)]
 
 
 def _scale(name: str, words: str):
-    return option(f"--{name}", "scale", flag_value=name, help=words)
+    return option(f"--{name}", is_flag=True, help=words)
 
 
 @command(
     "replicate",
     "replicate --cores 4 banditq_fig2 banditq_fig7",
     "replicate --preview figures",
+    "replicate bf_ucb",
     "replicate --dry-run",
     "replicate banditq_fig7 --set oracle_lfg.banditq.V_exponent=0.6 --replicates 20"
     " --out results/v06",
+    "replicate banditq_fig2 --seed 7 --out results/seed7",
 )
 @options.CORES
 @_scale("smoke", "A small run of everything, in results/smoke.")
@@ -42,28 +45,34 @@ def _scale(name: str, words: str):
 @option(
     "--replicates", type=IntRange(2, 10**6), help="Replicates of every experiment; needs --out."
 )
-@option("--out", type=FOLDER, help="Folder to write into with --set or --replicates.")
+@option("--seed", type=IntRange(min=0), help="Another seed of all rewards; needs --out.")
+@option("--out", type=FOLDER, help="Folder to write into with --set, --replicates or --seed.")
 @option("--dry-run", is_flag=True, help="Only print what would be made, and how long it takes.")
 @argument("targets", nargs=-1, shell_complete=options.completing(_targets))
-def replicate(cores, scale, changes, replicates, out, dry_run, targets):
+def replicate(cores, changes, replicates, seed, out, dry_run, targets, **scales):
     """Run the workflow, or TARGETS of it.
 
-    TARGETS are e.g. `figures` or `banditq_fig2`; default everything. With --set or --replicates the
-    command draws the figures that show the change, or the TARGETS among them, and committed files
-    do not change.
+    TARGETS are e.g. `figures`, `banditq` (a paper: its figures and findings) or `banditq_fig2`;
+    default everything. With --set, --replicates or --seed the command draws the figures that show
+    the change, or the TARGETS among them, and committed files do not change.
     """
     root = checkout()
-    files = [*DEFAULT_CONFIG, *([ROOT / "config" / f"{scale}.yaml"] if scale else [])]
+    scale = [name for name, asked in scales.items() if asked]
+    if len(scale) > 1:
+        raise UsageError(f"--{' and --'.join(scale)} exclude each other; give one of them")
+    files = [*DEFAULT_CONFIG, *(ROOT / "config" / f"{name}.yaml" for name in scale)]
     asked = list(targets)
-    if bool(changes or replicates) != bool(out):
+    given = {"changes": changes, "replicates": replicates, "seed": seed}
+    given = {name: one for name, one in given.items() if one not in ((), None)}
+    if bool(given) != bool(out):
         raise UsageError(
-            "--set and --replicates need --out, a folder of their own such as results/v06, and "
-            "--out needs one of them"
+            "--set, --replicates and --seed need --out, a folder of their own such as results/v06, "
+            "and --out needs one of them"
         )
     with ExitStack() as stack:
         if out:
             scratch = Path(stack.enter_context(TemporaryDirectory())) if dry_run else None
-            variant, asked = _variant(files, changes, replicates, out, asked, scratch)
+            variant, asked = _variant(files, given, out, asked, scratch)
             files.append(variant)
         elif asked:
             launch.check_targets(asked, load_config(files))
@@ -72,19 +81,18 @@ def replicate(cores, scale, changes, replicates, out, dry_run, targets):
 
 
 def _variant(
-    files, changes, replicates, out: Path, targets: list[str], scratch: Path | None
+    files, given: dict, out: Path, targets: list[str], scratch: Path | None
 ) -> tuple[Path, list[str]]:
     """Write a variant's configuration, into its folder or `scratch`; return it and the targets."""
     published = load_config(files)
     home = load_config(DEFAULT_CONFIG).folders["results"]
     folder = variants.folder_of_variant(out, ROOT, home, options.papers())
-    settings = variants.settings_of_variant(changes, replicates, folder)
+    settings = variants.settings_of_variant(folder, **given)
     launch.check_targets(targets, published)
     launch.check_used(settings.get("changes", {}), targets, published)
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = launch.targets_of_variant(targets, config)
     if set(asked) <= set(launch.named_figures(config)):
         drawn = {one.rpartition("_fig")[0] for one in asked}
-        known = dict.fromkeys(one.paper for one in config.experiments)
-        settings["papers"] = [paper for paper in known if paper in drawn]
+        settings["papers"] = [paper for paper in config.papers if paper in drawn]
     return variants.write_variant(settings, scratch or ROOT / folder), asked

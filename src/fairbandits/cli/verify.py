@@ -8,6 +8,7 @@ from click import ClickException, IntRange, argument, echo, option
 
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, command, echo_all
+from fairbandits.numerals import counted
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
@@ -41,12 +42,12 @@ def verify(configs, lock, sample, sample_seed, every):
         known = check.read_lock(file)
         wrong = check.verify(config, known, sample, seed, figure_code) + problems_of(config, known)
         problems += wrong
-        again = f"{sample} replicates simulated again agree{chosen}"
+        again = f"{counted(sample, 'replicate')} simulated again agree{chosen}"
         if not wrong:
-            agree.append(f"{len(config.runs)} runs agree with {file.name}; {again}")
+            agree.append(f"{counted(len(config.runs), 'run')} agree with {file.name}; {again}")
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
-        raise ClickException(f"{len(problems)} problems{chosen}")
+        raise ClickException(f"{counted(len(problems), 'problem')}{chosen}")
     echo_all(agree)
 
 
@@ -59,7 +60,7 @@ def lock(configs, out):
 
     config = load_config(configs)
     write_lock(config, out)
-    echo(f"{out}: {len(config.runs)} runs")
+    echo(f"{out}: {counted(len(config.runs), 'run')}")
 
 
 @command("archive", "archive --agent 'A. Name' --out build/run.zip")
@@ -74,7 +75,8 @@ def archive(configs, agent, out):
     """
     from fairbandits.report.archive import write_archive
 
-    echo(f"{out}: {write_archive(load_config(configs), out, checkout(), agent)} files")
+    written = write_archive(load_config(configs), out, checkout(), agent)
+    echo(f"{out}: {counted(written, 'file')}")
 
 
 @command("fetch build/fairbandits.zip", "fetch fairbandits.zip --results results/fetched")
@@ -94,7 +96,7 @@ def fetch(configs, results, lock, file):
     config = options.placed(load_config(configs), results)
     locked = [(config, lock), *_locked_arena(configs, lock, config.results)]
     taken = fetch_results(file, [(one, read_lock(own)) for one, own in locked])
-    echo(f"{config.results}: {taken} files, all verified")
+    echo(f"{config.results}: {counted(taken, 'file')}, all verified")
 
 
 def _locked_arena(

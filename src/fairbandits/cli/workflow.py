@@ -3,6 +3,8 @@
 Files are named as the rules name them, ``<results>/audit/...``.
 """
 
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +17,8 @@ from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import SCALES, name_of_scale
-from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import paper_file, read_yaml
+from fairbandits.settings.models import EXPONENT, expect_known
+from fairbandits.settings.schemas import ConfigError, paper_file, parse_yaml, read_yaml
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6
@@ -35,8 +37,10 @@ class Plan:
     """What a run of Snakemake's merged configuration makes, and of what."""
 
     def __init__(self, settings: Mapping[str, Any], root: Path) -> None:
+        settings = _with_numbers(settings)
         self.root, self.limits = root, settings.get("limits", {})
         self.config = build_config(settings, "configuration", root=root)
+        self._check_place(read_yaml(root / "config" / "config.yaml")["pathvars"])
         # claims are about the published settings, and so are the pages
         self.variant = self.config.scale_name == "variant"
         #: Papers with claims.
@@ -44,7 +48,7 @@ class Plan:
         # run as a paper is, and no paper
         arena = None if self.variant else arena_config(settings, "configuration", root=root)
         self.arena = arena
-        papers = list(dict.fromkeys(one.paper for one in self.config.experiments))
+        papers = self.config.papers
         small = self.config.scale_name == "smoke"
         library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
         audited = ["audit", "across"] if self.judged else []
@@ -84,9 +88,37 @@ class Plan:
         assets = [path.relative_to(PACKAGE).as_posix() for path in files]
         self.site_code = fingerprint_of_text("", *assets)
 
+    def _check_place(self, home: Mapping[str, str]) -> None:
+        """Raise ConfigError if chosen seeds would write over what was published."""
+        config = self.config
+        chosen = f"seed={config.seed}" if config.exploratory else f"salt={config.salt!r}"
+        over = [name for name, folder in config.folders.items() if home.get(name) == folder]
+        if over and (config.exploratory or config.salt):
+            raise ConfigError(
+                f"{chosen} would write over the published {' and '.join(over)}; `fairbandits "
+                "replicate --seed 7 --out results/seed7` writes into a folder of its own"
+            )
+
+    def of_paper(self, paper: str) -> list[str]:
+        """Return what a paper as a target is: its figures and, with claims, its findings."""
+        own = [f"<figures>/{paper}/", f"<results>/{paper}/"]
+        made = [one for one in self.images + self.drawn if one.startswith(tuple(own))]
+        return made + [f"<results>/audit/{paper}.parquet"] * (paper in self.judged)
+
+    def date_now(self) -> None:
+        """Date files of the future at now, as after an archive or on a cluster with other clocks.
+
+        Snakemake takes what is made of such a file for older than it is, and deletes it.
+        """
+        now = time.time()
+        for folder in {*self.config.folders.values(), "papers", "notebooks"}:
+            for file in Path(folder).rglob("*"):
+                if file.is_file() and file.stat().st_mtime > now:
+                    os.utime(file, (now, now))
+
     def expect(self, cores: int) -> None:
         """Tell what shows the progress how long each job takes."""
-        PROGRESS.cores = cores
+        PROGRESS.cores, PROGRESS.papers = cores, frozenset(self.config.papers)
         for folder, jobs in (("simulate", self.simulations), ("collect", self.collections)):
             for job in jobs:
                 before = measured(self._benchmark(f"{folder}/{job.name}"))
@@ -153,8 +185,9 @@ class Plan:
 
     def _judged(self) -> list[str]:
         """Return the papers that have claims; loading these takes a second."""
-        papers = dict.fromkeys(one.paper for one in self.config.experiments)
-        return [one for one in papers if (self.root / "papers" / one / ASKING[0]).is_file()]
+        return [
+            one for one in self.config.papers if (self.root / "papers" / one / ASKING[0]).is_file()
+        ]
 
     def _there(self, *files: str) -> list[str]:
         return [file for file in files if (self.root / file).is_file()]
@@ -170,6 +203,8 @@ class Plan:
         lines = lines or [f"Figure: {figures / place}" for place in drawn]
         lines += self._verdict_lines() if {"audit", "site"} & {*made} or not made else []
         lines += self._arena_lines() if "arena" in made and "site" not in made else []
+        if "audit" not in made:
+            lines += [self._paper_line(one) for one in self.judged if one in PROGRESS.reached]
         index = results / "site" / "index.html"
         lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
@@ -187,6 +222,20 @@ class Plan:
         lines = [*which.answer(arena, which.committed(self.arena))]
         return [*lines, f"Page: {page} (`fairbandits replicate report` makes it anew)"]
 
+    def _paper_line(self, paper: str) -> str:
+        """Return how many claims of a paper have which verdict by its findings alone."""
+        from fairbandits.audit.claims import load_papers
+        from fairbandits.audit.judge import judge
+        from fairbandits.audit.rows import answer_of, read, verdict_row
+        from fairbandits.audit.totals import tally
+
+        papers = load_papers(self.config, self.root)
+        found = read(self.config.results / "audit" / f"{paper}.parquet", papers, "findings")
+        judged = judge({paper: papers[paper]}, map(answer_of, found.rows))
+        rows = [verdict_row(papers, one, found.made) for one in judged]
+        words = "no verdict counts here" if self.config.scale_name in SCALES else str(tally(rows))
+        return f"{paper}: {words}; `fairbandits audit {paper}` lists the findings"
+
     def _verdict_lines(self) -> list[str]:
         """Return how many of the claims that count have which verdict, at the published scale."""
         table = Path(self.config.folders.get("audit", "")) / "verdicts.csv"
@@ -202,6 +251,16 @@ class Plan:
             n = len(claims_of(papers))
             return [f"Audit: {n} claims were judged; no verdict counts here; {table}"]
         return [f"Audit: {tally(read(judged, papers, anyway=True).rows)}; {table}"]
+
+
+def _with_numbers(settings: Any, key: str = "") -> Any:
+    """Return settings with numbers for what Snakemake reads as a text: 1e3."""
+    if isinstance(settings, Mapping):
+        return {name: _with_numbers(one, name) for name, one in settings.items()}
+    if isinstance(settings, list):
+        return [_with_numbers(one) for one in settings]
+    is_number = isinstance(settings, str) and key != "salt" and EXPONENT.fullmatch(settings)
+    return parse_yaml(settings, key) if is_number else settings
 
 
 def _datasets(experiments) -> list[str]:

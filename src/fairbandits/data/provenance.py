@@ -5,6 +5,7 @@ import atexit
 import hashlib
 import io
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -220,12 +221,30 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def git_commit() -> str:
-    """Return the checked-out commit, ``+`` added for a changed work tree; or ``unknown``."""
+    """Return the checked-out commit, ``+`` added for a changed work tree.
+
+    It is ``unknown`` without a checkout, and where git fails, as is then said.
+    """
     if not (CHECKOUT / ".git").exists():  # one around an installed package is not ours
         return "unknown"
-    command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
     try:
-        silent = {"text": True, "stderr": subprocess.DEVNULL}
-        return subprocess.check_output(command, cwd=CHECKOUT, **silent).strip()
-    except (OSError, subprocess.CalledProcessError):
+        how = ("--always", "--abbrev=40", "--exclude=*", "--dirty=+")
+        return git(CHECKOUT, "describe", *how).strip()
+    except OSError as error:
+        print(f"Files will name no commit: {error}", file=sys.stderr)
         return "unknown"
+
+
+def git(folder: Path, *words: str) -> str:
+    """Return what git says in a folder; OSError with the reason where it fails."""
+    try:
+        how = {"cwd": folder, "text": True, "check": True, "capture_output": True}
+        return subprocess.run(["git", *words], **how).stdout
+    except subprocess.CalledProcessError as error:
+        why = next(iter(error.stderr.splitlines()), f"git ended with {error.returncode}")
+        if "safe.directory" in error.stderr:
+            way = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
+            why = f"git refuses {folder}, which another user owns; `{way}` allows it"
+        raise OSError(why) from None
+    except FileNotFoundError:
+        raise OSError("git is not installed") from None

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from fairbandits.numerals import counted
+
 #: Expected seconds of a job, by a part of its rule's name; of any other job.
 EXPECTED = {"notebook": 7.0, "_fig": 4.0, "audit_paper": 20.0, "site": 6.0, "replay": 75.0}
 OTHERS = 2.0
@@ -26,8 +28,9 @@ KINDS = {
 #: Seconds that count as foreseen and taken from the start, so that the first jobs do not decide
 #: alone how fast this machine is.
 BEFORE = 30.0
-#: The total, and rules that only name targets.
+#: The total, and rules that only name targets, as those of papers do.
 _NAMES_ALONE = ("total", "all", "figures", "datasets", "report")
+INTERRUPTED = "Interrupted. The same command continues."
 
 
 class Progress:
@@ -36,6 +39,9 @@ class Progress:
     def __init__(self) -> None:
         self.expected: dict[str, float] = {}
         self.failures: list[str] = []
+        self.interrupted = 0  # the signal
+        self.papers: frozenset[str] = frozenset()  # rules that name the targets of a paper
+        self.reached: set[str] = set()  # finished rules that only name targets
         self.cores = 1
         self._left: Counter[str] = Counter()
         self._all: Counter[str] = Counter()
@@ -45,25 +51,32 @@ class Progress:
 
     def planned(self, counts: Mapping[str, int], now: float) -> str:
         """Record the number of jobs of each rule before the first starts; return a message."""
-        self._all, self._begin = _jobs(counts), now
+        self._all, self._begin = self._jobs(counts), now
         self._left = self._all.copy()
-        return f"{self._all.total()} jobs to do"
+        return f"{counted(self._all.total(), 'job')} to do, {self._time(self._all)}"
 
     def foreseen(self, counts: Mapping[str, int]) -> str:
         """Return how many jobs of each kind a run would have, and its expected time."""
-        counts = _jobs(counts)
+        counts = self._jobs(counts)
         figures = [rule for rule in counts if _is_figure(rule)]
         kinds: Counter[str] = Counter()
         for rule, n in counts.items():
             kinds[KINDS.get(rule.partition("_")[0], rule)] += n * (rule not in figures)
-        seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
-        time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
-        cores = f"{self.cores} core{'s' * (self.cores > 1)}"
-        lines = [f"{counts.total()} jobs, {time} on {cores}; nothing is written now"]
+        lines = [f"{counted(counts.total(), 'job')}, {self._time(counts)}; nothing is written now"]
         lines += [f"  {kind}: {n}" for kind, n in kinds.items() if n]
         names = f" ({', '.join(figures)})" if len(figures) < 9 else ""
         lines += [f"  figures: {len(figures)}{names}"] if figures else []
         return "\n".join(lines)
+
+    def _time(self, counts: Mapping[str, int]) -> str:
+        """Return the expected time of jobs, in words."""
+        seconds = sum(n * self._seconds(rule) for rule, n in counts.items()) / self.cores
+        time = "less than a minute" if seconds < 60 else f"about {round(seconds / 60)} min"
+        return f"{time} on {counted(self.cores, 'core')}"
+
+    def _jobs(self, counts: Mapping[str, int]) -> Counter[str]:
+        names = (*_NAMES_ALONE, *self.papers)
+        return Counter({rule: n for rule, n in counts.items() if rule not in names})
 
     def started(self, job: int, rule: str, now: float, of: str = "") -> None:
         """Record the start of a job; `of` names its subject where its rule has several."""
@@ -83,7 +96,8 @@ class Progress:
     def finished(self, job: int, now: float) -> str:
         """Record the end of a job; return a line on jobs done, running and left."""
         rule, name, start = self._running.pop(job, ("", "", now))
-        if rule not in self._left:  # the one that asks for everything
+        if rule not in self._left:
+            self.reached.add(rule)
             return ""
         self._left[rule] -= 1
         self._foreseen += self._seconds(rule)
@@ -94,6 +108,16 @@ class Progress:
         """Return a line for a user who has waited; empty if no job runs."""
         runs = self._runs(now)
         return f"{self._standing(now)}{runs}" if runs else ""
+
+    def bar(self, now: float, columns: int) -> str:
+        """Return a bar with what is done and left, of so many columns; empty if no job runs."""
+        runs = self._runs(now)
+        done, total = self.made.total(), self._all.total()
+        words = f" {done} of {total}, {_words(self._still(now))}"
+        size = min(30, columns - len(words) - 2)
+        filled = size * done // max(total, 1)
+        drawn = f"[{'#' * filled}{'.' * (size - filled)}]" if size >= 5 else ""
+        return f"{drawn}{words}{runs}".lstrip()[:columns].ljust(columns) if runs else ""
 
     def _standing(self, now: float) -> str:
         """Return how many jobs and figures are done, and the time left."""
@@ -126,10 +150,6 @@ class Progress:
         busy = self._taken - BEFORE + sum(took for _, took in running)
         at_once = max(1.0, busy / max(now - self._begin, 1e-9))
         return max(work - begun, 0.0) / at_once
-
-
-def _jobs(counts: Mapping[str, int]) -> Counter[str]:
-    return Counter({rule: n for rule, n in counts.items() if rule not in _NAMES_ALONE})
 
 
 def _is_figure(rule: str) -> bool:

@@ -1,7 +1,6 @@
 """Pack a finished run into one zip file, and take results out of it with every hash verified."""
 
 import os
-import subprocess
 import tempfile
 import zipfile
 import zlib
@@ -15,6 +14,7 @@ from typing import Any
 from fairbandits.arena.settings import SLUG
 from fairbandits.audit.claims import papers_with_claims
 from fairbandits.audit.staleness import problems_of
+from fairbandits.data.provenance import git
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.figures import figure_code
 from fairbandits.replication.verify import summarised, verify_tables
@@ -68,14 +68,13 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
 
 
 def _tracked(root: Path) -> list[str]:
-    how = {"cwd": root, "capture_output": True, "text": True, "check": True}
     try:
-        done = subprocess.run(["git", "ls-files", "-z"], **how)
-    except (OSError, subprocess.CalledProcessError) as error:
+        names = git(root, "ls-files", "-z").split("\0")
+    except OSError as error:
         raise StoreError(
-            f"{root} is no git checkout, so that its code cannot be told from other files"
+            f"{root} is no git checkout, so that its code cannot be told from other files: {error}"
         ) from error
-    return [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
+    return [name for name in names if name and (root / name).is_file()]
 
 
 def fetch(archive: Path, runs: Sequence[tuple[Config, dict[str, Any]]]) -> int:

@@ -66,12 +66,15 @@ class Config:
         return experiment.origin if follows else None
 
     @property
+    def papers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.paper for one in self.experiments))
+
+    @property
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Paper and name of each figure; a paper's replays come after its runs."""
-        papers = dict.fromkeys(experiment.paper for experiment in self.experiments)
         blocks = (*self.experiments, *self.replays)
         drawn = [(block.paper, figure) for block in blocks for figure in block.figures]
-        return tuple(figure for paper in papers for figure in drawn if figure[0] == paper)
+        return tuple(figure for paper in self.papers for figure in drawn if figure[0] == paper)
 
     @property
     def results(self) -> Path:

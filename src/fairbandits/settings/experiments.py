@@ -13,7 +13,7 @@ from fairbandits.rationals import LONGEST
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
-from fairbandits.settings.scales import Factors, Settings
+from fairbandits.settings.scales import LEDGER, Factors, Settings
 from fairbandits.settings.schemas import ConfigError
 from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.spec import RunSpec, cells_of_sweep, filled, listed, of_instance
@@ -137,6 +137,8 @@ def experiment_of(
     replicates = settings.replicates or replicates
     sizes = (horizon, "rounds", block.horizon), (replicates, "replicates", block.replicates)
     words = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
+    if settings.scale == "variant" and settings.seed != LEDGER:
+        words.append(f"seed {settings.seed} in place of the published one")
     checkpoints = block.checkpoints
     if checkpoints.at:
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}

@@ -1,9 +1,12 @@
 """Models of YAML blocks; their checks are those of hyper-parameters, so messages read alike."""
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypeVar
 
+import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -17,7 +20,27 @@ from pydantic import (
 )
 
 from fairbandits.policies.parameters import Check, exact, number, one_of, that, whole
-from fairbandits.settings.schemas import ConfigError, meant
+from fairbandits.settings.schemas import DIGITS, ConfigError, _Loader, meant
+
+#: A number with an exponent. YAML 1.1 takes 1e3 and 1.5e3 for texts: no point, no sign.
+EXPONENT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)[eE][-+]?[0-9]+")
+_FLOAT = "tag:yaml.org,2002:float"
+
+
+def _float(loader: _Loader, node: yaml.ScalarNode) -> int | float:
+    """Return a number, as a whole number where it is one and written with an exponent."""
+    if not EXPONENT.fullmatch(node.value):
+        return loader.number(node)
+    mantissa, exponent = re.split("[eE]", node.value.replace("_", ""))
+    if len(node.value) > DIGITS or abs(int(exponent)) > DIGITS:
+        loader.refuse(node, f"has a number of more than {DIGITS} digits")
+    value = Fraction(f"{mantissa}e{exponent}")
+    return int(value) if value.denominator == 1 and abs(value) < 2**63 else float(value)
+
+
+for _one in (_Loader, yaml.SafeDumper):  # what is written puts such a text in quotes
+    _one.add_implicit_resolver(_FLOAT, re.compile(f"{EXPONENT.pattern}$"), [*"-+.0123456789"])
+_Loader.add_constructor(_FLOAT, _float)
 
 
 class Model(BaseModel):
@@ -70,13 +93,30 @@ def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> s
     if error["type"] == "value_error":
         return f"{at}{error['ctx']['error']}"
     text = re.sub(r"^\w+ | or instance of .*| after validation.*", "", error["msg"])
-    return f"{at} {text}, got {error['input']!r}"
+    given, kind = error["input"], error["type"]
+    hint = in_quotes(given) if "string" in kind else ""
+    if kind == "list_type" and isinstance(given, int | float):
+        hint = f"; write a list, such as [{given}]"
+    return f"{at} {text}, got {given!r}{hint}"
 
 
-def expect_known(name: str, known: Iterable[str], words: str) -> None:
-    """Raise ConfigError unless a name is known: these words, and what was meant."""
-    if name not in (names := list(known)):
+def in_quotes(value: Any) -> str:
+    """Return a message's hint where YAML has read a word or number of another kind: no, 1e3."""
+    is_text = isinstance(value, str | list | dict)
+    return "" if is_text else "; YAML does not read this as text: write it in quotes"
+
+
+def expect_known(name: str, known: Iterable[str], words: str, listing: str = "") -> None:
+    """Raise ConfigError unless a name is known: these words, and what was meant.
+
+    Where `listing` says what lists the names, those near are given, and not all.
+    """
+    if name in (names := list(known)):
+        return
+    if not listing:
         raise ConfigError(f"{words}{meant(name, names)}")
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    raise ConfigError(f"{words}{'; near: ' * bool(near)}{', '.join(near)}; {listing}")
 
 
 def require(holds: Any, message: str) -> None:
@@ -96,7 +136,9 @@ def choice(*values: Any) -> Any:
 
 def matching(pattern: str) -> Any:
     words = f"be a text that matches {pattern}"
-    return of(that(lambda value: isinstance(value, str) and re.fullmatch(pattern, value), words))
+    return of(
+        that(lambda one: isinstance(one, str) and re.fullmatch(pattern, one), words, in_quotes)
+    )
 
 
 def _unique(values: list) -> list:

@@ -96,7 +96,9 @@ class Settings(Model):
         needed = NEEDED.get(scale)
         words = f": scale {scale} needs the {needed} of config/{scale}.yaml"
         m.require(not needed or needed in given, words)
-        m.require(changes or scale != "variant", ": scale variant needs changes or replicates")
+        variant = changes or self.seed != LEDGER
+        words = ": scale variant needs changes, replicates or a seed"
+        m.require(variant or scale != "variant", words)
         if scale != "variant" and changes:
             raise ValueError(f": {changes[0]} needs scale variant, got {scale}")
         if scale == "paper" and sizes:

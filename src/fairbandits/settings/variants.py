@@ -44,8 +44,13 @@ class Changes:
             place, old = self._place(block, experiment, setting), block
             for key in place:
                 old = (old or {}).get(key)
-            if old is not None and old["value"] == value:
+            had = old and old["value"]
+            if old is not None and had == value:
                 raise ConfigError(f"{self._where}: {name} is {_shown(value)} already")
+            listed = place[0] == "laws" or (place[0] == "policies" and "parameters" not in place)
+            if listed and not isinstance(value, list):
+                way = f"got {_shown(value)}; write [{_shown(value)}]"
+                raise ConfigError(f"{self._where}: {name} must be a list, as {_shown(had)}, {way}")
             new = {"value": value, "provenance": "chosen", "source": self._where}
             shared = old is not None and len(place) == 1
             block = _replaced(block, old, new) if shared else _with(block, place, new)
@@ -132,19 +137,19 @@ def setting_of(change: str, example: str) -> tuple[str, Any]:
     return name, parse_yaml(text, f"--set {name}")
 
 
-def settings_of_variant(
-    changes: Sequence[str], replicates: int | None, folder: str
-) -> dict[str, Any]:
-    """Return a variant's settings, to be laid over others; changes are texts ``NAME=VALUE``."""
+def settings_of_variant(folder: str, changes: Sequence[str] = (), **numbers: int) -> dict[str, Any]:
+    """Return a variant's settings, to be laid over others.
+
+    `changes` are texts ``NAME=VALUE``; the other `numbers` are replicates and the seed.
+    """
     given: dict[str, Any] = {}
     for one in changes:
         name, value = setting_of(one, "oracle_lfg.banditq.V_exponent=0.6")
         if name in given:
             raise ConfigError(f"--set has {name} twice; give it once")
         given[name] = value
-    optional = {"changes": given, "replicates": replicates}
-    wanted = {key: value for key, value in optional.items() if value}
-    return {"scale": "variant", **wanted, "pathvars": folders_in(folder)}
+    changed = {"changes": given} if given else {}
+    return {"scale": "variant", **changed, **numbers, "pathvars": folders_in(folder)}
 
 
 def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]) -> str:
