@@ -89,7 +89,7 @@ class LogHandler(LogHandlerBase):
                 self._said = time.time()
                 self._write(f"\r{' ' * len(self._bar)}\r" * bool(self._bar) + f"{line}\n")
                 self._bar = ""
-            if self._said and self._stream.isatty():
+            if self._said and self._stream.isatty() and not PROGRESS.interrupted:
                 bar = PROGRESS.bar(time.time(), shutil.get_terminal_size().columns - 1)
                 if bar or self._bar:
                     self._write(f"\r{bar or ' ' * len(self._bar)}\r")

@@ -28,7 +28,7 @@ from fairbandits.policies import HOMES
 from fairbandits.replication.datasets import expect
 from fairbandits.report import entrant
 from fairbandits.report.markup import Html, data_table, folded, link, offer, render
-from fairbandits.report.pages import CONFIG, NotReady, other_scale
+from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale
 from fairbandits.settings.schemas import read_yaml
 
 #: The policy compared with its rivals, and the contract that it was made for.
@@ -79,7 +79,7 @@ class Shown:
 
 def open_arena(results: str | Path) -> Shown:
     """Return the arena's tables, or raise NotReady for one that is missing or stale."""
-    folder = Path(results) / SLUG
+    folder = in_project(results) / SLUG
     tables, scale = {}, ""
     try:
         for name in TABLES:
@@ -201,7 +201,7 @@ def _measured(row: Any, name: str, unit: str = "") -> tuple[str, float]:
 def place(results: str | Path, policy: Any, instance: str, contract: str) -> Html:
     """Run a user's class on one instance, and return its standing among the stored policies."""
     config = arena_config(read_yaml(CONFIG), str(CONFIG))
-    config = replace(config, folders=config.folders | {"results": str(results)})
+    config = replace(config, folders=config.folders | {"results": str(in_project(results))})
     arena = load_arena(config)
     outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
     for words in outcome.failures.values():

@@ -24,7 +24,7 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.library import style
 from fairbandits.library.style import PALETTE
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
-from fairbandits.report.pages import CONFIG, NotReady, other_scale, scale_of
+from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale, scale_of
 
 NOT_JUDGED = "not judged yet"
 #: Letter (for those who see no colours) and CSS class of each verdict.
@@ -108,18 +108,19 @@ class Audit:
 def open_audit(results: str | Path) -> Audit:
     """Return the verdicts, none without claims; NotReady where they are missing or stale."""
     config, papers = load([CONFIG])
+    results = in_project(results)
     if not papers:
-        return Audit({}, [], [], "paper", Path(results))
-    folder = Path(results) / "audit"
+        return Audit({}, [], [], "paper", results)
+    folder = results / "audit"
     try:
         rows, scale, _ = read(folder / "verdicts.parquet", papers)
         findings = read(folder / "findings.parquet", papers, "findings").rows
     except StoreError as error:
         raise NotReady.of(error, "`make audit` makes it") from None
     if scale != "paper":
-        files = (Path(results, one.dataset) for one in config.experiments)
+        files = (results / one.dataset for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
-    return Audit(papers, rows, findings, scale, Path(results))
+    return Audit(papers, rows, findings, scale, results)
 
 
 def claims_elsewhere(papers: Papers, root: Path) -> list[str]:

@@ -95,9 +95,17 @@ class Paper:
         return read_table(self.file(name)).to_pandas()
 
 
+def in_project(folder: str | Path) -> Path:
+    """Return a folder as a notebook names it, also where that runs in the project's folder."""
+    there = Path(folder)
+    if there.parts[:1] == ("..",) and Path.cwd() == ROOT:
+        return Path(*there.parts[1:])
+    return there
+
+
 def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     """Return a paper's results, or raise NotReady for a file that is missing or stale."""
-    paper = Paper(slug, Path(results), Path(figures), load([CONFIG])[0])
+    paper = Paper(slug, in_project(results), in_project(figures), load([CONFIG])[0])
     drawn = paper.figures / slug
     needed = [paper.results / one.dataset for one in paper.experiments]
     needed += [paper.results / one.table for one in paper.replays]
@@ -105,9 +113,10 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     needed += [drawn / f"{name}.{kind}" for name in paper.drawn for kind in ("svg", "png")]
     if missing := [file for file in needed if not file.is_file()]:
         raise NotReady(
-            f"{len(missing)} of the {len(needed)} files that this page shows are missing, first "
-            f"{shown(missing[0])}. Run `make replicate` in the project's folder, or `make smoke` "
-            "for a small version of everything in results/smoke."
+            f"{len(missing)} of the {len(needed)} files that this page shows are missing in "
+            f"{paper.results.resolve()} and {paper.figures.resolve()}, first {shown(missing[0])}. "
+            "Run `make replicate` in the project's folder, or `make smoke` for a small version of "
+            "everything in results/smoke."
         )
     try:
         for one in paper.experiments:
