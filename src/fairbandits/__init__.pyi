@@ -6,11 +6,12 @@ from fairbandits import metrics as metrics
 from fairbandits import store as store
 from fairbandits.engine.streams import inner as inner
 from fairbandits.engine.streams import unit as unit
+from fairbandits.library.arms import Instance as Instance
+from fairbandits.library.arms import RandomInstance as RandomInstance
+from fairbandits.library.arms import World as World
 from fairbandits.library.comparison import Comparison as Comparison
 from fairbandits.library.comparison import compare as compare
 from fairbandits.library.compiling import compiled as compiled
-from fairbandits.library.instance import Instance as Instance
-from fairbandits.library.instance import RandomInstance as RandomInstance
 from fairbandits.library.late import Batched as Batched
 from fairbandits.library.late import Delayed as Delayed
 from fairbandits.library.results import Result as Result
@@ -19,7 +20,6 @@ from fairbandits.library.running import run as run
 from fairbandits.library.simulation import checkpoint_grid as checkpoint_grid
 from fairbandits.library.sweeping import Sweep as Sweep
 from fairbandits.library.sweeping import sweep as sweep
-from fairbandits.library.worlds import World as World
 from fairbandits.observers.banditq import BanditQInequalities as BanditQInequalities
 from fairbandits.observers.banditq import QueueSquares as QueueSquares
 from fairbandits.observers.fair_learn_deficits import FairLearnDeficits as FairLearnDeficits

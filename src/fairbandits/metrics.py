@@ -1,7 +1,24 @@
-"""The measures: `fairbandits.measures` under its public name."""
+"""The measures of `fairbandits.measures`, with arguments that are checked.
 
-import sys
+NaN, infinite and negative inputs, rounds before the first and shapes that do not fit raise a
+ValueError.
+"""
 
-from fairbandits import measures
+from typing import Any
 
-sys.modules[__name__] = measures
+from fairbandits.lookup import found
+from fairbandits.measures import _HOME_OF as HOME_OF
+
+__all__ = sorted(HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    one = found(__name__, HOME_OF, name)
+    # imported on first use, with NumPy
+    from fairbandits.library.inputs import checked
+
+    return globals().setdefault(name, checked(one))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""What a type checker sees of `fairbandits.measures`, which imports a name on first use."""
+"""What a type checker sees of `fairbandits.metrics`, which imports a name on first use."""
 
 from fairbandits.measures.groups import group_deficits as group_deficits
 from fairbandits.measures.groups import group_regret as group_regret

@@ -147,6 +147,22 @@ def test_a_notebook_shows_table_and_picture(compared):
     assert compared.plot()._repr_png_().startswith(b"\x89PNG")
 
 
+def test_the_caption_says_what_was_played():
+    log = {"variation": ["A", "B", "A", "B"], "bought": [0, 1, 1, None]}
+    with pytest.warns(UserWarning, match="1 of 4 rows without arm or reward left out"):
+        bought = fb.World.from_table(log, arm="variation", reward="bought")
+    prices = fb.World(lambda arm, number, coin: 1.0, (1, 1), law="prices of 2024")
+    tide = fb.World.moving(lambda t: (0.5, 0.4))
+    for world, says in (
+        (bought, "2 arms (A, B), a log of 3 rewards (1 of 4 rows without arm or reward left out)"),
+        (prices, "2 arms, prices of 2024, means 1, 1"),
+        (tide, "2 arms, bernoulli, means that move"),
+    ):
+        found = compare([fb.UCB1()], world, quotas=(0.5, 0.5))
+        assert repr(found).startswith(says)
+        assert f"<caption>{says}" in found._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
@@ -166,7 +182,41 @@ def test_a_notebook_shows_table_and_picture(compared):
         ({"metrics": "target_regret"}, "needs targets: give targets="),
         ({"targets": TARGETS}, "give quotas or targets, not both"),
         ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
-        ({"quotas": ("1/2", "1/2", 0)}, "quotas must sum to less than 1"),
+        ({"quotas": ("1/2", "1/2", "1/2")}, "quotas must sum to at most 1, got 3/2$"),
+        ({"quotas": (5, 5, 5)}, 'at most 1, got 15; 5 per cent is 0.05, or "5/100"'),
+        ({"quotas": 0.2}, r"quotas must have one entry per arm, as \(0.3, 0.2\), got 0.2$"),
+        ({"quotas": {0: 0.2, 1: 0.1, 2: 0.05}}, "quotas .* write the values in the order of the"),
+        (
+            {"quotas": np.full((1, 3), 0.1)},
+            r"quotas .* got ndarray of shape \(1, 3\); take one row",
+        ),
+        (
+            {"quotas": np.random.default_rng(0).dirichlet([1, 1, 1]) * 0.9},
+            r"denominator of at most 2\*\*31, .*; round what is computed: quotas=\[round",
+        ),
+        (
+            {"quotas": None, "targets": ("1/10", 0, 0)},
+            "targets must be a number, got '1/10' for arm",
+        ),
+        (
+            {"quotas": None, "targets": ("0.1", 0, 0)},
+            "got '0.1' for arm 1; write 0.1 without quotes",
+        ),
+        (
+            {"quotas": None, "targets": {0: 0.1}},
+            "targets must have one entry per arm, .* in the order",
+        ),
+        ({"quotas": None, "targets": (0.1, np.nan, 0)}, "finite and at least 0, got nan for arm 2"),
+        *(
+            ({"metrics": "penalised_regret", "penalties": wrong}, f"penalties must {says}")
+            for wrong, says in [
+                (np.nan, "be finite and at least 0, got nan"),
+                (-np.inf, "be finite and at least 0, got -inf"),
+                ((1, 1, -1), "be finite and at least 0, got -1 for arm 3"),
+                ({1: 1}, "have one entry per arm"),
+                ("half", "be numbers or 'half_range', got 'half'"),
+            ]
+        ),
         (
             {"policies": [fb.UCB1(), fb.LFG((0.1, 0.1))]},
             "policy LFG: fractions must have one entry",

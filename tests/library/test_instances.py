@@ -7,6 +7,7 @@ import pytest
 
 import fairbandits as fb
 import real
+from fairbandits.library import instance as engine
 from fairbandits.library.instances import PublishedInstance, PublishedRandomInstance
 from fairbandits.replication.simulate import instance_of
 
@@ -42,7 +43,8 @@ PAIRS = [
 
 def plain(instance):
     """Return an instance's fields as the simulation knows them."""
-    base = fb.Instance if isinstance(instance, fb.Instance) else fb.RandomInstance
+    is_drawn = isinstance(instance, engine.RandomInstance)
+    base = fb.RandomInstance if is_drawn else fb.Instance
     fields = {one.name: getattr(instance, one.name) for one in dataclasses.fields(base)}
     if base is fb.RandomInstance:
         ends = instance._ranges()

@@ -1,11 +1,18 @@
 """The measures of a result, by naive sums over arms; results that are joined."""
 
+import functools
+import math
 import re
+import threading
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import fairbandits as fb
+from fairbandits.library.identity import same
 from fairbandits.theory.static import static_benchmark
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -89,6 +96,16 @@ def test_penalised_regret_and_unfairness(instance, penalties):
         assert unfair[place] == pytest.approx(sum(lacks), rel=1e-9, abs=1e-9)
 
 
+def test_shares_of_all_pulls_are_measured():
+    result = fb.run(fb.UCB1(), ARMS, 80, 2, checkpoints=[80], quotas=("1/2", "1/4", 0.25))
+    lacks = [max(40 - a, 20 - b, 20 - c) for a, b, c in result.plays[:, -1].tolist()]
+    assert result.violation()[:, -1].tolist() == lacks
+    for found in (result.r_regret(), result.unfairness(), result.penalised_regret(0.3)):
+        assert np.isfinite(found).all()
+    found = fb.metrics.violation(result.rounds, result.plays, result.quotas)
+    assert found.tolist() == result.violation().tolist()
+
+
 def test_targets_are_those_of_the_policy_where_none_are_given():
     result = fb.run(fb.BanditQ(TARGETS), ARMS, 80, 3, checkpoints=[80])
     assert result.violation().tolist() == result.violation(targets=TARGETS).tolist()
@@ -133,11 +150,11 @@ class Coin:
 
     feedback = "bandit"
 
-    def __init__(self, chance=0.5):
-        self.chance = chance
+    def __init__(self, chance=0.5, parameter=None):
+        self.chance, self.parameter = chance, parameter
 
     def start(self, n_arms, horizon):
-        return Coin(self.chance)
+        return type(self)(self.chance)
 
     def choose(self, t, coin):
         return int(fb.unit(coin) < self.chance)
@@ -146,11 +163,101 @@ class Coin:
         pass
 
 
-def test_a_policy_without_equality_is_known_by_what_it_shows():
-    first = fb.run(Coin(0.25), ARMS, 20, [0])
-    assert fb.join([first, fb.run(Coin(0.25), ARMS, 20, [1])]).plays.shape[0] == 2
-    with pytest.raises(ValueError, match="results must be of one policy"):
-        fb.join([first, fb.run(Coin(0.75), ARMS, 20, [1])])
+def weights(*changed):
+    found = np.zeros(3000)
+    found[list(changed)] = 1
+    return found
+
+
+def plus(number):
+    return lambda x: x + number
+
+
+#: Parameters of two policies: whether they are the same by value.
+PARAMETERS = [
+    (0.25, 0.25, True),
+    (0.25, 0.75, False),
+    (1, np.float64(1), True),
+    (np.nan, float("nan"), True),
+    (0.0, -0.0, True),
+    (weights(), weights(), True),
+    (weights(), weights(1500), False),
+    (np.array([0.1]), np.array([0.1 + 1e-10]), False),
+    (np.zeros(3), np.zeros(3, np.float32), False),
+    (np.zeros(3), np.zeros((1, 3)), False),
+    (np.array([np.nan, -0.0]), np.array([np.nan, 0.0]), True),
+    (np.array(["a", None], object), np.array(["a", None], object), True),
+    (np.ma.masked_equal([1, 2], 2), np.ma.masked_equal([1, 2], 1), False),
+    (pd.Series([1, 2]), pd.Series([1, 2]), True),
+    (pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0]), False),
+    ({"a": [weights()], "b": {1}}, {"b": {1}, "a": [weights()]}, True),
+    ({"a": [weights()]}, {"a": [weights(3)]}, False),
+    (plus(1), plus(1), True),
+    (plus(1), plus(2), False),
+    (functools.partial(max, 1), functools.partial(max, 1), True),
+    (functools.partial(max, 1), functools.partial(max, 2), False),
+    (functools.cache(plus(1)), functools.cache(plus(2)), False),
+    (math.sqrt, math.sin, False),
+    (fb.FairUCB(("1/5", 0.2)), fb.FairUCB((0.2, "1/5")), True),
+    (threading.Lock(), threading.Lock(), False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "is_same"), PARAMETERS, ids=range(len(PARAMETERS)))
+def test_policies_are_compared_by_value(one, other, is_same):
+    parts = [fb.run(Coin(0.5, one), ARMS, 20, [0]), fb.run(Coin(0.5, other), ARMS, 20, [1])]
+    if is_same:
+        assert fb.join(parts).replicates.tolist() == [0, 1]
+    else:
+        with pytest.raises(ValueError, match="results must be of one policy"):
+            fb.join(parts)
+    again = [parts[0], replace(parts[0], replicates=np.array([1]))]
+    assert fb.join(again).replicates.tolist() == [0, 1]
+
+
+def test_classes_of_ones_own_are_compared_by_their_code():
+    def made(arm):
+        class Mine(Coin):
+            def choose(self, t, coin):
+                return arm
+
+        return fb.run(Mine(), ARMS, 20, [arm])
+
+    def made_again(arm):
+        class Mine(Coin):
+            def choose(self, t, coin):
+                return arm + 0
+
+        return fb.run(Mine(), ARMS, 20, [1])
+
+    assert same(made(0).policy, made(0).policy)
+    for other in (made(1), made_again(0)):
+        with pytest.raises(ValueError, match="results must be of one policy"):
+            fb.join([made(0), other])
+
+
+@pytest.mark.parametrize(
+    ("make", "other"),
+    [
+        (lambda: fb.World.from_table(np.eye(3)), fb.World.from_table(np.ones((3, 3)))),
+        (lambda: fb.World.from_table(np.eye(3), "round"), fb.World.from_table(np.eye(3))),
+        (
+            lambda: fb.World.moving(lambda t: (0.5, 0.4, 1 / t)),
+            fb.World.moving(lambda t: (0.5, 0.4, 0.5)),
+        ),
+        (lambda: fb.Instance(np.array([0.7, 0.5])), fb.Instance((0.7, 0.4))),
+    ],
+    ids=["drawn", "in turn", "moving", "fixed"],
+)
+def test_an_instance_made_again_is_the_same(make, other):
+    settings = {"horizon": 3, "quotas": None, "checkpoints": [3]}
+    first, second, third = (
+        fb.run(fb.Uniform(), one, replicates=[k], **settings)
+        for k, one in enumerate((make(), make(), other))
+    )
+    assert fb.join([first, second]).replicates.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="results must be of one run; instance is"):
+        fb.join([first, third])
 
 
 @pytest.mark.parametrize(

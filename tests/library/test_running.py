@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said_as_in_one_process(settings):
         fb.run(Failing(), ARMS, 20, 4, **settings)
     with pytest.raises(TypeError, match=r"Shared.start must return a fresh object"):
         fb.run(Shared(), ARMS, 20, 4, **settings)
-    with pytest.raises(ValueError, match="quotas must sum to less than 1"):
+    with pytest.raises(ValueError, match="quotas must sum to at most 1, got 3/2"):
         fb.run(InTurn(), ARMS, 20, 4, quotas=("1/2", "1/2", "1/2"), **settings)
 
 

@@ -1,7 +1,11 @@
 """Rewards from a function or a table, and means that move."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import fairbandits as fb
@@ -66,16 +70,141 @@ def test_means_that_move_are_those_of_the_round():
         world.true_means  # noqa: B018 - raises
 
 
+def test_a_table_is_copied():
+    buffer, worlds = np.zeros((100, 2)), []
+    for gap in (0.0, 1.0):
+        buffer[:, 0], buffer[:, 1] = gap, 0.5
+        worlds.append(fb.World.from_table(buffer))
+    frame = pd.DataFrame({"a": [1.0, 1.0], "b": [0.0, 0.0]})
+    worlds.append(fb.World.from_table(frame))
+    frame.loc[:] = 9.0
+    for world, (first, second) in zip(worlds, [(0, 0.5), (1, 0.5), (1, 0)], strict=True):
+        assert world.true_means.tolist() == [first, second]
+        run = fb.run(fb.Uniform(), world, 100, 1, checkpoints=[100])
+        assert (run.rewards == run.plays * [first, second]).all()
+
+
+LOG = {"variation": ["B", "A", "C", "A", "B", "B"], "bought": [1, 0, 1, 1, 0, 1]}
+
+
+def in_order(log):
+    return pd.DataFrame(log).astype({"variation": pd.CategoricalDtype(["C", "B", "A"])})
+
+
+def from_file(suffix):
+    def write(log, folder):
+        file = folder / f"log{suffix}"
+        frame = pd.DataFrame(log)
+        frame.to_parquet(file) if suffix == ".parquet" else frame.to_csv(file)
+        return file if suffix == ".csv.gz" else str(file)
+
+    return write
+
+
+def of_arrow(log, _):
+    return pa.table(log)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        lambda log, _: log,
+        lambda log, _: pd.DataFrame(log),
+        lambda log, _: pd.DataFrame(log).astype({"bought": bool}),
+        lambda log, _: pd.DataFrame(log).convert_dtypes(),
+        lambda log, _: pd.DataFrame(log).convert_dtypes(dtype_backend="pyarrow"),
+        lambda log, _: pd.DataFrame(log).astype({"bought": object}).iloc[::-1],
+        lambda log, _: pl.DataFrame(log),
+        lambda log, _: pl.DataFrame(log, schema_overrides={"variation": pl.Categorical}),
+        of_arrow,
+        from_file(".csv"),
+        from_file(".csv.gz"),
+        from_file(".parquet"),
+    ],
+)
+def test_a_log_pays_its_rewards_by_arm(log, tmp_path):
+    world = fb.World.from_table(log(LOG, tmp_path), arm="variation", reward="bought")
+    assert world.labels == ("A", "B", "C")
+    assert world.true_means == pytest.approx([1 / 2, 2 / 3, 1])
+    arms, gains = rewards_of(fb.EpsilonGreedy(1.0), world)
+    assert (gains[arms == 2] == 1).all()
+    assert gains[arms == 1].mean() == pytest.approx(2 / 3, abs=0.1)
+    assert pickle.loads(pickle.dumps(world)) == world
+
+
+def test_categories_are_in_their_order_and_numbers_are_names():
+    found = fb.World.from_table(in_order(LOG), arm="variation", reward="bought")
+    assert found.labels == ("C", "B", "A")
+    numbered = pd.DataFrame({7: [10, 2, 10, 2], 8: [1, 0, 1, 0]})
+    assert fb.World.from_table(numbered, arm=7, reward=8).labels == ("2", "10")
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_what_is_missing_is_left_out_and_said(missing):
+    log = {"arm": ["a", "b", missing, "b", "a"], "reward": [1, missing, 1, 0, 0.5]}
+    with pytest.warns(UserWarning, match="2 of 5 rows without arm or reward left out"):
+        world = fb.World.from_table(pd.DataFrame(log), arm="arm", reward="reward")
+    assert "2 of 5 rows" in repr(world)
+    assert world.true_means.tolist() == [0.75, 0]
+    with pytest.warns(UserWarning, match="1 of 6 entries without a reward left out"):
+        world = fb.World.from_table(pd.DataFrame({"x": [1, missing, 0.5], "y": [0, 1, 2]}))
+    assert world.true_means.tolist() == [0.75, 1]
+    unequal = fb.World.from_table({"x": [1, 0.5], "y": [0, 1, 2]})
+    assert unequal == fb.World.from_table({"x": (1, 0.5), "y": np.arange(3)})
+    assert unequal.true_means.tolist() == [0.75, 1]
+
+
+DAYS = pd.date_range("2020-01-01", periods=2)
+SOME = pd.DataFrame(LOG)
+
+
+def table(*arguments, **named):
+    return lambda: fb.World.from_table(*arguments, **named)
+
+
+def log(rows, arm="variation", reward="bought", **named):
+    return table(rows, arm=arm, reward=reward, **named)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
         (lambda: fb.World(3, (0.5,)), TypeError, "pay must be a function .* got 3"),
         (lambda: fb.World(coins, lambda t: (1, 0)), ValueError, "need by='round'"),
         (lambda: fb.World(coins, (0.5,), by="arm"), ValueError, "by must be one of"),
-        (lambda: fb.World.from_table([]), ValueError, "must have rows"),
-        (lambda: fb.World.from_table("x.csv"), TypeError, "array or a data frame, got 'x.csv'"),
-        (lambda: fb.World.from_table([[1, np.nan]]), ValueError, "nan in row 1, column 2"),
+        (lambda: fb.World(coins, {0: 0.5, 1: 0.3}), ValueError, "in the order of the arms"),
+        (lambda: fb.World(coins, (0.5, 0.3), labels=["a"]), ValueError, "labels must have one"),
         (lambda: fb.World.moving(lambda t: (2, 0)), ValueError, "round 1"),
+        (table([]), ValueError, "a table is an array .* got \\[\\]"),
+        (table(np.empty((0, 2))), ValueError, "must have rows"),
+        (table([1, 2]), ValueError, "a table is an array with a column for each arm"),
+        (table([[1, 2], [3]]), ValueError, "a table is an array with a column for each arm"),
+        (table(np.ones((2, 2, 2))), ValueError, r"got ndarray of shape \(2, 2, 2\)"),
+        (table(SOME["bought"]), ValueError, "a table is an array with a column for each arm"),
+        (table(pl.DataFrame(LOG).lazy()), ValueError, "a table is an array .* got <LazyFrame"),
+        (table(np.ones((3, 1))), ValueError, "at least 2 arms, got one column; of a log write"),
+        (table("x.csv"), FileNotFoundError, "there is no file x.csv"),
+        (table(__file__), ValueError, r"must end in .csv, .csv.gz or .parquet, got test_worlds.py"),
+        (table([[1, np.nan], [0, np.nan]]), ValueError, "got none for column 2"),
+        (table([[1, np.nan]], "round"), ValueError, "nan in row 1, column 2"),
+        (table([[1, np.inf]]), ValueError, "rewards must be finite, got inf in row 1, column 2"),
+        (table(np.ones((2, 2)) * 1j), ValueError, "rewards must be a number, got 1j in row 1"),
+        (table({"a": DAYS, "b": DAYS}), ValueError, "number, got Timestamp.* row 1, column 'a'"),
+        (table({"a": [1, 0], "name": ["x", "1"]}), ValueError, "'x' in row 1, column 'name'; of a"),
+        (table({"a": [1, 0], "b": ["0", "1"]}), ValueError, "column 'b'; .*without quotes"),
+        (table({"arm": [0, 1], "reward": [1, 0]}), ValueError, "got 'arm'; of a log write"),
+        (table(pd.DataFrame([[1, 2]], columns=["a", "a"])), ValueError, "'a' twice"),
+        (log(SOME, arm="variatoin"), ValueError, "arm names no column: .*mean 'variation'"),
+        (log(SOME, reward=None), ValueError, "a log needs both arm and reward"),
+        (log(SOME, reward="variation"), ValueError, "must be two columns"),
+        (
+            log(SOME, arm="bought", reward="variation"),
+            ValueError,
+            "'B' in row 1, column 'variation",
+        ),
+        (log(SOME, by="round"), ValueError, "leave by='round' out"),
+        (log(SOME[:1]), ValueError, "at least 2 arms, got 'B'$"),
+        (log(in_order(LOG)[:2]), ValueError, "an arm must have a reward, got none for arm 'C'"),
     ],
 )
 def test_bad_worlds_are_refused(make, error, message):

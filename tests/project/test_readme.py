@@ -35,7 +35,8 @@ def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
     for number, block in enumerate(blocks, start=1):
         exec(compile(block, f"example {number} of docs/library.md", "exec"), names)
         assert capsys.readouterr().out.strip()
-    assert {path.name for path in tmp_path.iterdir()} == {"comparison.svg", "eta.svg"}
+    written = {"comparison.svg", "eta.svg", "first.parquet"}
+    assert {path.name for path in tmp_path.iterdir()} == written
 
 
 def test_the_page_on_the_library_has_all_public_names():

@@ -76,6 +76,9 @@ KINDS: dict[str, dict[str, Column]] = {
     "findings": TABLES["judged"],
     "verdicts": TABLES["judged"],
     "arena": _ARENA,
+    "result": RECORDED,
+    "comparison": RECORDED,
+    "sweep": RECORDED,
 }
 #: Meaning of a row, by kind of file.
 ROWS = {
@@ -87,6 +90,9 @@ ROWS = {
     "verdicts": "a claim under a reading",
     "arena": "of `standings` a contract, instance, policy and setting; of `pairs` a contract, "
     "instance, measure and two policies",
+    "result": "a replicate, recorded round and arm of one run of the library",
+    "comparison": "a policy, replicate, recorded round and arm",
+    "sweep": "a policy, replicate, recorded round and arm",
 }
 
 

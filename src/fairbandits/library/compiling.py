@@ -54,6 +54,9 @@ class Compiled:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         return getattr(self.__dict__["_policy"], name)
 
+    def __reduce__(self) -> tuple:
+        return compiled, (self._policy,)
+
     def __repr__(self) -> str:
         return f"compiled({self._policy!r})"
 

@@ -14,25 +14,7 @@ from fairbandits.engine.streams import open_unit, stream_key, word
 
 @dataclass(frozen=True)
 class Instance:
-    """Arms with i.i.d. rewards.
-
-    Parameters
-    ----------
-    means : sequence of float, length n_arms >= 2
-        Mean reward mu_i of each arm: in [0, 1] for ``bernoulli``, in (0, 1) for ``beta``,
-        >= 0 for the uniform laws, any finite number otherwise.
-    law : {"uniform02", "bernoulli", "beta", "gaussian", "deterministic", "uniform02_clipped"}
-        Distribution of the rewards: uniform on [0, 2 mu], Bernoulli(mu),
-        Beta(mu m, (1 - mu) m), Normal(mu, sd), always mu, or min(1, uniform on [0, 2 mu]). The
-        last has a mean below mu where mu > 1/2 (see `true_means`).
-    spread : float, optional
-        m >= 0.1 of ``beta`` (default 4) or sd of ``gaussian`` (default 1).
-
-    Examples
-    --------
-    >>> Instance((0.5, 0.8), law="uniform02_clipped").true_means
-    array([0.5   , 0.6875])
-    """
+    """Arms with i.i.d. rewards; `fairbandits.Instance` says what the fields are."""
 
     means: tuple[float, ...]
     law: str = "bernoulli"
@@ -74,32 +56,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class RandomInstance:
-    """An instance whose means are drawn for each replicate, independently and uniformly.
-
-    Arm k (from 1) has the mean low + (high - low) u, where u in (0, 1) is the k-th number of the
-    replicate's stream ``instance`` (see `fairbandits.engine.streams`), for any law. A fixed arm
-    does not change the other means.
-
-    Parameters
-    ----------
-    n_arms : int
-        Number of arms, at least 2.
-    low, high : float or sequence of float, length n_arms
-        The means lie strictly between these bounds, which are the same for all arms or one for
-        each.
-    law, spread
-        As in `Instance`.
-    decimals : int, optional
-        Number of decimals to which means are rounded.
-    fixed : sequence of (int, float)
-        Arms (from 1) with the same mean in every replicate, and that mean.
-
-    Examples
-    --------
-    >>> arms = RandomInstance(3, law="gaussian", spread=0.2)
-    >>> arms.draw(seed=1, stream="mine", replicate=0) == arms.draw(1, "mine", 0)
-    True
-    """
+    """An instance whose means are drawn for each replicate; see `fairbandits.RandomInstance`."""
 
     n_arms: int
     low: float | Sequence[float] = 0.0

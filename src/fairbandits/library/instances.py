@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairbandits import checks
-from fairbandits.library.instance import Instance, RandomInstance
+from fairbandits.library.arms import Instance, RandomInstance
 from fairbandits.lookup import nearest
 from fairbandits.rationals import exact, rational
 

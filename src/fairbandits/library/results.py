@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from os import PathLike
+from typing import Any, Self
 
 import numpy as np
 
-from fairbandits import checks
+from fairbandits import __version__, metrics
+from fairbandits.library.identity import Saved, same
+from fairbandits.library.inputs import MeasuredQuotas, shown
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
 from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
-from fairbandits.measures import penalised, pulls, rates
-from fairbandits.measures.penalties import penalty_rates
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Result:
         True means of each replicate of a random instance.
     quotas : tuple of Fraction, optional
         The quotas that deficits refer to, exact.
+    version : str
+        Version of the package that ran it.
 
     Examples
     --------
@@ -63,10 +66,11 @@ class Result:
     deficits: dict[str, np.ndarray] = field(default_factory=dict)
     means: np.ndarray | None = None
     quotas: tuple | None = None
+    version: str = __version__
 
     def __repr__(self) -> str:
         """Return what was run in one line, without the arrays."""
-        name = name_of(self.policy)
+        name = self.policy.name if isinstance(self.policy, Saved) else name_of(self.policy)
         replicates, checkpoints, arms = self.plays.shape
         columns = ", ".join(["plays", "rewards", *self.probes, *self.deficits])
         return (
@@ -77,7 +81,7 @@ class Result:
     @property
     def true_means(self) -> np.ndarray:
         """True means, shape (n_arms,), or (n_replicates, n_arms) where the instance is random."""
-        return self.instance.true_means if self.means is None else self.means
+        return np.array(self.instance.true_means) if self.means is None else self.means
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the tidy columns, one row per replicate, round and arm, with drawn means."""
@@ -89,6 +93,30 @@ class Result:
 
         return pd.DataFrame(self.columns())
 
+    def save(self, path: str | PathLike) -> None:
+        """Write a Parquet file that `load` reads: all that is recorded, and what made it.
+
+        Columns are those of `columns`; the footer has policy, instance, seed and versions. The file
+        is written whole or not at all.
+        """
+        from fairbandits.library.saving import save
+
+        save(path, "result", {"": self}, {}, {})
+
+    @classmethod
+    def load(cls, path: str | PathLike) -> Self:
+        """Return a result from a file that `save` has written; no code of the file runs.
+
+        It has all measures, and `join` takes it. `policy` and `instance` are descriptions: they
+        equal the objects that were saved, have those of their parameters that are numbers or texts
+        as attributes, and cannot run. Raise `fairbandits.store.StoreError` for a file that is
+        damaged, or that is none of `save`.
+        """
+        from fairbandits.library.saving import load
+
+        (result,) = load(path, "result")[0].values()
+        return result
+
     def reward(self) -> np.ndarray:
         """Return the reward of all arms so far."""
         return self.rewards.sum(axis=-1)
@@ -98,19 +126,19 @@ class Result:
 
         In a `World` with moving means it is against the best arm of each round.
         """
-        if isinstance(self.instance, World) and self.instance.moves:
+        if getattr(self.instance, "moves", False):
             return self.probes[LOST].sum(axis=-1)
-        return pulls.regret(self.plays, self.true_means)
+        return metrics.regret(self.plays, self.true_means)
 
     def r_regret(self, tolerance: Any = 0) -> np.ndarray:
         """Return the regret beyond the cost of the quotas, `fairbandits.metrics.r_regret`."""
         quotas = self._quotas("r_regret")
-        return pulls.r_regret(self.rounds, self.plays, self.true_means, quotas, tolerance)
+        return metrics.r_regret(self.rounds, self.plays, self.true_means, quotas, tolerance)
 
     def target_regret(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return `fairbandits.metrics.target_regret`, by default for the policy's own targets."""
         targets = self._targets(targets, "target_regret")
-        return rates.target_regret(self.rounds, self.plays, self.true_means, targets)
+        return metrics.target_regret(self.rounds, self.plays, self.true_means, targets)
 
     def violation(self, targets: Sequence[float] | None = None) -> np.ndarray:
         """Return the largest shortfall of any arm; negative if no arm is behind.
@@ -129,28 +157,27 @@ class Result:
                 'run(..., quotas=("1/5", "3/10", ...)), or give violation(targets=(0.1, 0.2, ...))'
             )
         targets = self._targets(targets, "violation")
-        return rates.target_violation(self.rounds, self.rewards, targets)
+        return metrics.target_violation(self.rounds, self.rewards, targets)
 
     def unfairness(self) -> np.ndarray:
         """Return the shortfall of all arms together, `fairbandits.metrics.unfairness`."""
-        return penalised.unfairness(self.rounds, self.plays, self._quotas("unfairness"))
+        return metrics.unfairness(self.rounds, self.plays, self._quotas("unfairness"))
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
         """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
-        given = self._quotas("penalised_regret"), penalty_rates(penalties, self.true_means)
-        return penalised.penalised_regret(self.rounds, self.plays, self.true_means, *given)
+        quotas, rates = self._quotas("penalised_regret"), metrics.penalty_rates
+        given = quotas, rates(penalties, self.true_means)
+        return metrics.penalised_regret(self.rounds, self.plays, self.true_means, *given)
 
     def _quotas(self, measure: str) -> tuple:
         if self.quotas is None:
             raise ValueError(f'{measure} needs quotas; run(..., quotas=("1/5", "3/10", ...))')
-        return self.quotas
+        return MeasuredQuotas(self.quotas)
 
     def _targets(self, given: Sequence[float] | None, measure: str) -> Sequence[float]:
         targets = getattr(self.policy, "targets", ()) if given is None else given
         if not np.size(targets):
             raise ValueError(f"{measure} needs targets; {measure}(targets=(0.1, 0.2, ...))")
-        checks.length("targets", targets, self.plays.shape[-1])
-        checks.non_negative("targets", targets)
         return targets
 
 
@@ -158,7 +185,8 @@ def join(results: Iterable[Result]) -> Result:
     """Return one result of several that have different replicates of the same run.
 
     The replicates are in the order of the results. Raise ValueError if there is no result, if two
-    results share a replicate, or if they differ in another setting.
+    results share a replicate, or if they differ in another setting. Policies and instances are
+    compared by value: class, parameters, and the code of your own functions and classes.
 
     Examples
     --------
@@ -175,14 +203,14 @@ def join(results: Iterable[Result]) -> Result:
     for other in results:
         if not isinstance(other, Result):
             raise TypeError(f"results must be those of fairbandits.run, got {other!r}")
-        for name in ("instance", "horizon", "seed", "stream", "quotas"):
+        for name in ("instance", "horizon", "seed", "stream", "quotas", "version"):
             mine, its = getattr(first, name), getattr(other, name)
-            if mine != its:
+            if not same(mine, its):
                 raise ValueError(f"results must be of one run; {name} is {mine!r} and {its!r}")
-        if not _same_policy(first.policy, other.policy):
+        if not same(first.policy, other.policy):
             raise ValueError(
-                "results must be of one policy, got "
-                f"{first.policy!r} and {other.policy!r}; run both parts with the same object"
+                f"results must be of one policy, got {shown(first.policy)} and "
+                f"{shown(other.policy)}; run both parts with the same code and parameters"
             )
         if not np.array_equal(first.rounds, other.rounds):
             raise ValueError("results must have the same checkpoints")
@@ -211,12 +239,3 @@ def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         else:
             found[name] = None if each[0] is None else np.concatenate(each)
     return found
-
-
-def _same_policy(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        return False
-    if type(one).__eq__ is not object.__eq__:
-        return one is other or bool(one == other)
-    # classes without their own __eq__ are compared by their attributes
-    return repr(getattr(one, "__dict__", None)) == repr(getattr(other, "__dict__", None))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.library import simulation
+from fairbandits.library import inputs, simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
@@ -104,10 +104,13 @@ def run(
         raise ValueError(f"horizon must be at most 2**53, got {horizon}")
     if horizon < n_arms:
         raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
-    checks.whole("seed", seed, at_least=0)
+    seed = checks.whole("seed", seed, at_least=0)
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
-        quotas = tuple(quotas)
+        quotas = inputs.quotas(quotas, n_arms)
+    if not isinstance(observe, Iterable):
+        raise TypeError(f"observe must be a list of observers, got {observe!r}")
+    observe = tuple(observe)
     rounds = _rounds(checkpoints, horizon)
     if isinstance(policy, Compiled) and compiled is not False:
         policy.compile(instance, quotas=quotas, observe=observe)

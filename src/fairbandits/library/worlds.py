@@ -24,26 +24,7 @@ LOST = "lost"
 
 @dataclass(frozen=True)
 class World:
-    """Arms whose rewards are computed by a function.
-
-    Parameters
-    ----------
-    pay : callable
-        ``pay(arm, number, coin)`` returns the reward, a finite number, of `arm` (from 0) at its
-        `number`-th pull, or in round `number` (both from 1). All chance comes from the `coin`,
-        which `fairbandits.unit` turns into a number in [0, 1).
-    means : sequence of float, length n_arms >= 2, or callable
-        Expected rewards. If they move, a function of the round, and `by` is "round".
-    by : {"pull", "round"}
-        Whether numbers count pulls or rounds. Under full information they always count rounds.
-
-    Examples
-    --------
-    >>> import fairbandits as fb
-    >>> rare = fb.World(lambda arm, number, coin: 5 * (fb.unit(coin) < 0.1), means=(0.5, 0.5))
-    >>> fb.run(fb.Uniform(), rare, 100, 3, checkpoints=[100]).regret().tolist()
-    [[0.0], [0.0], [0.0]]
-    """
+    """Arms whose rewards are computed by a function; see `fairbandits.World`."""
 
     pay: Callable[[int, int, int], float]
     means: Sequence[float] | Callable[[int], Sequence[float]]
@@ -64,12 +45,7 @@ class World:
 
     @classmethod
     def from_table(cls, table: Any, by: str = "pull") -> "World":
-        """Return a world that pays the entries of a table, with a column for each arm.
-
-        The table is an array or a data frame. By pull, each pull draws an entry of its column, with
-        replacement; by round, row t has the rewards of round t. The means of the arms are those of
-        the columns.
-        """
+        """Return a world that pays the entries of a table, with a column for each arm."""
         if isinstance(table, str | Path):
             raise TypeError(f"a table is an array or a data frame, got {table!r}; read it first")
         values = np.asarray(table, dtype=float)

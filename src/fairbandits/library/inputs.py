@@ -1,0 +1,202 @@
+"""What users give, checked and copied where it enters: values of arms, quotas, arrays."""
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Set
+from decimal import Decimal
+from fractions import Fraction
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from fairbandits import checks
+from fairbandits.measures.penalties import HALF_RANGE
+from fairbandits.rationals import Quotas, rational, without_quotes
+
+
+def number(name: str, value: Any, where: str = "", at_least: float | None = None) -> float:
+    """Return a number as a float, with `at_least` a finite one; ValueError for anything else."""
+    masked = isinstance(value, np.ma.MaskedArray)
+    given = value[()] if isinstance(value, np.ndarray) and not value.ndim and not masked else value
+    no_number = bool | np.bool_ | np.timedelta64
+    if not isinstance(given, numbers.Real | Decimal) or isinstance(given, no_number):
+        words = f"{name} must be a number, got {shown(value)}{where}"
+        raise ValueError(f"{words}{without_quotes(value)}")
+    try:
+        found = float(given)
+    except (OverflowError, ValueError):  # beyond the largest float, a signalling NaN
+        found = math.inf
+    if at_least is not None and not (math.isfinite(found) and found >= at_least):
+        raise ValueError(f"{name} must be finite and at least {at_least}, got {value}{where}")
+    return found
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, in one short line."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and len(shape) > 1:
+        return f"{type(value).__name__} of shape {shape}"
+    value = value.tolist() if isinstance(shape, tuple) and hasattr(value, "tolist") else value
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def listed(name: str, values: Any) -> list:
+    """Return the values of a sequence with one entry per arm, a Series' in its order.
+
+    Raise ValueError for what has no such order: a mapping or a set, a table, a text, and a Series
+    whose labels are whole numbers that do not ascend, as after ``value_counts()``.
+    """
+    hint = ""
+    labels = getattr(values, "index", None)  # of a Series; a method of lists
+    if isinstance(values, Mapping | Set):
+        hint = "; write the values in the order of the arms"
+    elif len(getattr(values, "shape", (0,))) > 1:
+        hint = "; take one row or one column"
+    elif getattr(getattr(labels, "dtype", None), "kind", None) == "i" and (
+        not labels.is_monotonic_increasing
+    ):
+        hint = f" with labels {labels.tolist()}; write sort_index(), if these are arms"
+    fits = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    if hint or not fits or not len(getattr(values, "shape", (0,))):
+        raise ValueError(
+            f"{name} must have one entry per arm, as (0.3, 0.2), got {shown(values)}{hint}"
+        )
+    return list(values)
+
+
+def per_arm(
+    name: str, values: Any, n_arms: int | None = None, at_least: float | None = None
+) -> tuple[float, ...]:
+    """Return one number per arm; see `listed` and `number`."""
+    entries = listed(name, values)
+    if n_arms is not None:
+        checks.length(name, entries, n_arms)
+    return tuple(number(name, one, f" for arm {k}", at_least) for k, one in enumerate(entries, 1))
+
+
+class MeasuredQuotas(Quotas):
+    """Quotas that are measured only, which can sum to 1: no policy has to keep a round free."""
+
+    def check(self, name: str = "quotas", per: str = "arm", **sums: int) -> None:
+        """Raise ValueError unless all are at least 0, and their sum is at most 1."""
+        super().check(name, per, at_most=1)
+
+
+def quotas(values: Any, n_arms: int | None = None) -> MeasuredQuotas:
+    """Return exact quotas of at least 0 with a sum of at most 1, to be measured."""
+    entries = listed("quotas", values)
+    if n_arms is not None:
+        checks.length("quotas", entries, n_arms)
+    hint = ""
+    try:
+        found = MeasuredQuotas(entries)
+        if 1 < found.total <= 100 and not any(0 < one < 1 for one in found.fractions):
+            hint = '; 5 per cent is 0.05, or "5/100"'
+        found.check()
+    except ValueError as error:
+        if "denominator" in str(error) and "; write" not in str(error):
+            hint = "; round what is computed: quotas=[round(float(q), 6) for q in quotas]"
+        raise ValueError(f"{error}{hint}") from None
+    return found
+
+
+def penalties(values: Any, n_arms: int | None = None) -> float | tuple[float, ...] | str:
+    """Return penalty rates of at least 0: a number, one per arm, or the name of a rule."""
+    if isinstance(values, str):
+        if values != HALF_RANGE:
+            raise ValueError(f"penalties must be numbers or {HALF_RANGE!r}, got {values!r}")
+        return values
+    if isinstance(values, Iterable) and getattr(values, "ndim", 1):
+        return per_arm("penalties", values, n_arms, 0)
+    return number("penalties", values, "", 0)
+
+
+def array(name: str, values: Any, at_least: float | None = None) -> np.ndarray:
+    """Return finite numbers as an array, integers as they are; ValueError for anything else."""
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be an array of numbers, got {shown(values)}") from None
+    if found.dtype.kind == "O":  # fractions, nullable columns
+        entries = [number(name, one) for one in found.flat]
+        found = np.array(entries, float).reshape(found.shape)
+    if found.dtype.kind not in "iuf" or np.ma.is_masked(values):
+        kind = "masked entries" if np.ma.is_masked(values) else f"entries of type {found.dtype}"
+        raise ValueError(f"{name} must be an array of numbers, got {kind}")
+    wrong = found[~(np.isfinite(found) & (found >= (-np.inf if at_least is None else at_least)))]
+    if wrong.size:
+        least = "" if at_least is None else f" and at least {at_least}"
+        raise ValueError(f"{name} must be finite{least}, got {wrong[0]}")
+    return found
+
+
+def _rounds(name: str, values: Any) -> np.ndarray:
+    found = array(name, values)
+    if found.dtype.kind not in "iu" or found.ndim != 1 or (found < 1).any():
+        raise ValueError(
+            f"{name} must be whole numbers of at least 1, one per checkpoint, got {shown(values)}"
+        )
+    return found
+
+
+def _groups(name: str, values: Any) -> tuple[int, ...]:
+    return tuple(checks.whole(name, one) for one in listed(name, values))
+
+
+def _penalties(name: str, values: Any) -> Any:
+    is_array = getattr(values, "ndim", 0) > 1  # one row per replicate
+    return array(name, values, 0) if is_array else penalties(values)
+
+
+def _tolerance(name: str, value: Any) -> Fraction:
+    if (found := rational(name, value)) < 0:
+        raise ValueError(f"{name} must be at least 0, got {value!r}")
+    return found
+
+
+#: What arguments of measures must be, by their names.
+ARGUMENTS: dict[str, Callable[[str, Any], Any]] = {
+    "rounds": _rounds,
+    "plays": lambda name, values: array(name, values, 0),
+    "rewards": array,
+    "means": array,
+    "values": array,
+    "targets": lambda name, values: per_arm(name, values, at_least=0),
+    "penalties": _penalties,
+    "quotas": lambda name, values: quotas(values),
+    "groups": _groups,
+    "tolerance": _tolerance,
+}
+
+
+def checked(measure: Callable) -> Callable:
+    """Return a measure that checks its arguments, by their names, and that they fit each other."""
+    signature = inspect.signature(measure)
+
+    @wraps(measure)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            given = signature.bind(*arguments, **named).arguments
+        except TypeError:
+            return measure(*arguments, **named)  # says what is missing
+        given = {
+            name: ARGUMENTS[name](name, value) if name in ARGUMENTS else value
+            for name, value in given.items()
+        }
+        recorded = given.get("plays", given.get("rewards"))
+        if recorded is not None and recorded.ndim:
+            for name in ("targets", "quotas", "penalties"):
+                if isinstance(given.get(name), tuple) and "groups" not in given:
+                    checks.length(name, given[name], recorded.shape[-1])
+            rounds = given.get("rounds")
+            if rounds is not None and recorded.shape[-2:-1] != rounds.shape:
+                raise ValueError(
+                    f"rounds must have one entry per checkpoint, got shape {rounds.shape} with "
+                    f"recorded values of shape {recorded.shape}"
+                )
+        return measure(**given)
+
+    return call

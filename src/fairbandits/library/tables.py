@@ -1,0 +1,191 @@
+"""Tables and logs of rewards, read, checked and copied, for `fairbandits.World.from_table`."""
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairbandits.engine.streams import unit
+from fairbandits.library import inputs
+from fairbandits.lookup import nearest
+
+#: Names of columns that tell a log from a table with a column for each arm.
+OF_A_LOG = {"arm", "arms", "action", "actions", "reward", "rewards"}
+MOST_ARMS = 1000
+#: What to write for one.
+AS_A_LOG = "; of a log write from_table(table, arm=..., reward=...), the names of its columns"
+NO_TABLE = "a table is an array with a column for each arm, a data frame, or the path of one; got "
+
+
+class Rewards(NamedTuple):
+    """The rewards of each arm, and what was read."""
+
+    rewards: tuple[np.ndarray, ...]
+    labels: tuple[str, ...]  # none for an array
+    law: str  # in words
+    left_out: str  # what was, in words; empty for nothing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Paying:
+    """Pays rewards by pull, drawn with replacement, or by round; equal for equal rewards."""
+
+    rewards: tuple[np.ndarray, ...]
+    by: str
+
+    def __call__(self, arm: int, number: int, coin: int) -> float:
+        """Return a reward of the arm."""
+        rewards = self.rewards[arm]
+        return rewards[number - 1 if self.by == "round" else int(unit(coin) * rewards.size)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Paying) or len(self.rewards) != len(other.rewards):
+            return NotImplemented if not isinstance(other, Paying) else False
+        pairs = zip(self.rewards, other.rewards, strict=True)
+        return self.by == other.by and all(np.array_equal(*pair) for pair in pairs)
+
+    def __hash__(self) -> int:
+        return hash((self.by, *(one.size for one in self.rewards)))
+
+
+def columns_of(table: Any) -> dict[Hashable, pd.Series]:
+    """Return the columns of whatever is a table, by their names; numbers for those of an array."""
+    given = table
+    if isinstance(table, str | os.PathLike):
+        table = _read(Path(table))
+    try:
+        if isinstance(table, Mapping):
+            return {name: _series(values) for name, values in table.items()}
+        if hasattr(table, "__arrow_c_stream__") and not isinstance(table, pd.DataFrame):
+            table = _of_arrow(table)
+        has_names = isinstance(table, pd.DataFrame) or getattr(
+            getattr(table, "dtype", None), "names", None
+        )
+        if not has_names and len(np.shape(table)) != 2:
+            raise ValueError
+        table = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+    except (TypeError, ValueError):  # Arrow's and NumPy's too, for what has other shapes
+        raise ValueError(f"{NO_TABLE}{inputs.shown(given)}") from None
+    if not table.columns.is_unique:
+        again = table.columns[table.columns.duplicated()][0]
+        raise ValueError(f"a table must have each column once, got {again!r} twice")
+    if not len(table):
+        raise ValueError(f"a table must have rows, got shape {table.shape}")
+    return {name: table.iloc[:, k] for k, name in enumerate(table.columns)}
+
+
+def _of_arrow(table: Any) -> pd.DataFrame:
+    """Return a table of Polars, Arrow or DuckDB, none of which is imported, as one of pandas."""
+    import pyarrow as pa
+
+    frame = pa.table(table).to_pandas()
+    for name, column in frame.items():
+        # categories of Polars without an order, not all of which need be there
+        if isinstance(column.dtype, pd.CategoricalDtype) and not column.dtype.ordered:
+            frame[name] = column.astype(column.cat.categories.dtype)
+    return frame
+
+
+def _series(values: Any) -> pd.Series:
+    of_pandas = pd.Series | np.ndarray | pd.api.extensions.ExtensionArray
+    return pd.Series(values if isinstance(values, of_pandas) else list(values))
+
+
+def _read(file: Path) -> pd.DataFrame:
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {file}")
+    reader = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(
+        Path(file.name.lower().removesuffix(".gz")).suffix
+    )
+    if reader is None:
+        raise ValueError(f"a table's file must end in .csv, .csv.gz or .parquet, got {file.name}")
+    try:
+        table = reader(file)
+    except (ValueError, OSError) as error:  # those of pandas and of Arrow
+        raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from error
+    return table.drop(columns="Unnamed: 0", errors="ignore")  # the row numbers of pandas
+
+
+def read_table(columns: Mapping[Hashable, pd.Series], *, complete: bool) -> Rewards:
+    """Return the rewards of a table with a column for each arm."""
+    for name in columns:
+        if str(name).lower() in OF_A_LOG:
+            raise ValueError(f"a table has a column for each arm, got {name!r}{AS_A_LOG}")
+    of_array = list(columns) == list(range(len(columns)))
+    words = {name: f"column {name + 1 if of_array else repr(name)}" for name in columns}
+    try:
+        found = {name: _numbers(one, words[name]) for name, one in columns.items()}
+    except ValueError as error:
+        raise ValueError(f"{error}{'' if of_array else AS_A_LOG}") from None
+    missing = sum(int(np.isnan(one).sum()) for one in found.values())
+    if missing and complete:
+        name, row = next((n, r) for n, one in found.items() for r in np.flatnonzero(np.isnan(one)))
+        raise ValueError(f"rewards must be finite, got nan in row {row + 1}, {words[name]}")
+    rewards = _copied({words[name]: one for name, one in found.items()})
+    labels = () if of_array else tuple(map(str, columns))
+    rows = max(map(len, columns.values()), default=0)
+    entries = sum(map(len, columns.values()))
+    left_out = f"{missing} of {entries} entries without a reward" if missing else ""
+    return Rewards(rewards, labels, f"rewards of a table with {rows} rows", left_out)
+
+
+def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hashable) -> Rewards:
+    """Return the rewards of each arm in a log."""
+    for role, name in (("arm", arm), ("reward", reward)):
+        if name not in columns:
+            known = ", ".join(map(str, columns))
+            meant = nearest(str(name), map(str, columns))
+            raise ValueError(f"{role} names no column: {name!r}{meant}; there are {known}")
+    if arm == reward:
+        raise ValueError(f"arm and reward must be two columns, got {arm!r} for both")
+    arms, paid = columns[arm], _numbers(columns[reward], f"column {reward!r}")
+    if len(arms) != len(paid):
+        raise ValueError(f"a log's columns must be of one length, got {len(arms)} and {len(paid)}")
+    named = pd.Categorical(arms)  # sorted, if they can be
+    if len(named.categories) > MOST_ARMS:
+        words = f"a log must have at most {MOST_ARMS} arms, got {len(named.categories)}"
+        raise ValueError(f"{words} in column {arm!r}")
+    use = (named.codes >= 0) & ~np.isnan(paid)
+    of = {name: paid[use & (named.codes == k)] for k, name in enumerate(named.categories)}
+    rewards = _copied({f"arm {name!r}": one for name, one in of.items()})
+    # whole numbers beside missing ones are floats
+    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in of)
+    without = int((~use).sum())
+    left_out = f"{without} of {len(use)} rows without arm or reward" if without else ""
+    law = f"a log of {sum(map(len, rewards))} rewards"
+    return Rewards(rewards, tuple(map(str, whole)), law, left_out)
+
+
+def _copied(found: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return the rewards that are there, as arrays that nobody else has and nobody can change."""
+    rewards = []
+    for of, one in found.items():
+        rewards.append(one[~np.isnan(one)])
+        if not rewards[-1].size:
+            raise ValueError(f"an arm must have a reward, got none for {of}")
+        rewards[-1].flags.writeable = False
+    return tuple(rewards)
+
+
+def _numbers(column: pd.Series, where: str) -> np.ndarray:
+    """Return a column's rewards as floats, nan for what is missing; truth values are 0 and 1."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    kind = pd.api.types
+    if kind.is_numeric_dtype(column.dtype) and not kind.is_complex_dtype(column.dtype):
+        found = column.to_numpy(float, na_value=np.nan)  # truth values and nullable ones, too
+    else:
+        found = np.full(len(column), np.nan)
+        for row in np.flatnonzero(~column.isna().to_numpy()):
+            value = column.iloc[row]
+            is_truth = isinstance(value, bool | np.bool_)
+            place = f" in row {row + 1}, {where}"
+            found[row] = value if is_truth else inputs.number("rewards", value, place)
+    if np.isinf(found).any():
+        row = np.flatnonzero(np.isinf(found))[0]
+        raise ValueError(f"rewards must be finite, got {found[row]} in row {row + 1}, {where}")
+    return found
