@@ -9,12 +9,12 @@ from fairbandits.audit.arrays import (
     root_of_mean,
     window_rate,
 )
-from fairbandits.audit.claims import Claim, Paper
-from fairbandits.audit.loops import arms, cases, reading, readings
+from fairbandits.audit.claims import Claim, Paper, Study
 from fairbandits.audit.measures import measure
 from fairbandits.audit.runs import Runs, paired
-from fairbandits.audit.study import Study
 from fairbandits.audit.tests import (
+    arms,
+    cases,
     clearly_larger,
     curve,
     enumerated,
@@ -25,6 +25,8 @@ from fairbandits.audit.tests import (
     printed,
     proof,
     proportional,
+    reading,
+    readings,
     rises,
     rounded,
     share,

@@ -8,8 +8,8 @@ import pytest
 
 import real
 from fairbandits.audit.answers import answers
-from fairbandits.audit.loops import LABELS, READINGS
 from fairbandits.audit.runs import Runs
+from fairbandits.audit.tests import LABELS, READINGS
 from fairbandits.audit.tiny import Tiny
 from fairbandits.claims import (
     arms,

@@ -20,8 +20,8 @@ from fairbandits.audit.finding import (
     REPRODUCED,
 )
 from fairbandits.audit.judge import judge
-from fairbandits.audit.loops import LABELS
 from fairbandits.audit.runs import Evidence
+from fairbandits.audit.tests import LABELS
 from fairbandits.claims import cases, exact, mean, reading
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from small_claims import judged, paper_of, runs, spread

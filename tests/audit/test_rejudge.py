@@ -4,9 +4,11 @@ import pytest
 from click.testing import CliRunner
 
 import real
-from fairbandits.audit import rejudge
+from fairbandits.audit import rejudge, sentences
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from fairbandits.audit.rejudge import Again, came_again, data_of, judged_again, record, verdicts_on
+from fairbandits.audit.rejudge import Again, data_of, judged_again, record, verdicts_on
+from fairbandits.audit.rows import csv_rows
+from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.cli.main import main
 
 CONFIG = real.config()
@@ -63,18 +65,18 @@ def test_verdicts_stand_beside_the_committed_ones(tmp_path):
 def test_where_derivations_decide_no_seed_does():
     rows = [{"decides": True, "given": True}, {"decides": False, "given": False}]
     claim = PAPER.claims[CLAIM]
-    assert came_again(claim, PAPER, rows) == rejudge.NOTHING_DRAWN
+    assert came_again(claim, PAPER, rows) == NOTHING_DRAWN
     rows[1]["decides"] = True
-    assert came_again(claim, PAPER, rows) != rejudge.NOTHING_DRAWN
-    assert came_again(claim, PAPER, []) != rejudge.NOTHING_DRAWN
+    assert came_again(claim, PAPER, rows) != NOTHING_DRAWN
+    assert came_again(claim, PAPER, []) != NOTHING_DRAWN
 
 
 def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     table = tmp_path / "agreement.csv"
-    monkeypatch.setattr(rejudge, "TABLE", table)
+    monkeypatch.setattr(sentences, "AGREEMENT", table)
     claim = PAPER.claims[CLAIM]
     assert came_again(claim, PAPER, []) == ""
-    rejudge._agreement.cache_clear()
+    sentences.agreement.cache_clear()
     for salt, found in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
         one = Again(CLAIM, True, REPRODUCED, found)
         record(salt, [one, one._replace(claim="htucb-other", primary=False)], table)
@@ -94,7 +96,7 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
 
 
 def test_the_committed_agreement_is_of_primary_claims():
-    found = rejudge.csv_rows(rejudge.TABLE)
+    found = csv_rows(AGREEMENT)
     assert found
     claims = real.every()
     assert all(claims[row["claim"]].primary for row in found)

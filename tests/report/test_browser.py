@@ -15,7 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 import real
 import small
 from fairbandits.audit.totals import tally
-from fairbandits.report import audit, findings
+from fairbandits.report import audit, headlines
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
@@ -296,9 +296,9 @@ def on_screen(place):
 def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
-    found = [(one, findings.texts_of(one)) for one in findings.load_findings(judged.papers)]
+    found = [(one, headlines.texts_of(one)) for one in headlines.load_headlines(judged.papers)]
     total = tally(judged.heads)
-    markup = render("landing.html", audit=judged, findings=found, total=total)
+    markup = render("landing.html", audit=judged, headlines=found, total=total)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {

@@ -194,7 +194,9 @@ def test_they_are_run_drawn_and_judged(extended):
 #: As in `make test-fast`, one test at a time.
 QUICK = "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
 #: The picture of the totals is drawn anew from the tables of all papers' figures.
-PICTURE = "tests/report/test_findings.py::test_the_picture_of_the_totals_fits_the_committed_numbers"
+PICTURE = (
+    "tests/report/test_headlines.py::test_the_picture_of_the_totals_fits_the_committed_numbers"
+)
 KERNELS = [f"--ignore=tests/{room}" for room in ("engine", "policies", "library", "measures")]
 
 

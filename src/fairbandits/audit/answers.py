@@ -13,10 +13,9 @@ import numpy as np
 from fairbandits.audit.claims import OWN, Claim, Paper
 from fairbandits.audit.finding import INCONCLUSIVE, Finding
 from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
-from fairbandits.audit.loops import forget
 from fairbandits.audit.measures import use
 from fairbandits.audit.procedures import PROCEDURES, judged_against
-from fairbandits.audit.tests import Case, Deferred
+from fairbandits.audit.tests import Case, Deferred, forget
 
 #: Finding on a question without data: nothing meets the condition of the claim.
 UNMET = Finding(

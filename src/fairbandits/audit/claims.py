@@ -21,16 +21,18 @@ from fairbandits.settings.schemas import ROOT, ConfigError
 #: Confidence of each family; primary claims are one family, corrected by Holm's method.
 LEVEL = 0.99
 PRIMARY, SINGLE = "primary", "single"
-#: Slug of a user's own claims, in the place of a paper's.
-OWN = "own"
+#: Slug of a user's own claims, in the place of a paper's, and the suite of their runs.
+OWN, SUITE = "own", "instances"
 #: What a claim can be, who makes it, whether its text is there, and how its tests are joined.
-KINDS = (
-    *("invariant", "bound", "rate", "comparison", "shape", "number", "explanation"),
-    *("qualitative", "definition", "opinion", "literature", "inconsistency"),
-)
-ABOUT = ("text", "later version", "project", "assumption")
-BASES = ("printed", "lost", "recalled")
-COMBINE = ("all", "any", "universal")
+ALLOWED = {
+    "kind": (
+        *("invariant", "bound", "rate", "comparison", "shape", "number", "explanation"),
+        *("qualitative", "definition", "opinion", "literature", "inconsistency"),
+    ),
+    "about": ("text", "later version", "project", "assumption"),
+    "basis": ("printed", "lost", "recalled"),
+    "combine": ("all", "any", "universal"),
+}
 #: The ids of claims in a file: functions that take runs, and first arguments.
 ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
 #: Where a sentence pauses, outside of brackets.
@@ -46,7 +48,7 @@ class Claim:
     id: str
     paper: str
     statement: str  # in our words
-    kind: str  # one of `KINDS`
+    kind: str  # one of `ALLOWED`
     place: str  # section, theorem or figure of the paper
     note: str = ""  # what must be said beside the verdict
     primary: bool = False  # whether the paper stands on it
@@ -57,9 +59,9 @@ class Claim:
     #: reproduced the opposite; universal needs that no case is lost and two thirds are won
     combine: str = "all"
     part: str = ""  # which part of the sentence is tested, where that is less than it says
-    about: str = "text"  # who makes it, one of `ABOUT`; only what the text claims is in totals
+    about: str = "text"  # who makes it, one of `ALLOWED`; only what the text claims is in totals
     exploratory: bool = False  # reported without counting: the paper claims nothing firm
-    basis: str = "printed"  # of the statement that is judged, one of `BASES`
+    basis: str = "printed"  # of the statement that is judged, one of `ALLOWED`
     reconstructed: str = ""  # what had to be, for a basis other than printed
     figure: str = ""  # that shows it
     between: tuple[str, ...] = ()  # of an inconsistency: the two that contradict each other
@@ -126,7 +128,7 @@ class Paper:
         Parameters
         ----------
         kind : str
-            What it is: bound, rate, comparison, ... (`KINDS`).
+            What it is: bound, rate, comparison, ... (`ALLOWED`).
         place : str
             Where the paper says it.
         **said
@@ -183,6 +185,45 @@ class Paper:
         return short | {key: texts[key].rstrip(".") for key in whole}
 
 
+@dataclass
+class Study(Paper):
+    """Claims about one's own policies, and the runs that they are about.
+
+    Every policy plays on every instance, on common random numbers. `fairbandits judge FILE` freezes
+    the file, simulates, and judges.
+
+    Parameters
+    ----------
+    title : str
+        What the study asks.
+    instances : mapping of str to Instance or RandomInstance, or to (instance, facts)
+        What policies are played on, by name; facts are its quotas, targets, penalties or groups.
+    policies : mapping of str to class, or to (class, parameters)
+        Policies of this library or one's own, by name. Quotas, targets, penalties and groups that a
+        policy needs and is not given are the instance's.
+    horizon : int or sequence of int
+        Number of rounds; of several each is recorded at its end.
+    replicates : int
+        Number of replicates of each, at least 2.
+    observe : mapping of str to sequence of str, optional
+        By policy what watches its runs: names in `fairbandits.observers`.
+    level : float
+        Confidence that no verdict on a primary claim is wrong, from 0.5 to below 1.
+    """
+
+    slug: str = field(default=OWN, kw_only=True)
+    title: str = ""
+    instances: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    policies: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    horizon: int | Sequence[int] = field(default=0, kw_only=True)
+    replicates: int = field(default=0, kw_only=True)
+    observe: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
+
+    def claim(self, kind: str = "comparison", place: str = "own", **said: Any) -> Callable:
+        """Register a function that yields tests, as `Paper.claim`; all own claims are primary."""
+        return super().claim(kind, place, **{"primary": True} | said)
+
+
 #: The claims of several papers, by paper.
 Papers = Mapping[str, Paper]
 
@@ -197,11 +238,9 @@ def _problem(claim: Claim, paper: Paper) -> str:
         return f"there are two claims of this id, the other in line {paper.claims[claim.id].line}"
     if not claim.statement:
         return "it needs a docstring that says what is claimed"
-    for name, allowed in (("kind", KINDS), ("about", ABOUT), ("basis", BASES)):
+    for name, allowed in ALLOWED.items():
         if (value := getattr(claim, name)) not in allowed:
             return f"{name} must be one of {', '.join(allowed)}, got {value!r}"
-    if claim.combine not in COMBINE:
-        return f"combine must be one of {', '.join(COMBINE)}, got {claim.combine!r}"
     if unknown := [one for one in claim.readings if one not in paper.readings]:
         return f"{paper.slug} has no reading {unknown[0]!r}, but {', '.join(paper.readings)}"
     if unknown := [one for one in claim.conditional if one not in claim.readings]:

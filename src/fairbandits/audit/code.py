@@ -34,18 +34,24 @@ def asking_code(file: Path) -> str:
 
     So a measure of one paper leaves the other papers as they are.
     """
-    left, known, ours = [file], {}, set()
+    ours, words = set(), []
+    for one, tree in asking_files(file).items():
+        text = one.read_text(encoding="utf-8")
+        words.append(f"{one.name} {''.join(tokens(text, [*docstrings(tree)]))}")
+        origins = [origin for _, origin in imports_of(tree, one)]
+        inside = (one for one in origins if one.partition(".")[0] == PACKAGE.name)
+        ours |= {located(origin, PACKAGE)[0] for origin in inside}
+    used = used_by(*sorted(ours - {"", WRITTEN_WITH}), without=(*WITHOUT, *CONFIGURING))
+    return fingerprint(*used, words=tuple(words))
+
+
+def asking_files(file: Path) -> dict[Path, ast.Module]:
+    """Return a file of claims and the files beside it that it imports, parsed, by name."""
+    left, known = [file], {}
     while left:
         one = left.pop()
-        tree = ast.parse(one.read_bytes(), one)
-        known[one.name] = "".join(tokens(one.read_text(encoding="utf-8"), [*docstrings(tree)]))
-        imported = [origin for _, origin in imports_of(tree, one)]
-        ours |= {located(origin, PACKAGE)[0] for origin in imported if _is_ours(origin)}
-        beside = (file.with_name(f"{origin.partition('.')[0]}.py") for origin in imported)
-        left += [other for other in beside if other.is_file() and other.name not in known]
-    used = used_by(*sorted(ours - {"", WRITTEN_WITH}), without=(*WITHOUT, *CONFIGURING))
-    return fingerprint(*used, words=tuple(f"{name} {known[name]}" for name in sorted(known)))
-
-
-def _is_ours(origin: str) -> bool:
-    return origin.partition(".")[0] == PACKAGE.name
+        known[one] = tree = ast.parse(one.read_bytes(), one)
+        origins = (origin for _, origin in imports_of(tree, one))
+        beside = (file.with_name(f"{origin.partition('.')[0]}.py") for origin in origins)
+        left += [other for other in beside if other.is_file() and other not in known]
+    return dict(sorted(known.items()))

@@ -1,6 +1,5 @@
 """From a file of a user's own claims to verdicts: checked, frozen, simulated, judged, written."""
 
-import ast
 import hashlib
 import inspect
 import json
@@ -20,7 +19,8 @@ import yaml
 from click import progressbar
 
 from fairbandits.audit import tiny
-from fairbandits.audit.claims import OWN, load
+from fairbandits.audit.claims import OWN, SUITE, Study, load
+from fairbandits.audit.code import asking_files
 from fairbandits.audit.finding import INCONCLUSIVE, confidence
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
@@ -33,7 +33,6 @@ from fairbandits.audit.rows import (
 )
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.runs import Evidence
-from fairbandits.audit.study import SUITE, Study
 from fairbandits.audit.terminal import explanation, listing
 from fairbandits.audit.totals import Row, left_out, tally
 from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
@@ -132,7 +131,7 @@ def checked_words(rules: Rules) -> str:
 
 def _rules(file: Path, seed: int | str) -> Rules:
     study = load(file, Study, keep=True)
-    sources = _imported(file)
+    sources = tuple(asking_files(file))
     for one in sources:
         known = getattr(sys.modules.get(one.stem), "__file__", None)
         if one.stem in sys.stdlib_module_names or Path(known or one).resolve() != one.resolve():
@@ -145,21 +144,7 @@ def _rules(file: Path, seed: int | str) -> Rules:
     config = _config(study, file)
     own = tuple(replace(one, origin=study.digest) for one in config.experiments)
     config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=own)
-    return Rules(file, study, config, tuple(sources))
-
-
-def _imported(file: Path) -> list[Path]:
-    """Return a file, and the files beside it that it imports, by name."""
-    left, known = [file], {}
-    while left:
-        one = left.pop()
-        known[one.name] = one
-        for node in ast.walk(ast.parse(one.read_bytes(), one)):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            beside = (file.with_name(f"{name.partition('.')[0]}.py") for name in names)
-            left += [other for other in beside if other.is_file() and other.name not in known]
-    return [known[name] for name in sorted(known)]
+    return Rules(file, study, config, sources)
 
 
 def _config(study: Study, file: Path, small: bool = False) -> Config:

@@ -1,4 +1,4 @@
-"""The five procedures that a ledger can name: pure functions from data to a `Finding`."""
+"""The five procedures that a claim can ask: pure functions from data to a `Finding`."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -9,17 +9,9 @@ from fairbandits.audit.finding import Finding
 from fairbandits.audit.growth import slope
 from fairbandits.audit.means import mean
 
-#: Name in a ledger -> procedure.
+#: Name -> procedure.
 PROCEDURES: dict[str, Callable[..., Finding]] = {
     one.__name__: one for one in (mean, slope, share, curve, exact)
-}
-#: Procedure -> name of its finding's statistic.
-STATISTICS = {
-    "mean": "mean",
-    "slope": "growth exponent",
-    "share": "share",
-    "curve": "largest deviation",
-    "exact": "largest value",
 }
 
 

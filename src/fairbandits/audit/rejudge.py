@@ -1,27 +1,21 @@
 """Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairbandits.audit.answers import answers
-from fairbandits.audit.claims import Claim, Paper, without
+from fairbandits.audit.claims import Paper, without
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import VERDICTS_TABLE, csv_rows, csv_text, write_text
-from fairbandits.audit.runs import Evidence
-from fairbandits.audit.totals import Row
+from fairbandits.audit.run import find
+from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.settings.config import Config
 from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.seeds import digest_of
 
-TABLE = ROOT / "audit" / "agreement.csv"
 #: `again` says whether the committed verdict, `verdict`, came again, and `found` which one came.
 COLUMNS = ("claim", "salt", "verdict", "found", "again")
-
-#: Of a claim that derivations and enumeration decide, or numbers drawn with seeds of its record.
-NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."
 
 
 class Again(NamedTuple):
@@ -52,7 +46,7 @@ def judged_again(paper: Paper, of: Iterable[str], but: Collection[str] = ()) -> 
     return without(paper, wanted)
 
 
-def recorded(paper: Paper, salt: str, table: Path = TABLE) -> set[str]:
+def recorded(paper: Paper, salt: str, table: Path = AGREEMENT) -> set[str]:
     """Return a paper's claims whose agreement under a salt is recorded."""
     rows = (row for row in csv_rows(table) if row["salt"] == salt)
     return {row["claim"] for row in rows} & paper.claims.keys()
@@ -69,9 +63,7 @@ def verdicts_on(paper: Paper, config: Config, results: Path) -> list[Again]:
     """Return the claims' verdicts by the data in a folder beside the committed ones."""
     rows = csv_rows(ROOT / "audit" / VERDICTS_TABLE)
     before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
-    runs = Evidence(config, paper.slug, results)
-    claims = [one for one in paper.claims.values() if one.of]
-    found = [answer for one in claims for answer in answers(one, paper, runs)]
+    found, *_ = find(config, paper, results)
     return [
         Again(one.claim.id, one.claim.primary, before[one.claim.id], one.outcome)
         for one in judge({paper.slug: paper}, found)
@@ -89,7 +81,7 @@ def summary(salt: str, found: Sequence[Again]) -> list[str]:
     return lines
 
 
-def record(salt: str, found: Iterable[Again], table: Path = TABLE) -> None:
+def record(salt: str, found: Iterable[Again], table: Path = AGREEMENT) -> None:
     """Write the agreement of primary claims under a salt, in place of an earlier one."""
     new = {(one.claim, salt): one for one in found if one.primary}
     rows = [row for row in csv_rows(table) if (row["claim"], row["salt"]) not in new]
@@ -99,24 +91,4 @@ def record(salt: str, found: Iterable[Again], table: Path = TABLE) -> None:
         for one in new.values()
     ]
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))
-    _agreement.cache_clear()
-
-
-def came_again(tested: Claim, paper: Paper, found: Iterable[Row]) -> str:
-    """Return under how many salts a claim's verdict is the same, in words; empty if under none.
-
-    `found` are the findings of the claim.
-    """
-    deciding = [one for one in found if one["decides"]]
-    if deciding and all(one["given"] for one in deciding):
-        return NOTHING_DRAWN
-    own = [row for row in _agreement(TABLE) if row["claim"] == tested.id]
-    if not own:
-        return ""
-    others = [row["found"] for row in own if row["again"] == "no"]
-    said = f"The verdict is the same under {len(own) - len(others)} of {len(own)} other seeds"
-    other = f" Under the rest: {' or '.join(dict.fromkeys(others))}." if others else ""
-    return f"{said}, each with data of its own.{other}"
-
-
-_agreement = cache(csv_rows)
+    agreement.cache_clear()

@@ -377,12 +377,28 @@ def _against_from(text: str) -> dict[str, float | None]:
     return {name: None if value == NONE else float(value) for name, _, value in parts}
 
 
+def _settings(values: Mapping[str, Any]) -> str:
+    """Return settings as text: "level 0.99; claim at least"; only a text stands without JSON."""
+    texts = {k: one if isinstance(one, str) else json.dumps(one) for k, one in values.items()}
+    return "; ".join(f"{name} {text}" for name, text in texts.items())
+
+
+def _settings_from(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, _, value in (part.partition(" ") for part in text.split("; ") if part):
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
 #: Column of a committed table -> its text from a row, and its value from the text; others are text.
 AS_TEXT: dict[str, Callable[[Row], str]] = {
     "id": lambda row: row["claim"],
     "test": lambda row: "" if row["test"] == row["phrase"] else row["test"],
     "tags": lambda row: " ".join(row["tags"]),
-    "settings": lambda row: json.dumps(row["settings"]) if row["settings"] else "",
+    "settings": lambda row: _settings(row["settings"]),
     "against": lambda row: _against(row["against"]),
     "tightness": lambda row: short(row["also"].get("tightness")),
     "data": lambda row: " ".join(in_short(row["data"])),
@@ -394,7 +410,7 @@ FROM_TEXT: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(LISTS, str.split),
     **dict.fromkeys(FLAGS, lambda text: text == "yes"),
     "n": lambda text: int(text) if text else None,
-    "settings": lambda text: json.loads(text) if text else {},
+    "settings": _settings_from,
     "against": _against_from,
 }
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from fairbandits.audit.arrays import late_weights, logspaced
 from fairbandits.audit.cells import Cell, Recorded
-from fairbandits.audit.loops import LABELS, READINGS, in_words, labelled
 from fairbandits.audit.measures import measure_of, measures
+from fairbandits.audit.tests import LABELS, READINGS, in_words, labelled
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table
 from fairbandits.lookup import nearest

@@ -4,8 +4,9 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
-from fairbandits.audit.claims import Claim
+from fairbandits.audit.claims import Claim, Paper
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -16,9 +17,11 @@ from fairbandits.audit.finding import (
     tally,
 )
 from fairbandits.audit.grades import NEEDED
+from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
+from fairbandits.settings.schemas import ROOT
 
 #: Basis of a claim that is not printed -> words.
 BASES = {
@@ -46,6 +49,9 @@ UNDECIDED = {
 }
 #: What is said of a verdict on data that no change of its rule draws anew.
 OLDER = "its data are older than its rule"
+#: Verdicts under other seeds, and what is said of a claim that derivations and enumeration decide.
+AGREEMENT = ROOT / "audit" / "agreement.csv"
+NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."
 #: Why a case without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
 #: A name, which begins with a capital within a sentence too.
@@ -269,6 +275,26 @@ def readings_in_words(rows: Sequence[Row]) -> str:
     if len(names) > 1:
         return f"under {'both' if len(names) == 2 else f'all {len(names)}'} readings"
     return f"under {names[0]}" if names else ""
+
+
+def came_again(tested: Claim, paper: Paper, found: Iterable[Row]) -> str:
+    """Return under how many salts a claim's verdict is the same, in words; empty if under none.
+
+    `found` are the findings of the claim.
+    """
+    deciding = [one for one in found if one["decides"]]
+    if deciding and all(one["given"] for one in deciding):
+        return NOTHING_DRAWN
+    own = [row for row in agreement(AGREEMENT) if row["claim"] == tested.id]
+    if not own:
+        return ""
+    others = [row["found"] for row in own if row["again"] == "no"]
+    said = f"The verdict is the same under {len(own) - len(others)} of {len(own)} other seeds"
+    other = f" Under the rest: {' or '.join(dict.fromkeys(others))}." if others else ""
+    return f"{said}, each with data of its own.{other}"
+
+
+agreement = cache(csv_rows)
 
 
 def by_test(found: Iterable[Row]) -> dict[str, list[Row]]:

@@ -8,7 +8,6 @@ from typing import Any
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Papers, stands_for
 from fairbandits.audit.finding import FAILED, GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.rejudge import came_again
 from fairbandits.audit.rows import NUMBERS, finite, short
 from fairbandits.audit.sentences import aligned, fact
 from fairbandits.audit.totals import Row, left_out, tally
@@ -93,7 +92,7 @@ def explanation(
         lines += _of_verdict(row, paper.readings, found, width)
     for said in sentences.qualifying(found):
         lines += fact(width, "beside", said)
-    lines += fact(width, "other seeds", came_again(tested, papers[tested.paper], found))
+    lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], found))
     for own in sentences.by_test(found).values():
         lines += ["", f"  {plain(sentences.quantity(own[0]))}{_beside(own[0])}"]
         shown = sorted(own, key=sentences.against)[:MOST]

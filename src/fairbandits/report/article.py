@@ -12,7 +12,7 @@ from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
 from fairbandits.audit.rows import csv_rows
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import committed
-from fairbandits.report.findings import NUMBER, load_findings
+from fairbandits.report.headlines import NUMBER, load_headlines
 from fairbandits.report.markup import minus, render_text
 from fairbandits.report.numbers import texts_of
 from fairbandits.settings.papers import PROVENANCES
@@ -44,7 +44,7 @@ def markdown(papers: Papers, root: Path) -> str:
         papers=papers,
         glossaries={slug: load_glossary(slug, one.claims) for slug, one in papers.items()},
         audit=audit,
-        findings=load_findings(papers, root),
+        headlines=load_headlines(papers, root),
         filled=lambda text: _filled(text, texts),
         lists=LISTED,
         shows=PAPERS,

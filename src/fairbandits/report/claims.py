@@ -17,9 +17,8 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     TAGS,
 )
-from fairbandits.audit.rejudge import NOTHING_DRAWN, came_again
 from fairbandits.audit.rows import in_short, written_out
-from fairbandits.audit.sentences import p_value, sentence
+from fairbandits.audit.sentences import NOTHING_DRAWN, came_again, p_value, sentence
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, number
 from fairbandits.report import evidence, markup

@@ -8,28 +8,28 @@ from pathlib import Path
 from fairbandits.figures import PAPERS
 from fairbandits.report import pages
 from fairbandits.report.audit import Audit
-from fairbandits.report.findings import NUMBER, load_findings, missing, texts_of
+from fairbandits.report.headlines import NUMBER, load_headlines, missing, texts_of
 from fairbandits.report.markup import Html, minus, render
 from fairbandits.report.numbers import ARENA, numbers_of
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.records import Notable
+from fairbandits.settings.records import Headline
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
 
-#: HTML tags that a finding may use.
+#: HTML tags that a headline may use.
 _TAG = re.compile(r"&lt;(/?su[bp])&gt;")
 
 
 def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     if not audit.papers:
         return None
-    findings = _notable(audit, root) if audit.scale == "paper" else []  # a small run has others
-    return render("landing.html", audit=audit, findings=findings)
+    headlines = _headlines(audit, root) if audit.scale == "paper" else []  # a small run has others
+    return render("landing.html", audit=audit, headlines=headlines)
 
 
-def _notable(audit: Audit, root: Path) -> list[tuple[Notable, list[Html]]]:
+def _headlines(audit: Audit, root: Path) -> list[tuple[Headline, list[Html]]]:
     standing = [
         one
-        for one in load_findings(audit.papers, root)
+        for one in load_headlines(audit.papers, root)
         if not missing(one, audit) and (not one.arena or (audit.results / ARENA).is_dir())
     ]
     cited = {name for one in standing for text in texts_of(one) for name in NUMBER.findall(text)}

@@ -17,7 +17,7 @@ from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv
 from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
 from fairbandits.library import style
-from fairbandits.report import findings
+from fairbandits.report import headlines
 from fairbandits.report.audit import Audit, committed, verdict_bars
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
@@ -187,15 +187,15 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
     table = root / config.folders["audit"] / TABLE
     audit = committed(own, table.parent, results or root / config.results)
-    notable = findings.load_findings(own, root)
-    findings.refuse(notable, audit)
+    shown = headlines.load_headlines(own, root)
+    headlines.refuse(shown, audit)
     counted = {paper: tally(audit.of(paper)) for paper in own}
     papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
     numbers += [one for paper in papers for one in numbers_of(paper, audit, root)]
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
-    pages["README.md"] = findings.written(pages["README.md"], notable)
+    pages["README.md"] = headlines.written(pages["README.md"], shown)
     pages = {page: written(text, texts, page) for page, text in pages.items()}
     write_text(table, csv_of(numbers))
     for page, text in pages.items():

@@ -1,4 +1,4 @@
-"""Models of findings.yaml, across.yaml, glossary.yaml and arena.yaml."""
+"""Models of headlines.yaml, across.yaml, glossary.yaml and arena.yaml."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +33,7 @@ class AcrossFile(Model):
     statements: blocks(SharedStatement, m.matching("[a-z]+(-[a-z]+)*"))
 
 
-class Notable(Model):
+class Headline(Model):
     """A finding that matters most, numbers as {NAME} of a papers/*/numbers.yaml."""
 
     needs: ClassVar = {"figure": ("shows",), "shows": ("figure",), "qualified_by": ("claims",)}
@@ -45,14 +45,14 @@ class Notable(Model):
     arena: OrNone = None  # the contract of the arena that it is about
     claims: blocks(m.Words) = Field(default={})  # ids, each with the verdict that it stands on
     #: for each of these claims, its tags and the tests that come out otherwise without deciding,
-    #: each with the words of this finding that say so
+    #: each with the words of this headline that say so
     qualified_by: blocks(blocks(m.Words)) = Field(default={})
 
 
-class FindingsFile(Model):
-    """papers/findings.yaml, in the order in which they are shown."""
+class HeadlinesFile(Model):
+    """papers/headlines.yaml, in the order in which they are shown."""
 
-    findings: Annotated[list[Notable], Field(min_length=1, max_length=7)]
+    headlines: Annotated[list[Headline], Field(min_length=1, max_length=7)]
 
 
 class Card(Model):

@@ -9,7 +9,7 @@ import yaml
 
 from fairbandits.audit.finding import GRADES
 from fairbandits.audit.totals import tally
-from fairbandits.report import audit, findings, landing
+from fairbandits.report import audit, headlines, landing
 from fairbandits.report.markup import minus
 from fairbandits.report.numbers import MARK, texts_of
 from fairbandits.settings.schemas import ROOT, ConfigError
@@ -32,29 +32,29 @@ def project(tmp_path):
     (tmp_path / "figures").symlink_to(ROOT / "figures")
 
     def write(*blocks):
-        text = yaml.safe_dump({"findings": blocks}, allow_unicode=True)
-        (tmp_path / findings.FILE).write_text(text, encoding="utf-8")
+        text = yaml.safe_dump({"headlines": blocks}, allow_unicode=True)
+        (tmp_path / headlines.FILE).write_text(text, encoding="utf-8")
         return tmp_path
 
     return write
 
 
 def blocks():
-    return yaml.safe_load((ROOT / findings.FILE).read_text(encoding="utf-8"))["findings"]
+    return yaml.safe_load((ROOT / headlines.FILE).read_text(encoding="utf-8"))["headlines"]
 
 
 def test_readme_has_the_findings_of_the_file(found):
-    all_of_them = findings.load_findings(found.papers)
+    all_of_them = headlines.load_headlines(found.papers)
     assert 5 <= len(all_of_them) <= 7
-    again = findings.written(README, all_of_them)
+    again = headlines.written(README, all_of_them)
     assert MARK.sub(r"\1", again) == MARK.sub(r"\1", README)
     for part in ("*Setting.*", "*What speaks against it.*"):
         assert again.count(part) == len(all_of_them)
 
 
 def test_no_finding_leaves_out_what_its_claims_say(found, committed):
-    all_of_them = findings.load_findings(found.papers)
-    findings.refuse(all_of_them, committed)
+    all_of_them = headlines.load_headlines(found.papers)
+    headlines.refuse(all_of_them, committed)
     assert sum(len(one.qualified_by) for one in all_of_them) > 3
 
 
@@ -83,8 +83,8 @@ NO_UNIT = "the number {} stands without a unit (its unit is {!r})"
 )
 def test_what_is_refused(found, project, changes, said):
     with pytest.raises(ConfigError) as error:
-        findings.load_findings(found.papers, project(blocks()[0] | changes))
-    assert str(findings.FILE) in str(error.value)
+        headlines.load_headlines(found.papers, project(blocks()[0] | changes))
+    assert str(headlines.FILE) in str(error.value)
     assert said in str(error.value)
 
 
@@ -96,31 +96,31 @@ def test_a_cited_number_has_a_unit(found, project):
     (name, *_) = (one for one in cited if "unit" in entries.get(one, ()))
     del entries[name]["unit"]
     file.write_text(yaml.safe_dump(entries))
-    with pytest.raises(ConfigError, match=rf"finding 1: .* {name} .* unit \(it has none\)"):
-        findings.load_findings(found.papers, root)
+    with pytest.raises(ConfigError, match=rf"headline 1: .* {name} .* unit \(it has none\)"):
+        headlines.load_headlines(found.papers, root)
 
 
 def test_a_finding_stands_on_its_verdicts(found, committed):
-    one, *_ = findings.load_findings(found.papers)
+    one, *_ = headlines.load_headlines(found.papers)
     claim = "banditq-prop2-violation"
     other = {"verdict": "inconclusive"}
     rows = [row | (other if row["claim"] == claim else {}) for row in committed.rows]
     with pytest.raises(ConfigError, match=f"{claim} is 'inconclusive', not 'reproduced'"):
-        findings.refuse([one], dataclasses.replace(committed, rows=rows))
+        headlines.refuse([one], dataclasses.replace(committed, rows=rows))
 
 
 def test_no_qualifier_is_named_that_a_claim_does_not_carry(found, committed):
-    one, *_ = findings.load_findings(found.papers)
+    one, *_ = headlines.load_headlines(found.papers)
     claim = "banditq-prop2-violation"
     named = one.qualified_by | {claim: {"PRE-ASYMPTOTIC": one.says}}
     other = one.model_copy(update={"qualified_by": named})
-    lines = findings.missing(other, committed)
+    lines = headlines.missing(other, committed)
     assert lines == [f"{claim}: it does not carry 'PRE-ASYMPTOTIC'"]
 
 
 def test_findings_about_claims_that_are_not_there_are_left_out(found):
     own = {"banditq": found.papers["banditq"]}
-    shown = [one for one in findings.load_findings(own) if one.claims]
+    shown = [one for one in headlines.load_headlines(own) if one.claims]
     assert [list(one.claims) for one in shown] == [
         ["banditq-prop2-attained", "banditq-prop2-violation"]
     ]

@@ -13,88 +13,90 @@ from fairbandits.figures import PAPERS
 from fairbandits.report.audit import Audit, claims_elsewhere
 from fairbandits.report.markup import render_text
 from fairbandits.settings.models import validated
-from fairbandits.settings.records import FindingsFile, Notable
+from fairbandits.settings.records import Headline, HeadlinesFile
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
-FILE = Path("papers") / "findings.yaml"
-#: README's marks, with the findings between them.
+FILE = Path("papers") / "headlines.yaml"
+#: README's marks, with the headlines between them.
 MARKED = re.compile("(<!--findings-->).*?(<!--/findings-->)", re.DOTALL)
-#: A number's name in a finding's words.
+#: A number's name in a headline's words.
 NUMBER = re.compile(r"\{(\w+)\}")
-#: Tags of a deciding test that a finding must name; other tags say how a case was decided.
+#: Tags of a deciding test that a headline must name; other tags say how a case was decided.
 LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
 CONDITIONAL = "CONDITIONAL"
 
 
-def load_findings(papers: Papers, root: Path = ROOT) -> list[Notable]:
-    """Return the findings that are about claims of these papers alone."""
+def load_headlines(papers: Papers, root: Path = ROOT) -> list[Headline]:
+    """Return the headlines that are about claims of these papers alone."""
     if not (root / FILE).is_file():
         return []
-    findings = validated(read_yaml(root / FILE), FindingsFile, str(FILE)).findings
+    headlines = validated(read_yaml(root / FILE), HeadlinesFile, str(FILE)).headlines
     claims = {key for paper in papers.values() for key in paper.claims}
     known = [*claims, *claims_elsewhere(papers, root)]
     files = sorted(root.glob("papers/*/numbers.yaml"))
     units = {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
-    for place, finding in enumerate(findings, start=1):
-        for problem in _misnamed(finding, known, units, root):
-            raise ConfigError(f"{FILE}: finding {place}: {problem}")
-    return [one for one in findings if one.claims.keys() <= claims]
+    for place, headline in enumerate(headlines, start=1):
+        for problem in _misnamed(headline, known, units, root):
+            raise ConfigError(f"{FILE}: headline {place}: {problem}")
+    return [one for one in headlines if one.claims.keys() <= claims]
 
 
-def texts_of(finding: Notable) -> tuple[str, str, str]:
-    return finding.says, finding.setting, finding.against
+def texts_of(headline: Headline) -> tuple[str, str, str]:
+    return headline.says, headline.setting, headline.against
 
 
 def _misnamed(
-    finding: Notable, claims: Sequence[str], units: Mapping[str, str], root: Path
+    headline: Headline, claims: Sequence[str], units: Mapping[str, str], root: Path
 ) -> Iterator[str]:
-    """Yield each name in a finding that does not exist, or that its words do not say."""
-    for key, verdict in finding.claims.items():
+    """Yield each name in a headline that does not exist, or that its words do not say."""
+    for key, verdict in headline.claims.items():
         if key not in claims:
             yield f"no claim {key!r}{meant(key, claims)}"
         if verdict not in OUTCOMES:
             yield f"no verdict {verdict!r}{meant(verdict, OUTCOMES)}"
-    for text in texts_of(finding):
+    for text in texts_of(headline):
         for name in NUMBER.findall(text):
             if name not in units:
                 yield f"no number {name!r}{meant(name, units)}"
             elif not units[name] or units[name] not in NUMBER.sub("", text):
                 unit = f"its unit is {units[name]!r}" if units[name] else "it has none"
                 yield f"the number {name} stands without a unit ({unit}): {text!r}"
-    for key, qualifiers in finding.qualified_by.items():
-        if key not in finding.claims:
-            yield f"qualified_by: it does not stand on {key!r}{meant(key, finding.claims)}"
+    for key, qualifiers in headline.qualified_by.items():
+        if key not in headline.claims:
+            yield f"qualified_by: it does not stand on {key!r}{meant(key, headline.claims)}"
         for name, said in qualifiers.items():
-            if not any(said in text for text in texts_of(finding)):
+            if not any(said in text for text in texts_of(headline)):
                 yield f"qualified_by: {key}: {name}: it does not say {said!r}"
-    if finding.figure:
-        yield from _not_shown(finding, root)
+    if headline.figure:
+        yield from _not_shown(headline, root)
 
 
-def _not_shown(finding: Notable, root: Path) -> Iterator[str]:
+def _not_shown(headline: Headline, root: Path) -> Iterator[str]:
     known = [f"{key}/{name}" for key, names in PAPERS.items() for name in names]
-    if finding.figure not in known:
-        yield f"no figure {finding.figure!r}{meant(finding.figure, known)}"
+    if headline.figure not in known:
+        yield f"no figure {headline.figure!r}{meant(headline.figure, known)}"
         return
-    if finding.shows not in finding.says:
-        yield f"{finding.figure} is to show {finding.shows!r}, of which the sentence does not speak"
-    drawn = (root / "figures" / f"{finding.figure}.svg").read_text(encoding="utf-8")
-    if not any(finding.shows in unescape(text) for text in re.findall(r">([^<>]+)</text>", drawn)):
+    if headline.shows not in headline.says:
+        silent = "of which the sentence does not speak"
+        yield f"{headline.figure} is to show {headline.shows!r}, {silent}"
+    drawn = (root / "figures" / f"{headline.figure}.svg").read_text(encoding="utf-8")
+    texts = map(unescape, re.findall(r">([^<>]+)</text>", drawn))
+    if not any(headline.shows in text for text in texts):
         why = "no axis and no curve of it has the name"
-        yield f"{finding.figure} does not show {finding.shows!r}: {why}"
+        yield f"{headline.figure} does not show {headline.shows!r}: {why}"
 
 
-def missing(finding: Notable, audit: Audit) -> list[str]:
-    """Return a line for each verdict that contradicts a finding, or qualifier that it omits."""
+def missing(headline: Headline, audit: Audit) -> list[str]:
+    """Return a line for each verdict that contradicts a headline, or qualifier that it omits."""
     lines = []
-    for key, verdict in finding.claims.items():
+    for key, verdict in headline.claims.items():
         if (judged := audit.headlines.get(key, "not judged")) != verdict:
             lines.append(f"{key} is {judged!r}, not {verdict!r}")
             continue
-        carried, named = qualifiers(key, audit), finding.qualified_by.get(key, {})
+        carried, named = qualifiers(key, audit), headline.qualified_by.get(key, {})
         for name, why in carried.items():
             if name not in named:
-                lines.append(f"{key}: {why}, and the finding does not name {name}")
+                lines.append(f"{key}: {why}, and the headline does not name {name}")
         lines += [f"{key}: it does not carry {name!r}" for name in named if name not in carried]
     return lines
 
@@ -120,19 +122,19 @@ def qualifiers(key: str, audit: Audit) -> dict[str, str]:
     return found
 
 
-def refuse(notable: Sequence[Notable], audit: Audit) -> None:
-    """Raise ConfigError if a finding omits what its claims say against it (`missing`)."""
+def refuse(headlines: Sequence[Headline], audit: Audit) -> None:
+    """Raise ConfigError if a headline omits what its claims say against it (`missing`)."""
     lines = [
-        f"finding {place}: {line}"
-        for place, finding in enumerate(notable, start=1)
-        for line in missing(finding, audit)
+        f"headline {place}: {line}"
+        for place, headline in enumerate(headlines, start=1)
+        for line in missing(headline, audit)
     ]
     if lines:
         raise ConfigError(f"{FILE}: " + "; ".join(lines))
 
 
-def written(text: str, findings: Sequence[Notable]) -> str:
-    """Return README with the findings between their marks, numbers still as marks."""
+def written(text: str, headlines: Sequence[Headline]) -> str:
+    """Return README with the headlines between their marks, numbers still as marks."""
     cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
-    shown = render_text("notable.md", findings=findings, cite=cite)
+    shown = render_text("headlines.md", headlines=headlines, cite=cite)
     return MARKED.sub(lambda found: f"{found[1]}\n{shown}{found[2]}", text, count=1)
