@@ -751,7 +751,7 @@ REFUSED = [
     ("mean", [TEN, TEN], {"materiality": 1}, "materiality"),
     ("mean", [TEN, TEN], {"ratio": (0.5, 2)}, "margins of a claim of equal"),
     ("mean", [TEN, TEN[:9]], EQUAL, "one entry per replicate"),
-    ("mean", [np.ones((10, 2)), TEN], EQUAL, "choose a round with @"),
+    ("mean", [np.ones((10, 2)), TEN], EQUAL, "choose a round, and an arm"),
     ("mean", [TEN, TEN], EQUAL | {"ratio": (2, 3)}, "around 1"),
     ("mean", [TEN, TEN], EQUAL | {"difference": (-1, 1)}, "not both"),
     ("mean", [TEN, TEN], {"claim": "equal"}, "either ratio or difference"),

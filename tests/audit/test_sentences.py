@@ -198,7 +198,8 @@ def test_what_speaks_against_a_claim_comes_first():
 
 def test_each_claim_is_counted_or_left_out():
     found = totals.totals(
-        totals.standing(claim) | {"verdict": REPRODUCED} for claim in real.every().values()
+        {"left_out": totals.left_out(claim), "basis": claim.basis} | {"verdict": REPRODUCED}
+        for claim in real.every().values()
     )
     assert found.claims + sum(found.others.values()) == len(real.every())
     assert set(found.others) <= set(totals.LEFT_OUT)

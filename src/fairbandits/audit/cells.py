@@ -59,10 +59,6 @@ class Cell:
         return int(self.rounds[-1])
 
     @property
-    def n_replicates(self) -> int:
-        return int(self.recorded.footer["replicates"])
-
-    @property
     def place(self) -> str:
         return f"{self.recorded.experiment.name}/{self.run.name}"
 

@@ -330,15 +330,20 @@ def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
         paper.pinned = config.pinned
         if paper.slug != slug:
             raise ConfigError(f"{paper.file}: the paper must be {slug!r}, got {paper.slug!r}")
-    others = (one for one in root.glob("papers/*/claims.py") if one.parent.name not in papers)
-    check_references(papers, config, [key for file in others for key in ids_in(file)])
+    check_references(papers, config, elsewhere(papers, root))
     return papers
 
 
-def check_references(papers: Papers, config: Config, elsewhere: Sequence[str] = ()) -> None:
+def elsewhere(papers: Papers, root: Path = ROOT) -> list[str]:
+    """Return the ids of claims of all papers but these, configured or not."""
+    files = sorted(root.glob("papers/*/claims.py"))
+    return [key for one in files if one.parent.name not in papers for key in ids_in(one)]
+
+
+def check_references(papers: Papers, config: Config, others: Sequence[str] = ()) -> None:
     """Raise ConfigError unless figures are there, and the claims that others name.
 
-    Claims `elsewhere`, of papers that are not configured, can be rested on.
+    Of `others`, the claims of papers that are not configured, any can be rested on.
     """
     claims = claims_of(papers)
     if len(claims) < sum(len(paper.claims) for paper in papers.values()):
@@ -352,7 +357,7 @@ def check_references(papers: Papers, config: Config, elsewhere: Sequence[str] = 
         for name in ("alias_of", "judged_by", "rests_on"):
             named = getattr(claim, name)
             for other in [named] * bool(named) if isinstance(named, str) else named:
-                known = (*claims, *elsewhere) if name == "rests_on" else claims
+                known = (*claims, *others) if name == "rests_on" else claims
                 expect_known(other, known, f"{place}: {name}: no claim {other!r}")
                 if name == "judged_by" and not claims[other].of:
                     raise ConfigError(f"{place}: judged_by: {other!r} has no tests of its own")

@@ -32,7 +32,7 @@ TAGS = {
     "LOOSE": "the claimed upper bound on growth is far above what is seen",
     "SIGN": "the quantity is positive at some horizons only, which are fitted, or at none",
     "CONSTANT": "all replicates are equal; how far a run may deviate is not known",
-    "RARE": "the mean hangs on too few replicates: nearly all agree, or hardly any carries it",
+    "RARE": "too few replicates determine the mean: nearly all agree, or hardly any carries it",
     "TIE": "equal in most replicates, or the difference is proven smaller than what matters",
     "IMMATERIAL": "there is a difference, but smaller than what matters",
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",

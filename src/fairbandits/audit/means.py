@@ -37,7 +37,7 @@ def mean(
     ratio: Sequence[float] | None = None,
     difference: Sequence[float] | None = None,
 ) -> Finding:
-    """Judge whether an expectation is at most, at least or about equal to what it is put against.
+    """Judge whether an expectation is at most, at least or about equal to a bound or another mean.
 
     `values` has shape (n_replicates,) or (n_replicates, n_points); `against` is a bound, one for
     each point, or other replicates; `least` and `most` are the ends of possible values, or
@@ -216,7 +216,7 @@ def _one_point(name: str, values: Any) -> np.ndarray:
     if np.ndim(values) == 2:
         raise ValueError(
             f"{name} must have one value for each replicate, got (replicates, points) = "
-            f"{np.shape(values)}; choose a round with @, and an arm"
+            f"{np.shape(values)}; choose a round, and an arm"
         )
     return numbers(name, values, least=2)
 

@@ -18,7 +18,7 @@ from fairbandits.audit.claims import Claim, Papers, claims_of, committed, stands
 from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import FAILED, Finding
 from fairbandits.audit.judge import Verdict
-from fairbandits.audit.totals import Row, standing
+from fairbandits.audit.totals import Row, left_out
 from fairbandits.data import store
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
@@ -257,8 +257,8 @@ def read(
 def _of_claim(claim: Claim, row: Row, papers: Papers) -> dict[str, Any]:
     """Return what a verdict's row has of its claim, and whether its data are the older."""
     older = not papers[claim.paper].pinned.isdisjoint(written_out(row["data"]))
-    found = {name: getattr(claim, name) for name in OF_CLAIM} | standing(claim)
-    return found | {"older": older}
+    found = {name: getattr(claim, name) for name in (*OF_CLAIM, "basis")}
+    return found | {"left_out": left_out(claim), "older": older}
 
 
 def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:

@@ -218,7 +218,7 @@ def what_if(
     changes: Iterable[str],
     results: Path | None = None,
 ) -> str:
-    """Return the verdicts on a claim, or on what it is an alias of, as it is and with changes.
+    """Return the verdicts on a claim with its settings and with changed ones; an alias is resolved.
 
     A change is ``SETTING=VALUE``, for all deciding tests that have the setting.
     """

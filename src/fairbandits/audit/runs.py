@@ -265,66 +265,51 @@ class Evidence:
         if key not in self._known:
             if problem := self.problem(block):
                 raise StoreError(problem)
-            self._make_room()
+            sizes = {k: sum(one.run.values.nbytes for one in own) for k, own in self._known.items()}
+            while sum(sizes.values()) > KEPT:  # the first that was read goes first
+                oldest = next(iter(sizes))
+                del sizes[oldest], self._known[oldest]
             self._known[key] = list(self.cells(block))
         self.read[key] = None
         return self._known[key]
-
-    def _make_room(self) -> None:
-        sizes = {
-            name: sum(one.run.values.nbytes for one in own) for name, own in self._known.items()
-        }
-        for name in list(sizes):
-            if sum(sizes.values()) > KEPT:
-                sizes.pop(name)
-                self._known.pop(name)
 
     def cells(self, block: Experiment) -> Iterator[Cell]:
         """Yield the cells of an experiment, whose columns are read when they are asked for."""
         file = self.results / block.dataset
         table, footer = load_dataset(file, KEYS)
-        columns = _Columns(file)
+        columns: dict[str, list[np.ndarray | None]] = {}
         recorded = Recorded(block, footer, list(runs_of(table, footer)))
         for place, run in enumerate(recorded.runs):
-            object.__setattr__(run, "values", _Lazy(columns, place))
+            object.__setattr__(run, "values", _Columns(file, columns, place))
             yield Cell(recorded, run)
 
 
-class _Columns:
-    """Columns of one dataset, cell by cell, read when they are first asked for."""
+class _Columns(Mapping):
+    """The columns of one run, read from its dataset when they are first asked for."""
 
-    def __init__(self, file: Path) -> None:
-        self.file, self.known = file, {}
+    def __init__(self, file: Path, known: dict[str, list[np.ndarray | None]], place: int) -> None:
+        self.file, self.place = file, place
+        self.known = known  # of all runs of the dataset
 
-    def of(self, name: str) -> Sequence[np.ndarray | None]:
+    def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.known:
             table, footer = load_dataset(self.file, [*KEYS, name])
             table = table.combine_chunks()  # so that runs are views of it
             self.known[name] = [run.values.get(name) for run in runs_of(table, footer)]
-        return self.known[name]
-
-
-class _Lazy(Mapping):
-    """The columns of one run."""
-
-    def __init__(self, columns: _Columns, place: int) -> None:
-        self.columns, self.place = columns, place
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        if (found := self.columns.of(name)[self.place]) is None:
+        if (found := self.known[name][self.place]) is None:
             raise KeyError(name)
         return found
 
     @property
     def nbytes(self) -> int:
-        own = (found[self.place] for found in self.columns.known.values())
+        own = (found[self.place] for found in self.known.values())
         return sum(one.nbytes for one in own if one is not None)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.columns.known)
+        return iter(self.known)
 
     def __len__(self) -> int:
-        return len(self.columns.known)
+        return len(self.known)
 
 
 def _flat(names: Iterable[str | Iterable[str]]) -> list[str]:

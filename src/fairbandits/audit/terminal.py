@@ -94,7 +94,8 @@ def explanation(
         lines += fact(width, "beside", said)
     lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], found))
     for own in sentences.by_test(found).values():
-        lines += ["", f"  {plain(sentences.quantity(own[0]))}{_beside(own[0])}"]
+        beside = "" if own[0]["decides"] else " (does not decide)"
+        lines += ["", f"  {plain(sentences.quantity(own[0]))}{beside}"]
         shown = sorted(own, key=sentences.against)[:MOST]
         lines += [f"  {line}" for line in aligned(sentences.cases_table(shown))]
         lines += [f"    and {len(own) - MOST} more"] * (len(own) > MOST)
@@ -109,10 +110,6 @@ def explanation(
     if claim.of:
         lines += ["", f"  {paper.file}, line {claim.line}:", "", claim.source.rstrip()]
     return "\n".join(lines)
-
-
-def _beside(row: Row) -> str:
-    return "" if row["decides"] else " (does not decide)"
 
 
 def _of_verdict(

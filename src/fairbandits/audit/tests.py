@@ -265,14 +265,16 @@ def _joined(*values: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Deferred:
-    """The data of an enumeration or a derivation, which is made when it is judged."""
+    """The data of an enumeration, a derivation or a slow test, which are made when judged."""
 
     of: Callable
     several: list[tuple]
+    test: Callable | None = None  # whose data they are
 
     def __call__(self, most: Mapping[str, int] | None = None) -> Mapping[str, Any]:
         """Return the data; `most` is the largest number of an argument, by its name."""
-        return _joined(*(self.of(*self._cut(one, most or {})) for one in self.several))
+        made = [self.of(*self._cut(one, most or {})) for one in self.several]
+        return self.test(*made).data if self.test else _joined(*made)
 
     def expect(self) -> None:
         """Raise TypeError unless the function can be called with the arguments."""
@@ -322,21 +324,9 @@ def enumerated(
     return Case(phrase, "exact", made, {"tolerance": tolerance}, **said)
 
 
-@dataclass(frozen=True)
-class Later(Deferred):
-    """The data of a test of numbers that are slow to make."""
-
-    test: Callable
-
-    def __call__(self, most: Mapping[str, int] | None = None) -> Mapping[str, Any]:
-        """Return the data of the test, as `Deferred` does."""
-        (arguments,) = self.several
-        return self.test(self.of(*self._cut(arguments, most or {}))).data
-
-
 def later(test: Callable, of: Callable, *arguments: Any) -> Case:
     """Ask about numbers made when judged: `later(partial(mean, "...", at_least=10), of, 5)`."""
-    return replace(test(np.zeros(2)), data=Later(of, [arguments], test))
+    return replace(test(np.zeros(2)), data=Deferred(of, [arguments], test))
 
 
 def proof(

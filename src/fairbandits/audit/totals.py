@@ -80,11 +80,6 @@ def left_out(claim: Claim) -> str:
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def standing(claim: Claim) -> dict[str, str]:
-    """Return the columns of a verdict row that totals need."""
-    return {"left_out": left_out(claim), "basis": claim.basis}
-
-
 def tally(rows: Iterable[Row]) -> Totals:
     """Return the totals of rows of verdicts, each claim by its headline."""
     return totals(row for row in rows if row["headline"])

@@ -7,8 +7,8 @@ from pathlib import Path
 from IPython.display import Markdown
 
 from fairbandits.audit import finding
-from fairbandits.audit.claims import Papers
-from fairbandits.report.audit import NOT_JUDGED, Audit, claims_elsewhere
+from fairbandits.audit.claims import Papers, elsewhere
+from fairbandits.report.audit import NOT_JUDGED, Audit
 from fairbandits.report.markup import Html, offer, render
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import AcrossFile, SharedStatement
@@ -23,7 +23,7 @@ def load_shared(own: Papers, root: Path = ROOT) -> dict[str, SharedStatement]:
     """Return the statements of papers/across.yaml by name, with these papers' claims alone."""
     content = validated(read_yaml(root / FILE), AcrossFile, str(FILE))
     papers = {key: slug for slug, paper in own.items() for key in paper.claims}
-    known = [*papers, *claims_elsewhere(own, root)]
+    known = [*papers, *elsewhere(own, root)]
     found = {}
     for name, block in content.statements.items():
         place = f"{FILE}: statements.{name}.claims"

@@ -14,7 +14,6 @@ import numpy as np
 
 from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
-from fairbandits.audit.claims import load as load_claims
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.sentences import limits
@@ -121,14 +120,6 @@ def open_audit(results: str | Path) -> Audit:
         files = (results / one.dataset for one in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
     return Audit(papers, rows, findings, scale, results)
-
-
-def claims_elsewhere(papers: Papers, root: Path) -> list[str]:
-    """Return the ids of claims of all papers but some, configured or not."""
-    files = sorted(root.glob("papers/*/claims.py"))
-    return [
-        key for one in files if one.parent.name not in papers for key in load_claims(one).claims
-    ]
 
 
 def committed(papers: Papers, folder: Path, results: Path) -> Audit:

@@ -46,7 +46,7 @@ NUMBER = re.compile(r"(-?\d+(\.\d+)?(e[+-]?\d+)?)?$")
 TICKS = 5
 #: A range this many times the usual size or distance from the reference gets a logarithmic scale.
 UNEVEN = 20.0
-#: What a number and its bounds are where there is nothing to draw.
+#: Values that need no picture.
 ZERO = {0.0, math.inf}
 #: So near a limit, in per cent of the axis, no other number is written; so near each other two
 #: limits are named as a range; so near its ends a number is written inside.
@@ -106,18 +106,14 @@ def _legend(drawn: Sequence[Row], kind: str) -> str:
     """Return what shades and bars of all pictures of a claim are."""
     means = OF_INCONSISTENCY[REPRODUCED] if kind == "inconsistency" else "the claim holds"
     shaded = any(low < high for low, high in map(claimed, drawn))
+    kinds = defaultdict(lambda: "confidence bounds, each one-sided", curve="of our own runs")
     bars = (
-        f"{100 * row['settings']['level']:g} % {kind_of_bounds(row)}"
+        f"{100 * row['settings']['level']:g} % {kinds[row['procedure']]}"
         for row in drawn
         if "level" in row["settings"] and row["low"] != row["high"]
     )
     said = ", or ".join(dict.fromkeys(bars))
     return " ".join([f"Shaded: {means}."] * shaded + [f"Bars: {said}."] * bool(said))
-
-
-def kind_of_bounds(row: Row) -> str:
-    is_curve = row["procedure"] == "curve"
-    return "of our own runs" if is_curve else "confidence bounds, each one-sided"
 
 
 def plainly(rows: Sequence[Row]) -> str:

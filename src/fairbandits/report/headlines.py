@@ -6,11 +6,11 @@ from functools import partial
 from html import unescape
 from pathlib import Path
 
-from fairbandits.audit.claims import Papers
+from fairbandits.audit.claims import Papers, elsewhere
 from fairbandits.audit.finding import DEPENDS, OUTCOMES, TAGS
 from fairbandits.audit.sentences import BASES, by_test
 from fairbandits.figures import PAPERS
-from fairbandits.report.audit import Audit, claims_elsewhere
+from fairbandits.report.audit import Audit
 from fairbandits.report.markup import render_text
 from fairbandits.settings.models import validated
 from fairbandits.settings.records import Headline, HeadlinesFile
@@ -32,7 +32,7 @@ def load_headlines(papers: Papers, root: Path = ROOT) -> list[Headline]:
         return []
     headlines = validated(read_yaml(root / FILE), HeadlinesFile, str(FILE)).headlines
     claims = {key for paper in papers.values() for key in paper.claims}
-    known = [*claims, *claims_elsewhere(papers, root)]
+    known = [*claims, *elsewhere(papers, root)]
     files = sorted(root.glob("papers/*/numbers.yaml"))
     units = {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
     for place, headline in enumerate(headlines, start=1):

@@ -71,7 +71,7 @@ def robustness(audit: Audit, slug: str) -> Html:
 
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
-    """Write the sources of Sphinx's pages; return those of the claims, too many for it."""
+    """Write the sources of Sphinx's pages; return the claims' pages, which are made without it."""
     glossaries = {key: load_glossary(key, one.claims) for key, one in audit.papers.items()}
     above = resting(audit)
     pages = {
