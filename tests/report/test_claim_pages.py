@@ -11,6 +11,7 @@ from fairbandits.audit.finding import FAILED, GRADES, REPRODUCED, TAGS
 from fairbandits.report import audit, claims, listing
 from fairbandits.report.claims import symbols
 from fairbandits.report.markup import Html, typeset
+from fairbandits.settings.records import load_glossary
 from fairbandits.settings.schemas import ConfigError
 from small import plain
 
@@ -74,6 +75,18 @@ def test_a_page_has_the_function_and_the_claims_that_judge(found, pages):
         for other in (*claim.judged_by, *claim.rests_on, *filter(None, [claim.alias_of])):
             assert f'data-page="claims/{other}"' in page
         assert f"<pre>fairbandits claims {name}</pre>" in page
+
+
+def test_the_symbols_below_a_page_are_those_of_its_texts(found, pages):
+    for name, page in pages.items():
+        claim = found.claims[name]
+        formula = load_glossary(claim.paper, found.papers[claim.paper].claims).formulas.get(name)
+        texts = [claim.statement, claim.reconstructed, claim.note, f"${formula}$" * bool(formula)]
+        texts += [row["phrase"] for row in found.found(name)]
+        used = set().union(*map(symbols, texts))
+        words = page.partition('<section id="words">')[2]
+        for term in re.findall(r"<dt>(.*?)</dt>", words):
+            assert symbols(html.unescape(re.sub(r"\\\(|\\\)", "$", term))) <= used, (name, term)
 
 
 def test_a_case_is_named_in_symbols_and_by_the_words_of_its_reading(found):

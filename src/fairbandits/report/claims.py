@@ -5,18 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from fairbandits.audit import sentences
+from fairbandits.audit import finding, sentences
 from fairbandits.audit.claims import Claim, Paper
-from fairbandits.audit.finding import (
-    DEPENDS,
-    GRADES,
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    OF_INCONSISTENCY,
-    OUTCOMES,
-    REPRODUCED,
-    TAGS,
-)
 from fairbandits.audit.rows import in_short, written_out
 from fairbandits.audit.sentences import NOTHING_DRAWN, came_again, p_value, sentence
 from fairbandits.audit.totals import Row
@@ -130,8 +120,8 @@ def page_of(
     formula = glossary.formulas.get(claim.id, "")
     # of tests that do not decide, too
     read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
-    said = [claim.statement, claim.reconstructed, claim.note, f"${formula}$"]
-    said += {row["each"] for row in cases}.union(row["phrase"] for row in cases)
+    said = [claim.statement, claim.reconstructed, claim.note, formula and f"${formula}$"]
+    said += dict.fromkeys(row[name] for name in ("each", "phrase") for row in cases)
     again = came_again(tested, paper, found)
     body = render(
         "claim.html",
@@ -177,8 +167,8 @@ def _reasons(
 ) -> Iterator[Reason]:
     """Yield why a claim has its verdict: other claims, or its tests under each reading."""
     head, tested = rows[0], audit.tested(claim.id)
-    if claim.kind == "inconsistency" and head["verdict"] in OF_INCONSISTENCY:
-        meaning = f"{sentence(OF_INCONSISTENCY[head['verdict']])}."
+    if claim.kind == "inconsistency" and head["verdict"] in finding.OF_INCONSISTENCY:
+        meaning = f"{sentence(finding.OF_INCONSISTENCY[head['verdict']])}."
         between = [raised(one) for one in claim.between]
         yield Reason(Html(), [typeset(meaning)])
         yield Reason(typeset("What each says:"), between)
@@ -187,7 +177,7 @@ def _reasons(
     if claim.alias_of:
         yield Reason(typeset("It carries the verdict of:"), [named(audit, claim.alias_of)])
     if claim.judged_by:
-        yes, no = (_is(one, claim.kind) for one in (REPRODUCED, NOT_REPRODUCED))
+        yes, no = (_is(one, claim.kind) for one in (finding.REPRODUCED, finding.NOT_REPRODUCED))
         rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
         yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
     if tested.of or len(rows) > 1:
@@ -212,9 +202,9 @@ def _under_readings(
         if under or lines:
             yield Reason(under, list(map(typeset, lines)))
     empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
-    uncounted = any(one["verdict"] == INCONCLUSIVE for one in empty)
+    uncounted = any(one["verdict"] == finding.INCONCLUSIVE for one in empty)
     lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
-    lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == REPRODUCED)
+    lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == finding.REPRODUCED)
     if lines:
         yield Reason(Html(), list(map(typeset, lines)))
 
@@ -223,8 +213,8 @@ def what_would_change(row: Row, paper: Paper, several: bool) -> str:
     """Return what the verdict hangs on in the case that decides; empty without a number."""
     if not (said := sentences.what_decides(row)):
         return ""
-    said = said.removeprefix(f"{REPRODUCED} ")
-    said = f"it {_is(REPRODUCED, row['kind'])} {said}"
+    said = said.removeprefix(f"{finding.REPRODUCED} ")
+    said = f"it {_is(finding.REPRODUCED, row['kind'])} {said}"
     case = ", ".join(filter(None, [row["phrase"], case_of(row, paper)]))
     start = f"The case that decides is {case}: " if several else ""
     adjusted = ", adjusted by Holm's method" if row["primary"] else ""
@@ -253,7 +243,7 @@ def _conditions(
 ) -> Iterator[tuple[str, Html]]:
     """Yield what qualifies a verdict beside the age of its data."""
     if grade := rows[0]["grade"]:
-        yield (sentence(grade), typeset(f"{GRADES[grade]}."))
+        yield (sentence(grade), typeset(f"{finding.GRADES[grade]}."))
     tags: dict[str, list[str]] = {}
     for row in audit.in_words(claim.id):
         for tag in row["tags"]:
@@ -263,7 +253,7 @@ def _conditions(
     if claim.basis != "printed":
         tags.pop("CONDITIONAL", None)
         yield ("Only as reconstructed", linked(sentences.basis(claim), audit))
-    if judges := [one for one in claim.judged_by if audit.headlines.get(one) == DEPENDS]:
+    if judges := [one for one in claim.judged_by if audit.headlines.get(one) == finding.DEPENDS]:
         links = Html(", ").join(map(link_to_claim, judges))
         yield ("It depends on the reading of", links)
     if "ROUNDING" in tags and {measured(row["statistic"]) for row in rows} <= {"", "0"}:
@@ -271,7 +261,7 @@ def _conditions(
     for tag, readings in tags.items():
         under = "" if "" in readings else f' (under "{", ".join(readings)}")'
         name = {"HOLM": "Holm"}.get(tag, tag.lower().replace("-", " "))
-        yield (sentence(name), typeset(f"{TAGS[tag]}{under}."))
+        yield (sentence(name), typeset(f"{finding.TAGS[tag]}{under}."))
     for one in sentences.qualifying(cases):
         yield ("Also asked", linked(one, audit))
 
@@ -355,7 +345,7 @@ def _cases(rows: Sequence[Row], kind: str) -> Html:
     cells = [[line[name] for name in header] for line in lines]
     if len(rows) <= MANY:
         return data_table(header, cells, "cases")
-    called_so = dict.fromkeys(called(one, of) for of in (kind, "") for one in OUTCOMES)
+    called_so = dict.fromkeys(called(one, of) for of in (kind, "") for one in finding.OUTCOMES)
     shown = data_table(header, cells, "cases", {"verdict": "|".join(called_so)})
     return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 

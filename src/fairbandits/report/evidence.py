@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.scale import SymmetricalLogTransform
@@ -150,6 +150,7 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
         said = f"{minus(said)}: {counted(verdicts, kind, SIGNS)}.{control}"
         return render("evidence.html", heading=title, said=said, look="")
     axis, thin = _axis(drawn), len(rows) > NAMED
+    same_ground = len({(claimed(row), row["reference"]) for row in drawn}) == 1
     groups, alike = _groups(drawn if thin else rows, thin=thin)
     whys = Counter(filter(None, map(undecided, rows)))
     is_one_why = len(whys) == 1 and whys.total() == verdicts.count(INCONCLUSIVE)
@@ -158,7 +159,7 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
         lines += [Line(_named(head), Html(), "fb-of")] if head else []
         for name, some in below.items():
             if thin:
-                lines.append(_thin(name, some, axis, len(set(map(_ground_of, drawn))) == 1))
+                lines.append(_thin(name, some, axis, same_ground))
             else:
                 lines += [_line(name, row, axis, not is_one_why) for _, row in some]
     names = [name for below in groups.values() for name in below]
@@ -166,7 +167,7 @@ def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> H
     short = any(groups) and max(map(len, names)) <= SHORT
     span = [measured(extreme(row["statistic"] for row in drawn)) for extreme in (min, max)]
     label = f"{len(drawn)} cases, {' to '.join(span)}: {quantity(rows[0])}; "
-    caption = typeset(" ".join(_caption(rows, drawn, axis, kind, whys, is_one_why)))
+    caption = typeset(" ".join(_caption(rows, drawn, axis, kind, whys, is_one_why, same_ground)))
     cases = [f"{'All with' if len(rows) > 1 else 'With'} {', '.join(alike)}."] * bool(alike)
     cases += _of_rows(groups) if thin else []
     return render(
@@ -185,10 +186,6 @@ def _named(text: str) -> Html:
     return raised(minus(" ".join(text.split())))
 
 
-def _ground_of(row: Row) -> tuple[Any, ...]:
-    return claimed(row), row["reference"]
-
-
 def _caption(
     rows: Sequence[Row],
     drawn: Sequence[Row],
@@ -196,6 +193,7 @@ def _caption(
     kind: str,
     whys: Mapping[str, int],
     is_one_why: bool,
+    same_ground: bool,
 ) -> list[str]:
     """Return what a picture shows, in sentences."""
     first, tags = drawn[0], {tag for row in drawn for tag in row["tags"]}
@@ -210,9 +208,8 @@ def _caption(
     }
     said += [text for name, text in lines.items() if name in first["against"]]
     if margin := first["against"].get("margin"):
-        is_same = len(set(map(_ground_of, drawn))) == 1
-        line = f"claimed {chosen(first['reference'])}" if is_same else "as claimed"
-        shade = limit(first) if is_same else "to beyond it"
+        line = f"claimed {chosen(first['reference'])}" if same_ground else "as claimed"
+        shade = limit(first) if same_ground else "to beyond it"
         said.append(f"Line: {line}. Shaded: {shade} (margin {chosen(margin)}).")
     endless = {math.isinf(row["low"]) + math.isinf(row["high"]) for row in drawn}
     share = f"{100 * first['settings'].get('materiality', 0):g} %"
