@@ -110,8 +110,8 @@ class Comparison:
             ``"tradeoff"`` shows the price of fairness in one panel: the first measure against the
             second at the last checkpoint, by default regret against violation (0 if negative). A
             policy to the lower left of another is better. ``"pulls"`` shows the share of each arm
-            in the pulls so far, with its quota, a panel for each policy: as lines up to six arms,
-            beyond as colours.
+            in the pulls so far, with its quota. There is a panel for each policy, with lines for up
+            to six arms, and with colours for more.
         """
         from fairbandits.library.pictures import plot
 
