@@ -1,5 +1,6 @@
 """The pages of the claims, the table of all of them, and the table of what verdicts turn on."""
 
+import html
 import re
 
 import pytest
