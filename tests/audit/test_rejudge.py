@@ -113,7 +113,7 @@ def test_the_committed_agreement_is_of_primary_claims():
         ([CLAIM, "--paper", "ht_ucb", "--salt", "x"], "name either CLAIMS or a --paper"),
         (["htucb-thm1-fair", "--primary", "--salt", "x"], "are about a --paper, not about CLAIMS"),
         (["htucb-thm1-fair", "bf-thm3-rate", "--salt", "x"], "bf-thm3-rate is not of ht_ucb"),
-        (["htucb-thm1-fai", "--salt", "x"], "did you mean 'htucb-thm1-fair'"),
+        (["htucb-thm1-fai", "--salt", "x"], "near: htucb-thm1-fair"),
         (["htucb-thm1-fair"], "says which data are drawn"),
     ],
 )
