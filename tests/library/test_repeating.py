@@ -106,7 +106,7 @@ HERE = {
 }
 ELSEWHERE = {
     "a hash of a text": lambda own, t: hash(f"arm {t}"),
-    "the order of a set": lambda own, t: list({f"arm {k}" for k in range(9)}).index("arm 1"),
+    "the order of a set": lambda own, t: int(list({f"arm {k}" for k in range(9)})[t % 9][-1]),
     "the process": lambda own, t: os.getpid(),
     "the thread": lambda own, t: threading.get_native_id(),
     "a cache": lambda own, t: drawn_once(t),

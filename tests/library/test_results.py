@@ -298,3 +298,35 @@ def test_fair_ucb_is_fair_learn_with_ucb1():
         fb.FairUCB(QUOTAS, learner="thompson")
     with pytest.raises(ValueError, match='write "1/3" in place of'):
         fb.FairUCB((1 / 3, 0.1, 0.1))
+
+
+class Turns:
+    """Pulls the arms in turn, and has targets of any form, as a property."""
+
+    feedback = "bandit"
+
+    def __init__(self, targets):
+        self.given = targets
+
+    @property
+    def targets(self):
+        return self.given
+
+    def start(self, n_arms, horizon):
+        return Turns(self.given)
+
+    def choose(self, t, coin):
+        return t % 3
+
+    def learn(self, t, arm, reward):
+        pass
+
+
+@pytest.mark.parametrize("made", [np.array, pd.Series, list, tuple])
+def test_targets_of_a_policy_are_any_sequence(made):
+    arms = fb.Instance((0.7, 0.5, 0.4))
+    wanted = fb.run(Turns(()), arms, 50, 2).violation((0.1, 0.1, 0.1))
+    assert (fb.run(Turns(made([0.1, 0.1, 0.1])), arms, 50, 2).violation() == wanted).all()
+    for none in (made([]), None):
+        with pytest.raises(ValueError, match="violation needs quotas or targets"):
+            fb.run(Turns(none), arms, 50, 2).violation()

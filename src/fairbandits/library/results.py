@@ -151,7 +151,8 @@ class Result:
         """
         if targets is None and self.deficits:
             return self.deficits["deficit"].max(axis=-1)
-        if targets is None and not getattr(self.policy, "targets", ()):
+        own = getattr(self.policy, "targets", None)  # perhaps an array
+        if targets is None and (own is None or not np.size(own)):
             raise ValueError(
                 "violation needs quotas or targets; measure quotas with "
                 'run(..., quotas=("1/5", "3/10", ...)), or give violation(targets=(0.1, 0.2, ...))'
