@@ -55,6 +55,7 @@ RUNS = {
     "drawn": (fb.FairUCB((0.2, "1/3", 0)), fb.RandomInstance(3), {"observe": [fb.PlaysSum()]}),
     "paper": (fb.BanditQ(fb.instances.banditq().targets), fb.instances.banditq(), {}),
     "full": (fb.Hedge(), ARMS, {}),
+    "late": (fb.Delayed(fb.BanditQ((0.1, 0.1, 0)), rounds=5), ARMS, {}),
     "log": (fb.Uniform(), log(), {"quotas": (0.5, 0.5)}),
     "moving": (Weighted((1, np.nan, 3)), fb.World.moving(tide), {}),
     "own": (Weighted((1, 2, 3)), ARMS, {"quotas": (0.2, 0.2, 0.2)}),
@@ -166,6 +167,17 @@ def test_a_saved_comparison_is_the_comparison(instance, policies, others, tmp_pa
         assert loaded.results[label].policy == result.policy
     assert loaded.plot()._repr_png_() == compared.plot()._repr_png_()
     assert "measure regret" in describe(tmp_path / "comparison.parquet")
+
+
+def test_a_saved_sweep_is_the_sweep(tmp_path):
+    given = {"replicates": 2, "quotas": (0.2, 0.3, 0.25)}
+    swept = fb.sweep(fb.LFG(given["quotas"]), "eta", [1, 0.5, 10], ARMS, 60, **given)
+    swept.save(tmp_path / "sweep.parquet")
+    loaded = fb.Sweep.load(tmp_path / "sweep.parquet")
+    assert loaded.table.equals(swept.table)
+    assert loaded.values == swept.values
+    with pytest.raises(StoreError, match="holds a 'sweep', not a 'comparison'"):
+        fb.Comparison.load(tmp_path / "sweep.parquet")
 
 
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "moving"])

@@ -174,5 +174,6 @@ def _plain(value: Any) -> Any:
         whole = len(entries) <= LONGEST and not any(one is NotImplemented for one in entries)
         return entries if whole else NotImplemented
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        pairs = ((str(key), one, _plain(one)) for key, one in value.items())
+        return {key: shown(one) if plain is NotImplemented else plain for key, one, plain in pairs}
     return value if isinstance(value, bool | int | float | str | None) else NotImplemented
