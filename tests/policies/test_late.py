@@ -112,6 +112,14 @@ def test_every_policy_with_quotas_says_what_counts_them():
             assert state.chooser is not state.learner, name
 
 
+def test_the_arm_of_a_late_reward_is_that_of_its_round():
+    """Where rewards have no chance, those of rounds are those of pulls."""
+    sure, how = fb.Instance(ARMS.means, "deterministic"), {"horizon": 80, "compiled": False}
+    rivals = (fb.Delayed(one, 7) for one in (fb.OwnReward("ucb1"), fb.UCB1()))
+    drawn, pulled = (fb.run(one, sure, **how).plays for one in rivals)
+    assert (drawn == pulled).all()
+
+
 class Plain:
     """Fair-UCB in plain Python, which tells the pulls made from those seen."""
 
