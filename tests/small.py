@@ -125,7 +125,7 @@ def small_arena(factory) -> Path:
 
 
 def write_arena(folder: Path) -> None:
-    """Run the arena with few rounds, and write its tables."""
+    """Run the arena with few rounds, and write its tables; one instance has a longer run too."""
     results = folder / "results"
     limits = {"horizon": 200, "replicates": REPLICATES, "chunk": REPLICATES}
     limits["checkpoints"] = {"linear": 5, "log": 2}
@@ -134,6 +134,9 @@ def write_arena(folder: Path) -> None:
     for one in config.experiments:
         shrunk.dataset_of(one, results, config.seed_of(one))
     standings.write(config, results / "arena", results / "audit" / "arena.csv")
+    longer = shrunk.settings(["arena"], SEED, results, **limits | {"horizon": 400})
+    one = build_config(longer, "test").experiment("arena", "arms_1e4_fair_ucb_2")
+    shrunk.dataset_of(one, results, SEED)
 
 
 def write_replays(folder: Path) -> None:

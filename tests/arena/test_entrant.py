@@ -66,6 +66,17 @@ class OfGroups(Greedy):
         assert len(groups) == len(quotas)
 
 
+class ByHorizon(Greedy):
+    def start(self, n_arms, horizon):
+        fresh = super().start(n_arms, horizon)
+        fresh.last = horizon // 4
+        fresh.__class__ = ByHorizon
+        return fresh
+
+    def choose(self, t, coin):
+        return 0 if t < self.last else super().choose(t, coin)
+
+
 class Strange(Greedy):
     def __init__(self, sizes):
         pass
@@ -116,6 +127,16 @@ def test_it_stands_in_table_and_picture(entered):
     assert page.count("<svg") == 4
     assert "http-equiv" not in page
     assert "src=" not in page
+
+
+def test_it_is_judged_at_each_stored_horizon(entered):
+    for name, needs in (("Greedy", False), ("ByHorizon", True)):
+        found, page = entered(name, "--instances", "fair_ucb_2")
+        assert found.exit_code == 0, found.output
+        for rounds in (200, 400):
+            assert f"{rounds} rounds" in found.stderr
+            assert f"{rounds} rounds (n = 3 replicates)" in page
+        assert ("one must know T" in found.output) == needs
 
 
 def test_it_needs_nothing_that_runs_the_papers_again(stored, tmp_path):

@@ -336,3 +336,15 @@ SUITE = suite({"a": {}})
 )
 def test_two_experiments_of_one_name_are_refused(audit, paper, words, refused):
     assert refused(audit, paper).startswith(f"{AUDIT}: experiments.{words}")
+
+
+def test_a_suite_meets_the_instances_of_another(configured):
+    instances = {"a": {}, "b": {"means": sourced([0.1] * 3)}}
+    changes = {"horizon": sourced(70), "checkpoints": {"at": [10, 70]}}
+    shorter = suite(instances, same_instances_as="one", **changes)
+    found = configured({"one": suite(instances), "two": shorter}).experiments
+    streams = {one.name: one.runs[0].spec.stream for one in found}
+    for instance in instances:
+        assert (
+            streams[f"two_{instance}"] == streams[f"one_{instance}"] == f"fair_ucb/one_{instance}"
+        )

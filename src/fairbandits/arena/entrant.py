@@ -127,17 +127,18 @@ def enter(
             continue
         if experiment.instance in outcome.failures:
             continue
-        said(f"{experiment.instance}: {experiment.title}, {experiment.horizon} rounds")
         runs, footer = standings.recorded(arena, experiment)
         rounds, n = runs[0].rounds, len(runs[0].values["plays"])
+        horizon = int(rounds[-1])
+        said(f"{experiment.instance}: {experiment.title}, {horizon} rounds")
         n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
         terms = [one for one in chosen if experiment.suite in one.suites]
         if grouped and not experiment.groups:
             reason = "it asks for groups, and there are none"
             outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
             continue
-        outcome.replicates[experiment.horizon] = n
-        how = {"horizon": experiment.horizon, "checkpoints": rounds, "seed": footer["seed"]}
+        outcome.replicates[horizon] = n
+        how = {"horizon": horizon, "checkpoints": rounds, "seed": footer["seed"]}
         processes = 1 if is_fast else n_jobs or os.cpu_count() or 1
         try:
             seen = _played(entrant, experiment, n, processes, first, how)
@@ -154,7 +155,7 @@ def enter(
         for one in terms:
             make = standings.maker_of(one.name, experiment.runs[0].spec)
             facts = "yours", entrant.label, "", True, kind_of(entrant, one.name), "yours"
-            own = standings.Score(*facts, how["horizon"], standings.values_of(make, seen))
+            own = standings.Score(*facts, horizon, standings.values_of(make, seen))
             scores = [*standings.scores_of(one, beside, footer["labels"]), own]
             rows = standings.standings(scores)
             key = one.name, experiment.instance
@@ -166,15 +167,18 @@ def enter(
 def _experiments(
     arena: Arena, chosen: Sequence[Terms], instances: Sequence[str]
 ) -> list[Experiment]:
-    """Return the experiments of contracts, on all or some instances; all must be stored."""
+    """Return the experiments of contracts on all or some instances, as far as they are stored."""
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
         expect_known(name, known, f"the arena has no instance {name!r}")
-    suites = {suite for terms in chosen for suite in terms.suites}
+    suites = {suite: suite != terms.suites[0] for terms in chosen for suite in terms.suites}
     experiments = [
         one
         for one in arena.config.experiments
-        if one.suite in suites and (not instances or one.instance in instances)
+        if one.suite in suites
+        and (not instances or one.instance in instances)
+        # a small run has the shortest horizon alone
+        and not (suites[one.suite] and not (arena.config.results / one.dataset).is_file())
     ]
     if not experiments:
         first = chosen[0].name
