@@ -12,6 +12,9 @@ PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 OF_KERNELS := engine policies library measures
 INTERPRETED := $(addprefix tests/,$(OF_KERNELS)) --ignore tests/policies/test_forms.py
 INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
+# What reads tables and draws: tests of other packages' versions.
+NEWEST := $(addprefix tests/,report arena figures data library project/test_first_hour.py)
+UV = .tools/uv-$(UV_VERSION)/bin/uv
 STAMP := .venv/.setup-done
 
 # The project's own environment comes first for every command, and the caller's stays out of it.
@@ -36,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-compiled \
-  test-interpreted test-fast test-slurm faults bench bench-growth sizes lint format clean
+  test-interpreted test-newest test-fast test-slurm faults bench bench-growth sizes lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,7 +48,7 @@ help: ## list the targets
 setup: $(STAMP) ## install the locked environment into .venv
 
 slurm: setup ## install what sends jobs to a cluster (profiles/slurm)
-	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --inexact --extra replicate --group slurm
+	@$(UV) sync --frozen --inexact --extra replicate --group slurm
 
 replicate: setup ## run all papers at the published scale: figures, audit and report
 	@$(BIN)/fairbandits replicate --cores $(CORES)
@@ -57,7 +60,7 @@ audit: setup ## judge every claim, running what it needs
 	@$(BIN)/fairbandits replicate --cores $(CORES) audit
 
 report-pdf: setup ## write the reproduction report as a PDF, build/report.pdf
-	@.tools/uv-$(UV_VERSION)/bin/uv sync --frozen --inexact --extra replicate --group pdf
+	@$(UV) sync --frozen --inexact --extra replicate --group pdf
 	@$(BIN)/fairbandits article
 
 report: setup ## build the report site, running what it needs
@@ -90,6 +93,13 @@ test-fast: setup ## run the tests that take no time, for daily work
 
 faults: setup ## run the tests of faults, and write docs/faults.md
 	@PYTHONPATH=tests $(BIN)/python -m pytest $(PARALLEL) -q -p faults_page
+
+test-newest: setup ## run quick tests with the newest allowed versions, in .tools/newest
+	@rm -rf .tools/newest
+	@$(UV) venv --quiet --python $(BIN)/python .tools/newest
+	@$(UV) pip install --quiet --python .tools/newest --exclude-newer 2099-01-01 --editable '.[replicate]' --group test
+	@.tools/newest/bin/python -m pytest $(PARALLEL) -q $(NEWEST) \
+	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
 
 test-slurm: slurm ## run the tests that start a cluster of one node
 	@$(BIN)/python -m pytest -q -m slurm

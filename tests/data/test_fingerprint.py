@@ -316,3 +316,19 @@ def test_a_changed_callee_is_compiled_anew(tmp_path):
     stale = in_another_process(tmp_path, cache.name.rpartition("-")[2])
     assert (stale["hits"], stale["misses"]) == (1, 0)
     assert stale["rewards"] == first["rewards"]
+
+
+def test_why_no_commit_is_known_is_said(tmp_path, monkeypatch, capsys):
+    """Git is told that another user owns the folder, or cannot be found."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.setattr(provenance, "CHECKOUT", tmp_path)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    way = f"`git config --global --add safe.directory {tmp_path}` allows it"
+    for why in (f"git refuses {tmp_path}, which another user owns; {way}", "git is not installed"):
+        provenance.git_commit.cache_clear()
+        assert provenance.git_commit() == "unknown"
+        assert capsys.readouterr().err == f"Files will name no commit: {why}\n"
+        monkeypatch.setenv("PATH", str(tmp_path))
+    provenance.git_commit.cache_clear()

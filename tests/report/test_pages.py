@@ -175,3 +175,17 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
 )
 def test_numbers(value, digits, words):
     assert number(value, digits) == words
+
+
+@pytest.mark.parametrize("folder", ["notebooks", "."])
+def test_notebooks_find_their_results_from_their_folder_and_the_projects(monkeypatch, folder):
+    monkeypatch.chdir(pages.ROOT / folder)
+    assert pages.in_project("../results").resolve() == pages.ROOT / "results"
+    for other in ("results/smoke", "/tmp/results"):
+        assert str(pages.in_project(other)) == other
+
+
+def test_missing_files_name_the_folders_that_were_searched(tmp_path):
+    words = f"are missing in {tmp_path}/x and {tmp_path}/y, first x/banditq/"
+    with pytest.raises(pages.NotReady, match=re.escape(words)):
+        pages.open_paper("banditq", tmp_path / "x", tmp_path / "y")

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 from contextlib import suppress
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairbandits.cli import launch
+from fairbandits.replication.progress import INTERRUPTED
 
 pytestmark = pytest.mark.slow
 
@@ -72,3 +74,42 @@ def test_what_killed_processes_had_begun_is_removed(tmp_path):
         tmp_path / name for name in kept
     }
     assert not any(tmp_path.glob(".site-*"))
+
+
+def test_caches_of_others_lie_in_the_project(tmp_path, monkeypatch):
+    home, away = tmp_path / "home", str(tmp_path / "none" / "cache")
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", away)
+    launch.provide_home(tmp_path)
+    assert os.environ["HOME"] == str(home)
+    assert "XDG_CACHE_HOME" not in os.environ
+    for missing in (tmp_path / "none", tmp_path / "file"):
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("HOME", str(missing))
+        launch.provide_home(tmp_path)
+        assert os.environ["HOME"] == str(tmp_path / ".cache" / "home")
+        assert (tmp_path / ".cache" / "home").is_dir()
+
+
+STOPPABLE = """
+import os, signal, sys, time
+import snakemake.cli
+from fairbandits.replication import progress
+
+def main(words):
+    os.kill(os.getpid(), getattr(signal, words[0]))
+    time.sleep(60)
+
+snakemake.cli.main = main
+from fairbandits.cli.stoppable import _run
+sys.exit(_run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("name", "code", "said"), [("SIGINT", 130, True), ("SIGTERM", -15, False)])
+def test_before_anything_is_planned_a_signal_ends_a_run_at_once(name, code, said):
+    how = {"capture_output": True, "text": True, "check": False}
+    done = subprocess.run([sys.executable, "-c", STOPPABLE, name], **how)
+    assert done.returncode == code
+    assert done.stderr == f"{INTERRUPTED}\n" * said

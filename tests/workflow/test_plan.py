@@ -1,5 +1,7 @@
 """What the workflow's rules are given: files, fingerprints, needs, and the last words of a run."""
 
+import os
+import time
 from functools import reduce
 from types import SimpleNamespace
 
@@ -134,3 +136,37 @@ def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatc
     assert placed.closing_lines() == f"Audit: {said}; {table}"
     monkeypatch.setattr(Progress, "made", {"notebook", "site"})  # nothing had to be judged
     assert placed.closing_lines().startswith(f"Audit: {said}; {table}\nReport: ")
+
+
+@pytest.mark.parametrize("chosen", [{"seed": 7}, {"salt": "x"}])
+def test_other_data_are_not_written_over_what_is_published(chosen):
+    given = settings({"papers": ["banditq"]}, chosen)
+    with pytest.raises(ConfigError, match="would write over the published results and figures"):
+        Plan(given, ROOT)
+
+
+def test_numbers_are_read_where_snakemake_reads_texts():
+    folders = dict.fromkeys(("results", "figures", "audit", "logs", "benchmarks"), "else")
+    given = {"papers": ["banditq"], "scale": "variant", "seed": 1, "pathvars": folders}
+    more = {"salt": "1e3", "job_seconds": "1e1", "replicates": "2E1"}
+    config = Plan(settings(given, more), ROOT).config
+    assert (config.salt, config.job_seconds, config.runs[0].replicates) == ("1e3", 10, 20)
+
+
+def test_a_paper_is_its_figures_and_findings(plan, variant):
+    own = plan.of_paper("ht_ucb")
+    assert own[-1] == "<results>/audit/ht_ucb.parquet"
+    assert {one.split("/")[1] for one in own[:-1]} == {"ht_ucb"}
+    assert len(own) == 1 + 3 * 4
+    assert len(variant.of_paper("banditq")) == 3 * len(variant.config.figures)
+
+
+def test_files_of_the_future_are_dated_now(placed, tmp_path):
+    early, late = tmp_path / "results" / "early.parquet", tmp_path / "figures" / "late.svg"
+    now = time.time()
+    for file, when in ((early, now - 100), (late, now + 86400)):
+        file.touch()
+        os.utime(file, (when, when))
+    placed.date_now()
+    assert early.stat().st_mtime == pytest.approx(now - 100, abs=1)
+    assert now - 1 <= late.stat().st_mtime <= time.time()

@@ -1,7 +1,9 @@
 """What a run says of itself: what is left, in jobs, figures and minutes; and nothing hidden."""
 
 import logging
+import os
 import re
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -118,3 +120,28 @@ def test_a_cluster_is_asked_for_what_was_measured(tmp_path):
     assert needs(file, 60.0) == {"mem_mb": 3000, "runtime": 30}
     file.write_text("s\tmax_rss\n1.0\tNA\n")
     assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 10}
+
+
+def test_an_interrupted_run_says_one_line(printed):
+    """Snakemake reports that jobs failed, which they did not by themselves."""
+    last = "WorkflowError:\nAt least one job did not complete successfully."
+    assert printed(last, logging.ERROR, event=LogEvent.ERROR) == f"{logger.INTERRUPTED}\n"
+    info = {"rule_name": "a_fig1", "jobid": 3, "log": []}
+    assert printed("", logging.ERROR, event=LogEvent.JOB_ERROR, **info) == ""
+    assert logger.PROGRESS.interrupted
+
+
+@pytest.mark.parametrize("columns", [100, 40, 20, 5])
+def test_a_terminal_shows_a_bar_below_the_lines(printed, monkeypatch, columns):
+    size = os.terminal_size((columns + 1, 24))
+    monkeypatch.setattr(logger.shutil, "get_terminal_size", lambda: size)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    printed("", event=LogEvent.RUN_INFO, stats=COUNTS)
+    said = printed("", event=LogEvent.JOB_INFO, jobid=1, rule_name="simulate_a")
+    bar = said.strip("\r")
+    assert len(bar) == columns
+    assert bar.startswith("[....") == (columns > 20)
+    assert ("running: simulate_a (" in bar) == (columns > 80)
+    said = printed("", event=LogEvent.JOB_FINISHED, job_id=1)
+    assert said.startswith(f"\r{' ' * columns}\r[1 of 4] figures 0 of 2, ")
+    assert said.endswith(" s)\n")  # nothing runs: no bar

@@ -256,6 +256,6 @@ def test_make_sets_up_again_when_it_must(system):
 
 
 def test_what_is_added_later_leaves_the_environment_as_it_is():
-    added = re.findall(r"uv sync .*", (CHECKOUT / "Makefile").read_text(encoding="utf-8"))
+    added = re.findall(r"\(UV\) sync .*", (CHECKOUT / "Makefile").read_text(encoding="utf-8"))
     assert len(added) == 2
     assert all("--inexact --extra replicate --group" in line for line in added)

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -65,6 +66,9 @@ def load_entrant(place: str, fast: bool = False) -> Entrant:
     file, _, name = place.rpartition(":")
     if not file or not name.isidentifier():
         raise ConfigError(f"a policy is named FILE.py:CLASS, got {place!r}")
+    if file.endswith(".py") and not (stem := Path(file).stem).isidentifier():
+        known = re.sub(r"\W|^(?=\d)", "_", stem)
+        raise ConfigError(f"Python can import no file called {stem}.py; rename it, as {known}.py")
     try:
         make = find(importable(place, Path()))
     except ValueError as error:

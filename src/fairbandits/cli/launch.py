@@ -46,7 +46,6 @@ def launch(
 ) -> int:
     """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work."""
     os.chdir(root)
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
     provide_home(root)
     print("Finding out what is to be made", file=sys.stderr, flush=True)
     snakemake = [sys.executable, "-m", "snakemake"]

@@ -83,6 +83,8 @@ def start(without: tuple[str, ...] = ()) -> None:
     command = [sys.executable, "-P", "-m", __name__, *without]
     _started.append(subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, **silent))
     os.environ[PLACE] = SOCKET
+    # the steps of this environment, also where its `snakemake` is called by its path
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
 
 
 def serve(life: int) -> None:

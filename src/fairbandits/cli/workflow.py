@@ -230,11 +230,12 @@ class Plan:
         from fairbandits.audit.totals import tally
 
         papers = load_papers(self.config, self.root)
-        found = read(self.config.results / "audit" / f"{paper}.parquet", papers, "findings")
+        results = self.config.results
+        found = read(results / "audit" / f"{paper}.parquet", papers, "findings")
         judged = judge({paper: papers[paper]}, map(answer_of, found.rows))
         rows = [verdict_row(papers, one, found.made) for one in judged]
         words = "no verdict counts here" if self.config.scale_name in SCALES else str(tally(rows))
-        return f"{paper}: {words}; `fairbandits audit {paper}` lists the findings"
+        return f"{paper}: {words}; `fairbandits audit {paper} --results {results}` lists findings"
 
     def _verdict_lines(self) -> list[str]:
         """Return how many of the claims that count have which verdict, at the published scale."""
