@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairbandits import checks
-from fairbandits.library import inputs, instance, tables, worlds
+from fairbandits.library import inputs, instance, worlds
 
 
 class Instance(instance.Instance):
@@ -200,6 +200,8 @@ class World(worlds.World):
         >>> fb.World.from_table(log, arm="variation", reward="bought")
         <World of 2 arms (A, B): a log of 5 rewards, by pull, means 0.5, 0.3333>
         """
+        from fairbandits.library import tables  # with pandas, which no other world needs
+
         checks.one_of("by", by, ("pull", "round"))
         columns = tables.columns_of(table)
         if arm is None and reward is None:
