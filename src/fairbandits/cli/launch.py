@@ -47,7 +47,6 @@ def launch(
     """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work."""
     os.chdir(root)
     provide_home(root)
-    print("Finding out what is to be made", file=sys.stderr, flush=True)
     snakemake = [sys.executable, "-m", "snakemake"]
     settings = ["--configfile", *map(str, files)] if files else []
     options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
@@ -70,6 +69,7 @@ def launch(
     handle.write(f"process {os.getpid()}")
     handle.flush()
 
+    print("Finding out what is to be made", file=sys.stderr, flush=True)
     if any(Path(".snakemake/locks").glob("*")):
         print("An earlier run was killed; taking up where it stopped.", flush=True)
         _end_jobs(root)
