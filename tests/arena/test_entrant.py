@@ -74,7 +74,7 @@ class ByHorizon(Greedy):
         return fresh
 
     def choose(self, t, coin):
-        return 0 if t < self.last else super().choose(t, coin)
+        return 0 if self.pulls.size < t < self.last else super().choose(t, coin)
 
 
 class Strange(Greedy):
