@@ -23,6 +23,7 @@ from numba import cloudpickle
 
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled
+from fairbandits.library.late import Late, name_of
 from fairbandits.library.own_code import _GENERATORS, INSTEAD
 from fairbandits.library.simulation import Setting, checkpoint_grid, play, probes_of, started
 from fairbandits.library.worlds import World
@@ -107,12 +108,13 @@ def repeated(
         started(*begin, states)
     verbs = ["learn", *["watch"] * len(setting.observe)]
     known = all(map(is_implemented, map(type, states), verbs))
-    if known and not isinstance(instance, World) and not isinstance(policy, Compiled):
+    inside = _inside(policy)
+    if known and not isinstance(instance, World) and not isinstance(inside, Compiled):
         yield
         return
-    fast = isinstance(policy, Compiled) and how.get("compiled") is not False
+    fast = isinstance(inside, Compiled) and how.get("compiled") is not False
     if not fast:  # what is compiled holds numbers and arrays
-        _refuse_generator(policy, states[0])
+        _refuse_generator(policy, states[0], numbers[0])
     least = LEAST_COMPILED if fast else LEAST
     rounds = min(horizon, max(least, horizon * len(numbers) // SHARE))
     asked = setting, instance, horizon, int(numbers[0]), how
@@ -120,7 +122,7 @@ def repeated(
     shorter = () if fast else [min(rounds, FEW)] * OFTEN
     again = [_told(*asked, some) for some in (rounds, *shorter)]
     _compare(policy, asked[3], told, [one for one, _ in again])
-    key = type(policy), getattr(instance, "pay", type(instance))
+    key = type(inside), getattr(instance, "pay", type(instance))
     elsewhere |= horizon * len(numbers) >= LONG
     with ExitStack() as stack:
         others = []
@@ -137,6 +139,11 @@ def repeated(
     del kept
 
 
+def _inside(policy: Any) -> Any:
+    """Return the policy itself, whose feedback can be late."""
+    return _inside(policy.policy) if isinstance(policy, Late) else policy
+
+
 def _told(
     setting: Setting, instance: Any, horizon: int, number: int, how: dict[str, Any], rounds: int
 ) -> tuple[list[tuple[int, str, bytes]], Any]:
@@ -147,7 +154,7 @@ def _told(
     noted = _Noted(rounds if rounds < horizon else 0)
     with warnings.catch_warnings(), suppress(_Enough):
         warnings.simplefilter("ignore")  # the run gives them
-        if isinstance(setting.policy, Compiled) and how.get("compiled") is not False:
+        if isinstance(_inside(setting.policy), Compiled) and how.get("compiled") is not False:
             how, horizon = how | {"checkpoints": checkpoint_grid(rounds)}, rounds
         else:
             setting = setting._replace(observe=(*setting.observe, noted))
@@ -169,23 +176,25 @@ def _compare(policy: Any, number: int, told: list, others: Sequence[list], where
             if one != another:
                 causes = CAUSES["is paid" if words == "is paid" else where]
                 error = ValueError(
-                    f"{type(policy).__name__} {words} otherwise in round {t} when replicate "
+                    f"{name_of(policy)} {words} otherwise in round {t} when replicate "
                     f"{number} is played again{where}, as if by {causes}, so that {INSTEAD}"
                 )
                 error.place = f"replicate {number}, round {t}"
                 raise error
 
 
-def _refuse_generator(policy: Any, state: Any) -> None:
+def _refuse_generator(policy: Any, state: Any, number: int) -> None:
     """Raise ValueError if a policy or its state holds a generator, at whatever depth."""
     left, seen = [("self", policy), ("self", state)], set()
     while left and len(seen) < MOST_OBJECTS:
         place, one = left.pop(0)
         if isinstance(one, _GENERATORS):
-            raise ValueError(
-                f"{type(policy).__name__} keeps a generator in {place}, which goes on from "
-                f"replicate to replicate or is the same in all, so that {INSTEAD}"
+            error = ValueError(
+                f"{name_of(policy)} keeps a generator in {place}, which goes on from replicate to "
+                f"replicate or is the same in all, so that {INSTEAD}"
             )
+            error.place = f"replicate {number}"
+            raise error
         if id(one) in seen:
             continue
         seen.add(id(one))
