@@ -304,6 +304,7 @@ class Turns:
     """Pulls the arms in turn, and has targets of any form, as a property."""
 
     feedback = "bandit"
+    ARMS = np.arange(3)
 
     def __init__(self, targets):
         self.given = targets
@@ -316,17 +317,18 @@ class Turns:
         return Turns(self.given)
 
     def choose(self, t, coin):
-        return t % 3
+        return self.ARMS[t % 3]
 
     def learn(self, t, arm, reward):
         pass
 
 
+@pytest.mark.parametrize("policy", [fb.compiled, lambda one: one], ids=["compiled", "plain"])
 @pytest.mark.parametrize("made", [np.array, pd.Series, list, tuple])
-def test_targets_of_a_policy_are_any_sequence(made):
+def test_targets_and_constants_of_a_policy_can_be_arrays(made, policy):
     arms = fb.Instance((0.7, 0.5, 0.4))
-    wanted = fb.run(Turns(()), arms, 50, 2).violation((0.1, 0.1, 0.1))
-    assert (fb.run(Turns(made([0.1, 0.1, 0.1])), arms, 50, 2).violation() == wanted).all()
+    wanted = fb.run(policy(Turns(())), arms, 50, 2).violation((0.1, 0.1, 0.1))
+    assert (fb.run(policy(Turns(made([0.1, 0.1, 0.1]))), arms, 50, 2).violation() == wanted).all()
     for none in (made([]), None):
         with pytest.raises(ValueError, match="violation needs quotas or targets"):
-            fb.run(Turns(none), arms, 50, 2).violation()
+            fb.run(policy(Turns(none)), arms, 50, 2).violation()

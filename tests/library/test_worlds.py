@@ -210,3 +210,16 @@ def log(rows, arm="variation", reward="bought", **named):
 def test_bad_worlds_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (3, 2)])
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+def test_means_have_one_number_of_arms_in_all_rounds(sizes, feedback):
+    def means(t):
+        return (0.5, 0.4, 0.9)[: sizes[t >= 50]]
+
+    policy = fb.UCB1() if feedback == "bandit" else fb.Hedge()
+    own = fb.World(lambda arm, number, coin: 0.5, means, by="round")
+    for world in (fb.World.moving(means), own):
+        with pytest.raises(ValueError, match=r"means must .* round 50|round 50: means must"):
+            fb.run(policy, world, 200, 2, checkpoints=[40, 200])

@@ -63,7 +63,7 @@ def refuse_if_moved(policy: Any, before: tuple) -> None:
 @cache
 def _drawing(kind: type) -> str:
     """Return a class's source of chance with file and line; empty if it is only the coin."""
-    left = [one for name in _METHODS if (one := getattr(kind, name, None))]
+    left = [getattr(kind, name, None) for name in _METHODS]
     seen = set()
     while left:
         function = left.pop(0)
@@ -72,7 +72,7 @@ def _drawing(kind: type) -> str:
             continue
         seen.add(function)
         named = [name for code in codes(function.__code__) for name in code.co_names]
-        left += [one for name in named if (one := getattr(kind, name, None))]
+        left += [getattr(kind, name, None) for name in named]
         for words, value, line, is_empty in _named(function):
             if any(getattr(value, "__self__", None) is one for one in _SHARED) or (
                 is_empty and any(value is one for one in _MAKERS)

@@ -230,9 +230,9 @@ def not_fresh(policy: Any, state: Any) -> TypeError:
 
 def _say_if_unmet(settings: Sequence[Setting], means: Sequence[np.ndarray]) -> None:
     """Warn if no policy can meet the targets under some of the means."""
-    targets = [getattr(setting.policy, "targets", ()) for setting in settings]
-    pairs = zip(targets, means, strict=False)
-    worst = max((checks.load(own, one) for one, own in pairs if one), default=0.0)
+    targets = [getattr(setting.policy, "targets", None) for setting in settings]
+    pairs = [(one, own) for one, own in zip(targets, means, strict=False) if one is not None]
+    worst = max((checks.load(own, one) for one, own in pairs if np.size(one)), default=0.0)
     if worst > 1 + checks.SLACK:
         warnings.warn(
             "targets cannot be met on this instance: "

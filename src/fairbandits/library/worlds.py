@@ -7,7 +7,7 @@ for each replicate, arm and number. Policies run interpreted here.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +77,8 @@ class World:
         def at(t: int) -> tuple:
             try:
                 one = Instance(means(t), law, spread)
+                if t > 1:
+                    checks.length("means", one.means, len(at(1)[0]))
             except ValueError as error:
                 raise ValueError(f"round {t}: {error}") from error
             return one.true_means, laws.law_parameters(law, np.array(one.means), one.spread)
@@ -92,7 +94,7 @@ class World:
         """Whether the means are a function of the round."""
         return callable(self.means)
 
-    @property
+    @cached_property
     def n_arms(self) -> int:
         """Number of arms."""
         return len(self.means_at(1))
@@ -115,6 +117,10 @@ class World:
             where = f" in round {t}" if self.moves else ""
             raise ValueError(
                 f"means must be finite numbers of at least 2 arms, got {given!r}{where}"
+            )
+        if t > 1 and found.size != self.n_arms:
+            raise ValueError(
+                f"means must be those of {self.n_arms} arms, got {given!r} in round {t}"
             )
         return found
 
