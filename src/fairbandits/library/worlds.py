@@ -8,14 +8,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from fairbandits import checks
 from fairbandits.engine import laws
-from fairbandits.engine.streams import stream_key, stream_keys, unit, word
+from fairbandits.engine.streams import stream_key, stream_keys, word
 from fairbandits.library.instance import Instance
 
 #: Probe of runs with moving means: the regret of an arm's pulls against the best arm of each round.
@@ -42,27 +41,6 @@ class World:
         else:
             object.__setattr__(self, "means", tuple(map(float, self.means)))
         self.means_at(1)
-
-    @classmethod
-    def from_table(cls, table: Any, by: str = "pull") -> "World":
-        """Return a world that pays the entries of a table, with a column for each arm."""
-        if isinstance(table, str | Path):
-            raise TypeError(f"a table is an array or a data frame, got {table!r}; read it first")
-        values = np.asarray(table, dtype=float)
-        if values.ndim != 2 or len(values) == 0:
-            raise ValueError(
-                f"a table must have rows, and a column for each arm, got shape {values.shape}"
-            )
-        if not np.isfinite(values).all():
-            row, arm = np.argwhere(~np.isfinite(values))[0]
-            raise ValueError(
-                f"rewards must be finite, got {values[row, arm]} in row {row + 1}, column {arm + 1}"
-            )
-        count = len(values)
-        means, law = values.mean(axis=0), f"rewards of a table with {count} rows"
-        if by == "round":
-            return cls(lambda arm, number, coin: values[number - 1, arm], means, by, law, count)
-        return cls(lambda arm, number, coin: values[int(unit(coin) * count), arm], means, by, law)
 
     @classmethod
     def moving(
