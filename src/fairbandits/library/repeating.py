@@ -1,7 +1,7 @@
 """A replicate depends on its address alone: one is played again, here and in other processes.
 
-What a policy in plain Python, an observer or a World depends on besides is not known from its
-code: generators in lists, the time, the order of sets, what earlier replicates left in a list.
+Code does not tell what a policy in plain Python, an observer or a World depends on besides. It
+can be a generator in a list, the time, the order of a set, or what an earlier replicate left.
 """
 
 import os
