@@ -6,9 +6,10 @@ ValueError.
 
 from typing import Any
 
+from fairbandits import measures
 from fairbandits.lookup import found
-from fairbandits.measures import _HOME_OF as HOME_OF
 
+HOME_OF = measures._HOME_OF
 __all__ = sorted(HOME_OF)
 
 

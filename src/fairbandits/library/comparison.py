@@ -154,7 +154,7 @@ class Comparison:
         """Return a comparison from a file that `save` has written; see `Result.load`."""
         from fairbandits.library.saving import load
 
-        results, curves, more = load(path, cls.__name__.lower())
+        results, curves, more = load(path, cls.__name__.lower(), Result)
         return cls(results, curves, **more)
 
     def __repr__(self) -> str:

@@ -2,18 +2,31 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from os import PathLike
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
-from fairbandits import __version__, metrics
 from fairbandits.library.identity import Saved, same
-from fairbandits.library.inputs import MeasuredQuotas, shown
+from fairbandits.library.inputs import MeasuredQuotas, checked, shown
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
 from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
+from fairbandits.measures import penalised, penalties, pulls, rates
+
+#: Measures by name; they check their arguments.
+metrics = SimpleNamespace(
+    **{
+        one.__name__: checked(one)
+        for one in (
+            *(pulls.regret, pulls.r_regret, rates.target_regret, rates.target_violation),
+            *(penalised.unfairness, penalised.penalised_regret, penalties.penalty_rates),
+        )
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +79,7 @@ class Result:
     deficits: dict[str, np.ndarray] = field(default_factory=dict)
     means: np.ndarray | None = None
     quotas: tuple | None = None
-    version: str = __version__
+    version: str = field(default_factory=lambda: version("fairbandits"))
 
     def __repr__(self) -> str:
         """Return what was run in one line, without the arrays."""
@@ -114,7 +127,7 @@ class Result:
         """
         from fairbandits.library.saving import load
 
-        (result,) = load(path, "result")[0].values()
+        (result,) = load(path, "result", cls)[0].values()
         return result
 
     def reward(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Results in Parquet files, whole or not at all, with what made them; read without running code."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,6 @@ from fairbandits.library.compiling import Compiled
 from fairbandits.library.identity import Saved, described
 from fairbandits.library.inputs import shown
 from fairbandits.library.late import name_of
-from fairbandits.library.results import Result
 from fairbandits.library.simulation import DEFICITS
 from fairbandits.rationals import exact
 
@@ -32,7 +31,7 @@ KINDS = {"result": (), "comparison": ("titles",), "sweep": ("titles", "parameter
 def save(
     path: str | PathLike,
     kind: str,
-    results: Mapping[str, Result],
+    results: Mapping[str, Any],
     curves: Mapping[tuple[str, str], np.ndarray],
     more: Mapping[str, Any],
 ) -> None:
@@ -62,8 +61,12 @@ def save(
     write_table(Path(path), table, footer)
 
 
-def load(path: str | PathLike, kind: str) -> tuple[dict[str, Result], dict, dict[str, Any]]:
+def load(
+    path: str | PathLike, kind: str, make: Callable[..., Any]
+) -> tuple[dict[str, Any], dict, dict[str, Any]]:
     """Return results by label, curves and the rest of a file that `save` has written.
+
+    `make` makes a result of its fields.
 
     Raise FileNotFoundError without a file, and `fairbandits.store.StoreError` for a file that is
     damaged, or that holds anything else.
@@ -85,7 +88,7 @@ def load(path: str | PathLike, kind: str) -> tuple[dict[str, Result], dict, dict
         results, curves = {}, {}
         for label, about in footer["results"].items():
             rows = table if kind == "result" else table.filter(pc.equal(table["policy"], label))
-            result = results[label] = _result(rows, about)
+            result = results[label] = make(**_fields(rows, about))
             for name in (one for one in rows.column_names if one.startswith(MEASURE)):
                 values = rows[name].to_numpy().reshape(result.plays.shape)
                 curves[name.removeprefix(MEASURE), label] = values[..., 0].copy()
@@ -106,7 +109,7 @@ def load(path: str | PathLike, kind: str) -> tuple[dict[str, Result], dict, dict
         raise StoreError(f"{path} is no {kind} of this version: {error}") from error
 
 
-def _result(rows: pa.Table, about: Mapping[str, Any]) -> Result:
+def _fields(rows: pa.Table, about: Mapping[str, Any]) -> dict[str, Any]:
     columns = {name: rows[name].to_numpy() for name in ("replicate", "round", "arm")}
     numbers = [list(dict.fromkeys(values.tolist())) for values in columns.values()]
     shape = tuple(map(len, numbers))
@@ -122,7 +125,7 @@ def _result(rows: pa.Table, about: Mapping[str, Any]) -> Result:
 
     known = [name for name in DEFICITS if name in rows.column_names and about["quotas"] is not None]
     quotas = about["quotas"]
-    return Result(
+    return dict(
         policy=Saved(**about["policy"]),
         instance=Saved(**about["instance"]),
         horizon=int(about["horizon"]),
