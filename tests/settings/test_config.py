@@ -26,7 +26,7 @@ BANDITQ, GROUPS = (f"papers/{paper}/experiments.yaml" for paper in ("banditq", "
 FULL = "experiments.full_information"
 PARAMETERS = f"{FULL}.policies.banditq.parameters"
 GROUPED = "experiments.high.policies.paper_02.parameters"
-MISSING = object()
+MISSING = "nothing"
 
 
 @functools.cache
