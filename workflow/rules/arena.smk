@@ -19,4 +19,5 @@ rule arena:
         results=subpath(output[0], ancestor=2),
         code=arena_code(),
     shell:
-        "fairbandits standings --results {params.results:q} {output.committed:q} > {log:q} 2>&1"
+        "fairbandits standings --results {params.results:q} {output.committed:q} {input.data:q}"
+        " > {log:q} 2>&1"

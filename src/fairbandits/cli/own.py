@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -102,16 +103,21 @@ def which(configs, contract, quota, horizon):
     echo_all(which.lines(place, terms, which.committed(place.config), rounds, owed))
 
 
-@command("standings --results results/smoke results/smoke/audit/arena.csv")
+@command("standings --results results results/audit/arena.csv results/arena/arms_1e3/*.parquet")
 @CONFIGS
 @options.RESULTS
 @argument("table", type=FILE)
-def standings(configs, results, table):
-    """Write the tables of the arena from its datasets, into RESULTS/arena, and a TABLE in text."""
+@argument("data", type=FILE, nargs=-1)
+def standings(configs, results, table, data):
+    """Write the tables of the arena from its datasets DATA, into RESULTS/arena, and TABLE in text.
+
+    A small run has datasets of one horizon only.
+    """
     from fairbandits.arena.standings import write
 
-    config = options.arena_of(configs, results)
-    write(config, config.results / SLUG, table)
+    config, given = options.arena_of(configs, results), {file.resolve() for file in data}
+    there = [one for one in config.experiments if (config.results / one.dataset).resolve() in given]
+    write(replace(config, experiments=tuple(there)), config.results / SLUG, table)
 
 
 @command(
