@@ -191,7 +191,11 @@ THERE = ", ".join(OUTCOMES)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fairucb-thm2-boun"], "no claim 'fairucb-thm2-boun'; did you mean 'fairucb-thm2-bound'?"),
+        (
+            ["fairucb-thm2-boun"],
+            "no claim 'fairucb-thm2-boun'; near: fairucb-thm2-bound, fairucb-thm4-bound, "
+            "fairucb-thm8; `fairbandits claims` lists all",
+        ),
         (["--paper", "exp3"], f"no claims of paper 'exp3'; known: {', '.join(PAPERS)}"),
         (["--verdict", "irreproducible"], f"no verdict 'irreproducible'; there are: {THERE}"),
     ],

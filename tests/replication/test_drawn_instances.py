@@ -47,8 +47,8 @@ def test_means_come_from_the_documented_stream(law):
     [
         ((1,), "n_arms must be a whole number of at least 2, got 1"),
         ((2.5,), "n_arms must be a whole number of at least 2, got 2.5"),
-        ((3, 1, 1), "low must be below high, both finite; got 1, 1"),
-        ((3, 0, float("inf")), "low must be below high, both finite; got 0, inf"),
+        ((3, 1, 1), "low must be below high, both finite; got 1.0, 1.0"),
+        ((3, 0, float("inf")), "low must be below high, both finite; got 0.0, inf"),
         ((3, 0, 2), "means under law bernoulli must be in"),
         ((3, -1, 1), "means under law bernoulli must be in"),
         ((3, 0, 1, "normal"), "law must be one of"),

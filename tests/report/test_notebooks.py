@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -93,7 +94,8 @@ def test_what_is_computed_by_hand_is_what_is_drawn(paper, tmp_path_factory):
     notebook = nbformat.read(small.NOTEBOOKS / f"{paper}.ipynb", as_version=4)
     (cell,) = (cell for cell in notebook.cells if cell.id == "hand-2")
     *before, last = ast.parse(cell.source).body
-    names = {"results": small.small_results(tmp_path_factory) / "results"}
+    results = small.small_results(tmp_path_factory) / "results"
+    names = {"paper": SimpleNamespace(results=results)}
     exec(compile(ast.Module(before, []), paper, "exec"), names)
     found = eval(compile(ast.Expression(last.value), paper, "eval"), names)
     assert list(found.columns) == ["by hand", "as drawn"]

@@ -101,7 +101,7 @@ class Delayed(Late):
     >>> slow.label
     'LFG, delayed by 100 rounds'
     >>> fb.run(slow, fb.Instance((0.9, 0.5)), 100, checkpoints=[100]).plays.tolist()
-    [[[80, 20]]]
+    [[[50, 50]]]
     """
 
     rounds: int

@@ -65,9 +65,9 @@ class Shown:
         return sorted(self.tables["standings"]["horizon"].unique())
 
     def longest(self, name: str, contract: str) -> pd.DataFrame:
-        """Return a table's rows of a contract at the longest horizon."""
+        """Return a table's rows of a contract, each instance's at its longest horizon."""
         rows = self.of(name, contract)
-        return rows[rows["horizon"] == self.horizons[-1]]
+        return rows[rows["horizon"] == rows.groupby("instance")["horizon"].transform("max")]
 
     def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
         """Yield each contract, its longest runs' standings and the looks of the policies there."""
