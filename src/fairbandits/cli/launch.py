@@ -106,7 +106,7 @@ def provide_home(root: Path) -> None:
         Path(os.environ["HOME"]).mkdir(parents=True, exist_ok=True)
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
         if not _takes_files(Path(os.environ.get(name) or root)):
-            del os.environ[name]
+            os.environ.pop(name, None)
 
 
 def _takes_files(folder: Path) -> bool:

@@ -11,6 +11,7 @@ from fairbandits import checks
 from fairbandits.engine.protocol import VERBS, is_implemented
 from fairbandits.library.own_code import refuse_other_chance
 from fairbandits.library.simulation import _Guarded, feedback_of, not_fresh
+from fairbandits.numerals import counted
 from fairbandits.policies import late
 
 
@@ -112,7 +113,7 @@ class Delayed(Late):
         object.__setattr__(self, "rounds", rounds)
 
     def _words(self) -> str:
-        return f"delayed by {_counted(self.rounds)}"
+        return f"delayed by {counted(self.rounds, 'round')}"
 
     def _row(self, horizon: int) -> tuple[int, int]:
         return 1, min(self.rounds, horizon)
@@ -145,7 +146,7 @@ class Batched(Late):
         object.__setattr__(self, "size", checks.whole("size", self.size))
 
     def _words(self) -> str:
-        return f"in batches of {_counted(self.size)}"
+        return f"in batches of {counted(self.size, 'round')}"
 
     def _row(self, horizon: int) -> tuple[int, int]:
         return min(self.size, horizon + 1), 0
@@ -165,10 +166,6 @@ def _named(policy: Any, state: Any, kind: str) -> tuple[str, ...]:
 def name_of(policy: Any) -> str:
     """Return how tables name a policy: by its class, and by the feedback if that is late."""
     return policy.label if isinstance(policy, Late) else type(policy).__name__
-
-
-def _counted(rounds: int) -> str:
-    return f"{rounds} round" + "s" * (rounds != 1)
 
 
 class _Plain:

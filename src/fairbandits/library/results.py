@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
+from importlib import metadata
 from os import PathLike
 from types import SimpleNamespace
 from typing import Any, Self
@@ -79,7 +79,7 @@ class Result:
     deficits: dict[str, np.ndarray] = field(default_factory=dict)
     means: np.ndarray | None = None
     quotas: tuple | None = None
-    version: str = field(default_factory=lambda: version("fairbandits"))
+    version: str = metadata.version("fairbandits")
 
     def __repr__(self) -> str:
         """Return what was run in one line, without the arrays."""
