@@ -1,7 +1,7 @@
 # Everything runs from here; `make help` lists the targets.
 # Needed beforehand: Python 3.11 to 3.14, GNU make and git. Nothing is installed outside this folder.
 
-UV_VERSION := 0.13.8
+UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' workflow/uv.txt 2>/dev/null)
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
 BIN := .venv/bin
@@ -39,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-compiled \
-  test-interpreted test-newest test-fast test-slurm faults bench bench-growth sizes lint format clean
+  test-interpreted test-newest test-fast test-slurm packages faults bench bench-growth sizes lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -100,6 +100,11 @@ test-newest: setup ## run quick tests with the newest allowed versions, in .tool
 	@$(UV) pip install --quiet --python .tools/newest --exclude-newer 2099-01-01 --editable '.[replicate]' --group test
 	@.tools/newest/bin/python -m pytest $(PARALLEL) -q $(NEWEST) \
 	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
+
+packages: setup ## list the packages (build/packages.json, CycloneDX), and look for advisories about them
+	@mkdir -p build
+	@$(UV) export --quiet --frozen --extra replicate --format cyclonedx1.5 --output-file build/packages.json
+	@$(UV) audit --frozen --preview-features audit-command
 
 test-slurm: slurm ## run the tests that start a cluster of one node
 	@$(BIN)/python -m pytest -q -m slurm

@@ -42,7 +42,14 @@ fi
 set -- .venv/bin/python python3 python3.13 python3.12 python3.11 python3.14 python \
   .tools/python/*/bin/python3
 
+# Say which locked packages their authors have withdrawn since; nothing without a network.
+say_yanked() {
+  "$uv" export --quiet --frozen --extra replicate --no-emit-project --no-hashes 2>/dev/null |
+    "$uv" pip compile --no-deps - 2>&1 >/dev/null | sed -n '/ is yanked/p' >&2
+}
+
 finish() {
+  say_yanked
   mkdir -p .venv
   pwd -P >.venv/.setup-done
   exit
@@ -73,8 +80,11 @@ has() {
 # Run pip, which says in many lines that there is no network.
 pip_install() {
   mkdir -p .tools
-  PIP_RETRIES=2 "$@" "uv==$uv_version" 2>.tools/pip.log || {
+  PIP_RETRIES=2 "$@" --require-hashes --requirement workflow/uv.txt 2>.tools/pip.log || {
     rm -rf "$tool"
+    if grep -q 'DO NOT MATCH' .tools/pip.log; then
+      fail "what was fetched as uv $uv_version is not what workflow/uv.txt says (.tools/pip.log)"
+    fi
     fail "uv $uv_version could not be fetched: is there a network? (.tools/pip.log)"
   }
 }

@@ -125,9 +125,25 @@ def test_tools_outside_the_lock_are_pinned():
         (specifier,) = Requirement(line).specifier
         assert specifier.operator == "==", line
     (builder,) = PYPROJECT["build-system"]["requires"]
-    assert builder in PYPROJECT["dependency-groups"]["test"]
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^UV_VERSION := \d+\.\d+\.\d+$", makefile, flags=re.MULTILINE)
+    assert builder in PYPROJECT["dependency-groups"]["build"]
+    pinned = (ROOT / "workflow" / "uv.txt").read_text(encoding="utf-8")
+    assert re.search(
+        r"^uv==\d+\.\d+\.\d+ \\\n    --hash=sha256:[0-9a-f]{64}", pinned, flags=re.MULTILINE
+    )
+
+
+def test_all_that_is_installed_has_a_hash():
+    for one in LOCK["package"]:
+        if one["name"] != "fairbandits":
+            files = [*one.get("wheels", ()), *filter(None, [one.get("sdist")])]
+            assert {file["hash"][:7] for file in files} == {"sha256:"}, one["name"]
+    built = PYPROJECT["tool"]["uv"]["no-build-isolation-package"]
+    without_wheel = [one["name"] for one in LOCK["package"] if not one.get("wheels")]
+    assert {*without_wheel} <= {*built}
+    for name in (".github/workflows/tests.yml", "Dockerfile", "apptainer.def"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for used in re.findall(r"^(?:FROM |From: |.*uses: )(.+)$", text, flags=re.MULTILINE):
+            assert re.search(r"@(sha256:[0-9a-f]{64}|[0-9a-f]{40} # v\d+\.\d+\.\d+)$", used), used
 
 
 def test_version_is_the_same_everywhere():
@@ -167,7 +183,7 @@ def ignored(name):
 
 def test_recipes_take_what_is_under_version_control():
     assert ignored(".dockerignore") == ignored(".gitignore")
-    assert "COPY . ." in text_of(DOCKERFILE)
+    assert "COPY --chown=1000:0 . ." in text_of(DOCKERFILE)
     copied = dict(line.split() for line in section("files"))
     assert all(there == f"/fairbandits/{name}" for name, there in copied.items())
     if (ROOT / ".git").exists():
@@ -181,7 +197,7 @@ def test_recipes_set_up_and_run_the_command_as_the_readme_does():
     (command,) = PYPROJECT["project"]["scripts"]
     assert "make setup" in readme
     assert f"{command} replicate" in readme
-    assert "RUN make setup\n" in docker
+    assert "&& make setup\n" in docker
     assert "make setup" in section("post")
     assert f'ENTRYPOINT ["{command}"]\nCMD ["replicate"]\n' in docker
     assert section("runscript") == ["cd /fairbandits", f'exec {command} "${{@:-replicate}}"']

@@ -13,7 +13,7 @@ from fairbandits.data.provenance import CHECKOUT
 VERSION = "9.9.9"
 UV = f".tools/uv-{VERSION}/bin/uv"
 #: What the script itself needs of a system.
-TOOLS = ("sed", "rm", "mkdir", "cp", "chmod")
+TOOLS = ("sed", "rm", "mkdir", "cp", "chmod", "grep")
 #: Says what it is when asked for its version, has some modules, and installs uv by them.
 INTERPRETER = """#!/bin/sh
 case "$*" in
@@ -21,7 +21,7 @@ case "$*" in
   *'sys, ensurepip'*) {venv} ;;
   *'sys, pip'*) {pip} ;;
   '-m venv '*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
-  '-m pip install --quiet uv=='*) cp uv-to-install "${{0%/*}}/uv"; echo venv has uv ;;
+  '-m pip install --quiet --require'*) cp uv-to-install "${{0%/*}}/uv"; echo venv has uv ;;
   '-m pip install --quiet --target '*)
     mkdir -p "$6/bin"; cp uv-to-install "$6/bin/uv"; echo pip has uv ;;
   *) exit 1 ;;
@@ -47,7 +47,8 @@ class System:
         for name in TOOLS:
             (self.bin / name).symlink_to(shutil.which(name))
         (folder / "workflow").mkdir()
-        shutil.copy(CHECKOUT / "workflow" / "setup.sh", folder / "workflow")
+        for name in ("setup.sh", "uv.txt"):
+            shutil.copy(CHECKOUT / "workflow" / name, folder / "workflow")
         shutil.copy(CHECKOUT / "pyproject.toml", folder)
         self.write("uv-to-install", PRINTING_UV.format(code=0))
         self.write(UV, PRINTING_UV.format(code=0))
@@ -181,6 +182,26 @@ def test_without_a_network_one_line_says_so(system, venv):
     assert not (system.folder / UV).exists()
     system.write(UV, PRINTING_UV.format(code=2))
     assert system.setup(code=1)[-1].endswith("fetched, as said above: is there a network?")
+
+
+def test_another_file_than_that_of_the_hash_is_not_taken(system):
+    shutil.rmtree(system.folder / ".tools")
+    python = Path(system.python("python3", "CPython 3.13.5"))
+    forged = "echo THESE PACKAGES DO NOT MATCH THE HASHES >&2; exit 1"
+    python.write_text(re.sub("echo venv has uv", forged, python.read_text()))
+    said = f"error: what was fetched as uv {VERSION} is not what workflow/uv.txt says"
+    assert system.setup(code=1)[-1] == f"{said} (.tools/pip.log)"
+    assert not (system.folder / UV).exists()
+
+
+def test_withdrawn_packages_are_named(system):
+    system.python("python3", "CPython 3.13.0")
+    said = "warning: `one==1.0` is yanked (reason: wrong)"
+    system.write(
+        UV,
+        f'#!/bin/sh\ncase "$*" in "pip compile"*) echo "{said}" >&2 ;; esac\n'.replace("`", r"\`"),
+    )
+    assert system.setup()[-1] == said
 
 
 def test_a_folder_that_was_moved_gets_a_new_environment(system):
