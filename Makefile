@@ -97,6 +97,7 @@ faults: setup ## run the tests of faults, and write docs/faults.md
 test-newest: setup ## run quick tests with the newest allowed versions, in .tools/newest
 	@rm -rf .tools/newest
 	@$(UV) venv --quiet --python $(BIN)/python .tools/newest
+	@$(UV) pip install --quiet --python .tools/newest --group build
 	@$(UV) pip install --quiet --python .tools/newest --exclude-newer 2099-01-01 --editable '.[replicate]' --group test
 	@.tools/newest/bin/python -m pytest $(PARALLEL) -q $(NEWEST) \
 	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
