@@ -19,7 +19,7 @@ from fairbandits.data.store import replacing
 from fairbandits.library.style import Picture, in_style, save
 from fairbandits.replication.bundles import SHOWN, Bundle, Chunk, bundles_of, jobs_of
 from fairbandits.settings.config import Config, load_config
-from fairbandits.settings.costs import STARTED, WRITTEN, seconds_of_replicate
+from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
 
 JOBS = HERE / "jobs.csv"
 PAGE, PLOT = ROOT / "docs" / "scaling.md", ROOT / "docs" / "scaling"
@@ -31,9 +31,6 @@ DRAWN = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 START, BETWEEN, SENT = 6.0, 0.3, 10.0
 #: Of the seconds of a job that simulates, those before it computes.
 PROCESS = 1.5
-#: A run that takes so many times what the rule of thumb says of it, or less by as much, both beside
-#: the run in the middle, has its cost in config/cluster.yaml.
-FAR_OFF = 3.0
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 #: What the page has between these lines comes from here.
@@ -246,21 +243,6 @@ def in_another_cut(
     return found
 
 
-def costs_far_off(config: Config, factors: Mapping[str, float]) -> dict[str, float]:
-    """Return nanoseconds a round of the runs that the rule of thumb is far off for.
-
-    They are of the same scale as the rule's: only what jobs take beside each other counts.
-    """
-    middle = statistics.median(factors.values())
-    found = {}
-    for run in config.runs:
-        factor = factors[run.key] / middle
-        one = factor * seconds_of_replicate(run.spec) - len(run.spec.cells) * STARTED
-        if not 1 / FAR_OFF < factor < FAR_OFF and one > 0:
-            found[run.key] = round(1e9 * one / run.spec.total_rounds)
-    return found
-
-
 def _parts(bundles: Iterable[Bundle]) -> Iterator[tuple[str, Sequence[Chunk]]]:
     for bundle in bundles:
         for number, chunks in enumerate(bundle.parts, 1):
@@ -335,13 +317,10 @@ def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
 @click.option(
     "--record", type=FOLDER, help="Take down the benchmark files of a finished run first."
 )
-@click.option("--costs", is_flag=True, help="Print the costs for config/cluster.yaml, and no more.")
 @click.option("--predict", type=FOLDER, help="Predict the run that wrote these benchmark files.")
 @click.option("--config", "configs", type=FILE, multiple=True, help="Its configuration.")
 @click.option("--cores", type=click.IntRange(min=1), default=1, help="Its cores.")
-def main(
-    record: Path | None, costs: bool, predict: Path | None, configs: tuple[Path, ...], cores: int
-) -> None:
+def main(record: Path | None, predict: Path | None, configs: tuple[Path, ...], cores: int) -> None:
     """Write the table and the plot, or what the options say."""
     if predict:
         walls = {name: row["wall"] for name, row in read_benchmarks(predict).items()}
@@ -353,10 +332,6 @@ def main(
         write_jobs(config, read_benchmarks(record))
     seconds = read_jobs()
     factors = paces(config, seconds)
-    if costs:
-        for key, cost in costs_far_off(config, factors).items():
-            click.echo(f"  {key}: {cost}")
-        return
     finer = load_config([CONFIG, FINER])
     cuts = {
         "as configured": workflow(config, seconds),

@@ -1,6 +1,7 @@
 """The commands that make datasets and draw figures."""
 
 import sys
+from time import process_time
 
 from click import Choice, IntRange, argument, echo, option, progressbar
 
@@ -19,8 +20,10 @@ def simulate(plan):
     """
     from fairbandits.replication.simulate import write_chunks
 
+    before = process_time()
     for out in write_chunks(read_plan(plan, "chunks")):
-        echo(out)
+        echo(f"{out} {process_time() - before:.2f} s")  # benchmarks/costs.py reads it
+        before = process_time()
 
 
 @command("collect results/cache/plans/PLAN.json")

@@ -78,7 +78,7 @@ def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
     """Return the chunks of each run of some experiments."""
     found = []
     for run in (run for experiment in unit for run in experiment.runs):
-        one = seconds_of_replicate(run.spec, run.cost)
+        one = seconds_of_replicate(run.spec)
         parts = {part: len(range_of(part)) * one + WRITTEN for part in run.chunks()}
         found.append([Chunk(run, part, seconds) for part, seconds in parts.items()])
     return found

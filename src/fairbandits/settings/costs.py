@@ -16,17 +16,20 @@ STARTED, WRITTEN = 0.0004, 0.02
 MOST = 60.0
 
 
-def seconds_of_replicate(spec: RunSpec, cost: float | None = None) -> float:
-    """Return the expected seconds of one replicate, from a measured cost or a rule of thumb."""
-    if cost is None:
-        feedback = spec.parameters.get("feedback", "bandit")
-        policies, observers = COSTS["policies"], COSTS["observers"]
-        other = policies["any outside the package" if is_own(spec.policy) else "any other"]
-        of_feedback = policies.get(f"{spec.policy}, {feedback}", other)
-        start, each = policies.get(spec.policy, of_feedback)
-        watching = [observers.get(name, observers["any other"]) for name, _ in spec.observe]
-        start, each = map(sum, zip((start, each), *watching, strict=True))
-        cost = start + each * spec.n_arms
+def policy_of(spec: RunSpec) -> str:
+    """Return what tells a run's policy from others of another cost: its learner and feedback."""
+    parts = (spec.parameters.get(name) for name in ("learner", "feedback"))
+    return ", ".join([spec.policy, *(one for one in parts if isinstance(one, str))])
+
+
+def seconds_of_replicate(spec: RunSpec) -> float:
+    """Return the expected seconds of one replicate."""
+    policies, observers = COSTS["policies"], COSTS["observers"]
+    other = policies["any outside the package" if is_own(spec.policy) else "any other"]
+    costs = [policies.get(policy_of(spec), policies.get(spec.policy, other))]
+    costs += [observers.get(name, observers["any other"]) for name, _ in spec.observe]
+    start, each = map(sum, zip(*costs, strict=True))
+    cost = start + each * spec.n_arms
     return spec.total_rounds * cost * 1e-9 + len(spec.cells) * STARTED
 
 

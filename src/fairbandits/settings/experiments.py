@@ -29,7 +29,6 @@ class Run:
     spec: RunSpec  # all that decides the numbers, except the seed
     replicates: int
     chunk: int  # replicates per file
-    cost: float | None = None  # measured ns a round; None: rule of thumb
 
     @property
     def key(self) -> str:
@@ -168,10 +167,9 @@ def experiment_of(
         chunk = min(chunk, limits.chunk or chunk)
         for law in block.laws:
             spec = RunSpec(**own, law=law, spread=block.spread.get(law))
-            cost = settings.costs.get(f"{paper}/{name}/{label}-{law}")
-            seconds = seconds_of_replicate(spec, cost)
+            seconds = seconds_of_replicate(spec)
             fitting = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
-            runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, fitting, cost))
+            runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, fitting))
     published = block.published_replicates
     return Experiment(
         paper=paper,

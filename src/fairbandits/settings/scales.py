@@ -84,8 +84,6 @@ class Settings(Model):
     replicates: m.of(whole(at_least=2, at_most=1_000_000)) | None = None
     #: most seconds of computing in one process, where it can be cut; another value is another cut
     job_seconds: m.of(number(at_least=0.001, at_most=1_000_000)) = MOST
-    #: ns a round of runs for which the rule of thumb is far off; benchmarks/scaling.py --costs
-    costs: dict[m.matching("[a-z_]+/[^/]+/[^/]+"), m.of(number(above=0))] = Field(default={})
     pathvars: Folders
 
     @model_validator(mode="after")
