@@ -17,7 +17,8 @@ from fairbandits.theory.derivations import (
 BROKEN = {
     *("minimum_free", "eq13_free", "eq20", "second_time", "any_round", "eq33", "ties"),
     *("first_term", "eq40", "eq44", "eq46", "eq48", "near_optimal_critical"),
-    "without_quota", "tie",
+    "without_quota",
+    "tie",
 }
 PROOFS = {
     name: proof
@@ -77,7 +78,7 @@ def test_the_fluid_regret_of_equal_means_does_not_rise():
 
 def test_a_limit_or_a_sign_that_is_not_known_is_no_verdict():
     x, y = steps.positive("x y")
-    with pytest.raises(ValueError, match="limit of .* is not known"):
+    with pytest.raises(ValueError, match=r"limit of .* is not known"):
         steps.not_endless(x * sympy.log(y), x)()
     with pytest.raises(ValueError, match="the sign of x - y is not known"):
         steps.not_above_0(x - y)()
