@@ -1,7 +1,8 @@
 """Fit what a round of each policy and observer costs to what the chunks of a finished run took.
 
 Reads the logs of its jobs, writes the costs by which the work is cut (settings/costs.yaml), and
-prints how far the fit is off: for each policy its runs, their seconds, and the fit's over them.
+prints how far the fit is off: for each policy its chunks, their seconds, the share of these that
+the fit gives, and the mean factor by which one chunk is off.
 """
 
 import re
@@ -24,10 +25,10 @@ from fairbandits.settings.schemas import read_yaml
 from fairbandits.settings.spec import RunSpec
 
 CONFIG, FILE = ROOT / "config" / "config.yaml", Path(costs.__file__).with_suffix(".yaml")
-#: A chunk that takes less says more of how it was started.
-LEAST = 0.2
-#: A cost that a fit says nothing of is left as it was; so are these.
-KEPT = ("any other", "any outside the package")
+#: A chunk of fewer rounds says more of compiling and of starting.
+LEAST = 10**7
+#: The rows for what has none of its own, which no fit changes and which stand last.
+OTHERS = ("any other", "any outside the package")
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -56,8 +57,9 @@ def taken(logs: Path) -> Iterator[Taken]:
         for run in config.runs:
             for chunk in run.chunks():
                 file = run.chunk_file(chunk).partition("cache/")[2]
-                if float(said.get(file, 0)) > LEAST:
-                    yield Taken(run.spec, len(range_of(chunk)), float(said[file]))
+                one = Taken(run.spec, len(range_of(chunk)), float(said.get(file, 0)))
+                if one.seconds > one.overhead and one.rounds >= LEAST:
+                    yield one
 
 
 def fitted(chunks: list[Taken]) -> dict[str, dict[str, list[float]]]:
@@ -83,12 +85,15 @@ def fitted(chunks: list[Taken]) -> dict[str, dict[str, list[float]]]:
 
 def write(tables: dict[str, dict[str, list[float]]]) -> None:
     """Write the costs, with the present ones where the fit has none."""
-    lines = [line for line in FILE.read_text().splitlines(keepends=True) if line.startswith("#")]
+    lines = FILE.read_text().partition("\npolicies:")[0].splitlines(keepends=True)
     for table, title in (("policies", ""), ("observers", "# What an observer adds.\n")):
-        now = costs.COSTS[table] | {k: v for k, v in tables[table].items() if k not in KEPT}
-        names = [*sorted(name for name in now if name not in KEPT), *(k for k in KEPT if k in now)]
-        lines += ["\n", title, f"{table}:\n"]
-        lines += [f"  {name}: [{now[name][0]:g}, {now[name][1]:g}]\n" for name in names]
+        # no policy is free: where the fit says so, it could not tell it from its observers
+        fit = {name: cost for name, cost in tables[table].items() if title or any(cost)}
+        now = costs.COSTS[table] | fit
+        lines += [f"\n{title}{table}:\n"]
+        for name in sorted(now, key=lambda name: (name in OTHERS, name)):
+            start, each = now[name]
+            lines += [f"  {name}: [{start:g}, {each:g}]\n"]
     with replacing(FILE) as temporary:
         temporary.write_text("".join(lines))
 

@@ -41,6 +41,20 @@ def test_the_costs_of_chunks_are_found_again(runs):
             assert cost[0] + cost[1] * n_arms == pytest.approx(start + each * n_arms, rel=0.1)
 
 
+def test_costs_are_written_beside_those_that_a_fit_says_nothing_of(tmp_path, monkeypatch):
+    before = command.FILE.read_text()
+    monkeypatch.setattr(command, "FILE", tmp_path / "costs.yaml")
+    command.FILE.write_text(before)
+    nothing = {"policies": {}, "observers": {}}
+    command.write(nothing | {"policies": {"ucb1": [0.0, 0.0]}})
+    assert command.FILE.read_text() == before
+    command.write({"policies": {"ucb1": [3.5, 0.25]}, "observers": {"new": [0.0, 0.0]}})
+    written = command.read_yaml(command.FILE)
+    assert written["policies"] == costs.COSTS["policies"] | {"ucb1": [3.5, 0.25]}
+    assert written["observers"] == costs.COSTS["observers"] | {"new": [0, 0]}
+    assert command.FILE.read_text().startswith(before.partition("policies:")[0])
+
+
 def test_the_log_of_a_job_says_what_each_chunk_took(tmp_path, runs):
     run = next(one for one in runs if one.replicates > 10)
     file = run.chunk_file(next(iter(run.chunks())))
