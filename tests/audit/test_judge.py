@@ -132,6 +132,46 @@ def test_beside_a_condition_that_nothing_meets_other_tests_decide(value, outcome
     assert "IN-PART" in row.tags
 
 
+@pytest.mark.parametrize(
+    ("same", "outcome", "in_part"),
+    [(0, REPRODUCED, False), (1, REPRODUCED, True), (2, INCONCLUSIVE, False)],
+)
+def test_comparisons_that_are_the_same_in_every_replicate_are_no_evidence(same, outcome, in_part):
+    def better(runs):
+        for case in cases(cell=range(4)):
+            own = spread(0.5)
+            yield mean("cost", own, at_most=own if case < same else own + spread(0.5), **CHANCE)
+
+    row = judged(t_a=better)["t-a", ""]
+    assert (row.outcome, "IN-PART" in row.tags) == (outcome, in_part)
+
+
+def derived(runs):
+    yield exact("steps that fail", [0, 0], given=True)
+
+
+@pytest.mark.parametrize(
+    ("premise", "said", "grade", "tags"),
+    [
+        (derived, {}, "exact", ()),
+        (asking(0.5), {}, "consistent", ()),
+        (derived, {"basis": "lost", "reconstructed": "all of it"}, "exact", ("CONDITIONAL",)),
+        (asking(1.5), {}, "consistent", ("PREMISE",)),
+    ],
+)
+def test_what_is_derived_is_no_better_than_its_premises(premise, said, grade, tags):
+    rows = judged(
+        t_a=(premise, said),
+        t_b=(derived, {"rests_on": ["t-a"]}),
+        t_c=(derived, {"rests_on": ["t-b"]}),
+        t_d=(asking(0.5), {"rests_on": ["t-a"]}),
+    )
+    for key in ("t-b", "t-c"):
+        row = rows[key, ""]
+        assert (row.outcome, row.grade, row.tags) == (REPRODUCED, grade, tags)
+    assert not {"CONDITIONAL", "PREMISE"} & {*rows["t-d", ""].tags}
+
+
 #: A mean whose p-value of about 0.004 passes alone, and not among four.
 NEAR = 1 - 0.1 * 2.85 / math.sqrt(30)
 

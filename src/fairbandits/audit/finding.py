@@ -42,6 +42,7 @@ TAGS = {
     "SOME-READINGS": "decided under some readings only, and under these alike",
     "UNDERPOWERED": "there are too few replicates for this verdict at the level asked for",
     "CONDITIONAL": "the statement judged is reconstructed: the text lost it, or never printed it",
+    "PREMISE": "it is derived from a claim that is not shown, or is itself derived from one",
     "IN-PART": "less is tested than the sentence says; the record names the part",
     "EXPLORATORY": "the rules were written, or changed, after the runs they judge were seen",
 }

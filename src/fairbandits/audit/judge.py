@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Finding,
 )
-from fairbandits.audit.grades import weakest
+from fairbandits.audit.grades import CONSISTENT, weakest
 from fairbandits.audit.multiplicity import combine, within_family
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
@@ -45,7 +45,15 @@ class _Answered(Finding):
     def is_empty(self) -> bool:
         return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
 
+    @property
+    def is_identical(self) -> bool:
+        """Whether what is compared is the same in all replicates, which is no evidence."""
+        compared = self.answer.procedure == "mean" and "limit" not in self.also
+        return compared and {"CONSTANT", "TIE"} <= {*self.tags} and not self.statistic
 
+
+#: Share of a test's cases that can be identical; of more the rest says too little.
+IDENTICAL = 1 / 3
 #: A claim that failed still counts in its family: the others must not gain by it.
 _UNKNOWN = _Answered(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
@@ -56,20 +64,42 @@ def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
     of_claim: dict[str, list[Answer]] = defaultdict(list)
     for one in found:
         of_claim[one.claim].append(one)
-    rows: dict[str, list[Verdict]] = {}
+    tested: dict[str, list[Verdict]] = {}
     for paper in papers.values():
-        rows |= _tested(paper, of_claim)
-    for key, claim in claims.items():
+        tested |= _tested(paper, of_claim)
+
+    @cache
+    def rows(key: str) -> list[Verdict]:  # no claim rests on itself (`check_references`)
+        claim = claims[key]
         if claim.untestable:
-            rows[key] = [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
-        elif claim.judged_by:
-            judges = [rows[judge] for judge in claim.judged_by]
-            readings = claim.readings or ("",)
-            rows[key] = _headed([_by_others(claim, judges, reading) for reading in readings])
-    for key, claim in claims.items():
+            return [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
         if claim.alias_of:
-            rows[key] = [replace(row, claim=claim) for row in rows[claim.alias_of]]
-    return [row for key in claims for row in rows[key]]
+            return [replace(row, claim=claim) for row in rows(claim.alias_of)]
+        if claim.judged_by:
+            judges = [rows(judge) for judge in claim.judged_by]
+            readings = claim.readings or ("",)
+            return _headed([_by_others(claim, judges, reading) for reading in readings])
+        premises = [rows(one) for one in claim.rests_on if one in claims]
+        return [_with_premises(row, premises) for row in tested[key]]
+
+    return [row for key in claims for row in rows(key)]
+
+
+def _with_premises(row: Verdict, premises: Sequence[Sequence[Verdict]]) -> Verdict:
+    """Return a verdict that is derived, no better than what it is derived from."""
+    if not (row.given and row.outcome == REPRODUCED):
+        return row
+    under = [
+        next((one for one in some if one.reading == row.reading), some[0]) for some in premises
+    ]
+    needed = [one for one in under if one.outcome != NOT_TESTABLE]
+    tags = dict.fromkeys(row.tags)
+    for one in needed:
+        tags |= dict.fromkeys(tag for tag in one.tags if tag in ("CONDITIONAL", "PREMISE"))
+        tags |= {"PREMISE": None} if one.outcome != REPRODUCED else {}
+    least = CONSISTENT if "PREMISE" in tags else ""
+    grade = weakest([row.grade, least, *(one.grade for one in needed)])
+    return replace(row, grade=grade, tags=tuple(tags))
 
 
 def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
@@ -100,14 +130,21 @@ def _failure(found: Sequence[Answer]) -> str:
 
 
 def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Answered:
-    """Return what decides a claim under a reading; empty evidence only where there is no other."""
+    """Return what decides a claim under a reading; empty evidence only where there is no other.
+
+    Cases that are empty, and a few that are identical, are set aside: the verdict is in part.
+    """
     if failure := _failure(found):
         return replace(_UNKNOWN, answer=Answer(claim.id, message=failure))
-    tests, empty = [], []
+    tests, empty, whole = [], [], True
     under = [one for one in found if one.reading in ("", reading)]
     for test in dict.fromkeys(one.test for one in under if one.decides):
         own = [_Answered(**vars(one.finding), answer=one) for one in under if one.test == test]
-        if not (full := [one for one in own if not one.is_empty]):
+        same = [one for one in own if one.is_identical]
+        aside = same if 0 < len(same) <= IDENTICAL * len(own) else []
+        full = [one for one in own if not (one.is_empty or one in aside)]
+        whole = whole and len(full) == len(own)
+        if not full:
             empty += own
         # "always" is about the cases: none lost, most won
         elif claim.combine == "universal":
@@ -115,7 +152,7 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
         else:
             tests.append(_joined(full, "all", level))
     joined = _joined(tests or empty, claim.combine, level)
-    in_part = ("IN-PART",) * bool(tests and empty and claim.combine == "all")
+    in_part = ("IN-PART",) * bool(tests and not whole and claim.combine != "any")
     return replace(joined, tags=(*joined.tags, *in_part))
 
 

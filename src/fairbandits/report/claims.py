@@ -54,8 +54,8 @@ UNCOUNTED = (
     "A case that could not have failed, or whose control does not fail, counts neither for the "
     "claim nor against it."
 )
-#: What is tested of a claim of which some tests are empty.
-NOT_EMPTY = "those tests that could have failed, and whose control fails"
+#: What is tested of a claim of which some cases are set aside.
+NOT_EMPTY = "those cases that differ and could have failed, and whose control fails"
 #: What has letters in a formula and is no symbol of its own.
 NO_SYMBOL = re.compile(r"\\(mathrm|text|operatorname)\{[^}]*\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
