@@ -214,14 +214,17 @@ def _end_jobs(root: Path) -> None:
 
 def remove_stale_tables(config: Config, root: Path) -> None:
     """Remove findings that other code made: without its own records Snakemake goes by dates."""
-    from fairbandits.data.store import read_footer  # imports Arrow, which no other step here needs
+    # they import Arrow, which no other step here needs
+    from fairbandits.data.store import StoreError, read_footer
 
     for slug in config.papers:
         file = config.results / "audit" / f"{slug}.parquet"
         claims = root / "papers" / slug / "claims.py"
         if file.is_file() and claims.is_file():
-            footer = read_footer(file)
-            made = footer["audit_code"], footer["ledgers"][slug]
+            made = None
+            with suppress(StoreError):
+                footer = read_footer(file)
+                made = footer["audit_code"], footer["ledgers"][slug]
             if made != (audit_code(), asking_code(claims)):
                 file.unlink()
 

@@ -1,6 +1,7 @@
-"""Parquet files with provenance, written whole or not at all, that can be verified.
+"""Parquet files with provenance, written whole or not at all, that are verified when they are read.
 
-Each file's footer has a key ``fairbandits`` with JSON: kind, origin, code, versions and commit.
+Each file's footer has a key ``fairbandits`` with JSON: kind, origin, code, versions and commit. A
+key ``fairbandits.hashes`` has hashes of that JSON and of each column, one for each group of rows.
 """
 
 import hashlib
@@ -19,8 +20,10 @@ from fairbandits.data.dictionary import metadata_of
 from fairbandits.data.provenance import git_commit, package_versions
 from fairbandits.data.whole import replacing
 
-SCHEMA_VERSION = 1
-KEY = b"fairbandits"
+SCHEMA_VERSION = 2
+KEY, HASHES = b"fairbandits", b"fairbandits.hashes"
+#: Most rows of a group.
+GROUP = 1 << 20
 
 
 class StoreError(Exception):
@@ -29,10 +32,6 @@ class StoreError(Exception):
 
 def _unusable(path: Path, why: str) -> StoreError:
     return StoreError(f"{path} {why}; delete it and run again")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def write_table(path: Path, table: pa.Table, footer: Mapping[str, Any]) -> None:
@@ -50,7 +49,9 @@ def write_tables(
     strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
     kind = str(record.get("kind", ""))
     described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
-    schema = pa.schema(described, {KEY: json.dumps(record).encode()})
+    text = json.dumps(record).encode()
+    schema = pa.schema(described, {KEY: text})
+    hashes: dict[str, list[str]] = {name: [] for name in schema.names}
     how = {"compression": "zstd", "compression_level": 1, "use_dictionary": strings}
     # bytes of equal significance side by side compress, whole doubles hardly do
     how["column_encoding"] = dict.fromkeys(floats, "BYTE_STREAM_SPLIT")
@@ -63,62 +64,86 @@ def write_tables(
                 else pa.nulls(table.num_rows, field.type)
                 for field in schema
             ]
-            writer.write_table(pa.table(columns, schema=schema))
+            for start in range(0, table.num_rows or 1, GROUP):
+                group = pa.table(columns, schema=schema).slice(start, GROUP)
+                writer.write_table(group)
+                for name, own in hashes.items():
+                    own.append(column_hash(group[name]))
+        lines = {name: " ".join(own) for name, own in hashes.items()}
+        writer.add_key_value_metadata({HASHES: json.dumps([_digest(text), lines]).encode()})
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def read_footer(path: Path) -> dict[str, Any]:
     """Return a file's footer; StoreError if it is missing, not Parquet, or not ours as of now."""
+    return _opened(path)[1]
+
+
+def _opened(path: Path) -> tuple[pq.ParquetFile, dict[str, Any], dict[str, list[str]]]:
+    """Return a file, its footer, and the hashes of its columns' groups; StoreError as said above."""
     try:
-        metadata = pq.read_schema(path).metadata or {}
+        with named(path, "is not a readable Parquet file"):
+            file = pq.ParquetFile(path, page_checksum_verification=True)
+            names, metadata = file.schema_arrow.names, file.metadata.metadata or {}
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
-    except (pa.ArrowException, OSError) as error:
-        raise _unusable(path, f"is not a readable Parquet file ({_first_line(error)})") from error
     if KEY not in metadata:
         raise StoreError(
             f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "
             "move it away and run again"
         )
-    try:
+    with named(path, "is damaged (its footer)"):
         footer = dict(json.loads(metadata[KEY]))
-    except (ValueError, TypeError) as error:
-        raise _unusable(path, f"is damaged (its footer: {_first_line(error)})") from error
     if (version := footer.get("schema")) != SCHEMA_VERSION:
         reads = f"has schema version {version!r}, this code reads {SCHEMA_VERSION}"
         raise _unusable(path, reads)
-    return footer
+    with named(path, "is damaged (its footer)"):
+        digest, lines = json.loads(metadata[HASHES])
+        hashes = {name: line.split() for name, line in lines.items()}
+        if digest != _digest(metadata[KEY]) or list(hashes) != names:
+            raise ValueError("its record or its columns are not those that were written")
+    return file, footer, hashes
 
 
 def read_table(
     path: Path, columns: list[str] | None = None, rows: pc.Expression | None = None
 ) -> pa.Table:
-    """Return a file's table, or some columns and rows that it has; StoreError as `read_footer`."""
-    said = read_footer(path).get("content")
-    whole = columns is None and rows is None
-    with _readable(path):
-        if columns is not None:
-            names = pq.read_schema(path).names
-            columns = [name for name in columns if name in names]
-        table = pq.read_table(path, columns=columns, filters=rows, page_checksum_verification=True)
-    if whole and isinstance(said, str) and (now := table_hash(table)) != said:
+    """Return a file's table, or some columns that it has, and `rows` by these; all are verified."""
+    footer = read_footer(path)
+    groups = list(row_groups(path, columns))
+    table = pa.concat_tables(groups)
+    said = footer.get("content")
+    if columns is None and isinstance(said, str) and (now := table_hash(table)) != said:
         raise _unusable(path, f"was changed: its content has hash {now}, the footer says {said}")
-    return table
+    return table if rows is None else table.filter(rows)
 
 
 def row_groups(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
-    """Yield a table, or some columns, in the parts that were written; StoreError if damaged."""
-    with _readable(path):
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-        for place in range(file.num_row_groups):
-            yield file.read_row_group(place, columns)
+    """Yield a table, or some columns that it has, in the parts that were written; all verified."""
+    file, _, hashes = _opened(path)
+    wanted = [name for name in (hashes if columns is None else columns) if name in hashes]
+    for place in range(file.num_row_groups):
+        with named(path):
+            group = file.read_row_group(place, wanted)
+            others = [name for name in wanted if column_hash(group[name]) != hashes[name][place]]
+        if others:
+            raise _unusable(path, f"was changed: {others[0]} has other values than were written")
+        yield group
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def named(path: Path, what: str = "is damaged") -> Iterator[None]:
+    """Name the file in whatever a library raises that reads it; a missing file stays one."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
-        raise _unusable(path, f"is damaged ({_first_line(error)})") from error
+    except (StoreError, FileNotFoundError):
+        raise
+    except Exception as error:  # libraries have more kinds of errors than anybody lists
+        words = " ".join(str(error).split())
+        raise _unusable(path, f"{what} ({type(error).__name__}{words and ': '}{words})") from error
 
 
 #: Hexadecimal digits of a replicate's hash.
@@ -147,6 +172,26 @@ def content_of(footer: Mapping[str, Any]) -> str:
         return content
     lines = "\n".join(f"{run} {content[run]}" for run in sorted(content))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+def column_hash(column: pa.ChunkedArray) -> str:
+    """Return a hash of a column: its type, its values, and which are missing."""
+    digest = hashlib.sha256(f"{len(column)} {column.null_count}\n".encode())
+    if pa.types.is_primitive(column.type):
+        digest.update(f"{column.type}\n".encode())
+        if column.null_count:
+            digest.update(np.packbits(column.is_valid().to_numpy()))
+            column = column.fill_null(pa.scalar(0).cast(column.type))
+        digest.update(np.ascontiguousarray(column.to_numpy()))
+    elif pa.types.is_dictionary(column.type):  # labels of long blocks of rows
+        column = column.unify_dictionaries().combine_chunks()
+        codes, words = column.indices.fill_null(-1).to_numpy(), column.dictionary.to_pylist()
+        starts = np.flatnonzero(np.diff(codes, prepend=-2)).tolist()
+        blocks = [(start, words[codes[start]] if codes[start] >= 0 else None) for start in starts]
+        digest.update(json.dumps(blocks).encode())
+    else:
+        digest.update(json.dumps(column.to_pylist()).encode())
+    return digest.hexdigest()[:16]
 
 
 def table_hash(table: pa.Table) -> str:
