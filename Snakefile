@@ -46,6 +46,7 @@ rule all:
         PLAN.verdicts,
         PLAN.arena_tables,
         [] if PLAN.variant else PLAN.site,
+        "<results>/manifest.sha256",
 
 
 rule figures:

@@ -66,3 +66,9 @@ def results_folder(wildcards, output):
 def figures_folder(wildcards):
     """The folder of figures, also for a page without any."""
     return CONFIG.folders["figures"]
+
+
+def audit_option(wildcards):
+    """The option for the folder of the committed tables, if the run has one."""
+    folder = CONFIG.folders.get("audit")
+    return f"--audit {shlex.quote(folder)}" if folder else ""

@@ -50,6 +50,31 @@ rule site:
         " --results {params.results:q} > {log:q} 2>&1"
 
 
+rule manifest:
+    input:
+        PLAN.images,
+        PLAN.drawn,
+        PLAN.verdicts,
+        PLAN.arena_tables,
+        [] if PLAN.variant else PLAN.site,
+    output:
+        "<results>/manifest.sha256",
+    log:
+        "<logs>/manifest.log",
+    benchmark:
+        "<benchmarks>/manifest.tsv"
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        results=subpath(output[0], parent=True),
+        figures=figures_folder,
+        audit=audit_option,
+    shell:
+        "fairbandits manifest --results {params.results:q} --figures {params.figures:q}"
+        " {params.audit} > {log:q} 2>&1"
+
+
 rule rulegraph:
     input:
         "Snakefile",

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit.claims import Papers, load_papers
 from fairbandits.audit.rows import (
-    ANEW,
     FINDINGS_TABLE,
     VERDICTS_TABLE,
     Table,
-    apart,
     hash_of,
     read,
     source_of,
@@ -22,6 +20,7 @@ from fairbandits.audit.totals import Row
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale
+from fairbandits.replication.lock import edited
 from fairbandits.settings.config import LEDGER, Config
 from fairbandits.settings.schemas import ROOT
 
@@ -62,26 +61,13 @@ def latest_verdicts(config: Config, papers: Papers, results: Path | None = None)
     if not recorded:
         source = ROOT / config.folders.get("audit", "audit") / VERDICTS_TABLE
     table = read(source, papers, anyway=True)
+    others = [] if recorded else edited(source, source.with_name(FINDINGS_TABLE))
     problems = {}
     for paper in papers:
         own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
-        findings = () if recorded else of_other_findings(source, own, papers, paper)
         data = of_other_data(source, own, results)
-        problems[paper] = [*stale(source, papers, paper=paper), *findings, *data]
+        problems[paper] = [*others, *stale(source, papers, paper=paper), *data]
     return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
-
-
-def of_other_findings(
-    source: Path, verdicts: Table, papers: Papers, paper: str = ""
-) -> Iterator[str]:
-    """Yield the defects of the committed findings; a missing table is none."""
-    table = source.with_name(FINDINGS_TABLE)
-    problems = list(stale(table, papers, "findings", paper)) if table.is_file() else []
-    yield from problems
-    if table.is_file() and not problems:
-        found = read(table, papers, "findings", paper=paper, anyway=True).rows
-        for one in apart(verdicts.rows, found):
-            yield f"{shown(table)} is not of the same run as {shown(source)}: {one}"
 
 
 def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
@@ -141,12 +127,9 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
             table = read(file, papers, kind, anyway=True)
             found += stale(file, papers, kind)
             if file.suffix == ".csv":
-                found += of_other_findings(file, table, papers)
                 found += of_other_lock(file, table, config, lock)
             elif kind == "verdicts":
                 found += of_other_data(file, table, results)
         except StoreError as error:
             found.append(str(error))
-        if file.suffix == ".csv" and not file.with_name(FINDINGS_TABLE).is_file():
-            found.append(f"{shown(file)} has no {FINDINGS_TABLE} beside it; {ANEW}")
     return found

@@ -17,7 +17,7 @@ SECTIONS = {
     " article archive fetch export replay",
     "To change the project": "check-claims numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
-    " site",
+    " site manifest",
 }
 #: File -> the commands that it has.
 FILES = {
@@ -26,7 +26,7 @@ FILES = {
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",
     "steps": "simulate collect figure replay",
-    "verify": "verify lock archive fetch",
+    "verify": "verify lock manifest archive fetch",
 }
 #: What only commands import that re-run the papers, by the name of the module.
 REPLICATE = (

@@ -56,7 +56,9 @@ RESULTS = option(
     "--results", type=FOLDER, help="Folder of the results; default the configured one."
 )
 CORES = option("--cores", type=click.IntRange(min=1), help="Cores to use; default all.")
-LOCK = option("--lock", type=FILE, default=ROOT / "results.lock", help="Lock to compare with.")
+LOCK = option(
+    "--lock", type=FILE, help="Lock to compare with; default results.lock at the published scale."
+)
 
 
 def paper_option(words: str):
@@ -76,6 +78,15 @@ def placed(config: Config, results: Path | None) -> Config:
 def arena_of(configs: tuple[Path, ...] = DEFAULT_CONFIG, results: Path | None = None) -> Config:
     """Return the configuration of the arena."""
     return placed(once(load_config(configs, papers=[SLUG])), results)
+
+
+def with_arena(configs: tuple[Path, ...], results: Path | None = None) -> Config:
+    """Return a configuration with the arena's experiments besides, unless it is a variant's."""
+    config = placed(load_config(configs), results)
+    if config.scale_name == "variant" or SLUG in config.papers:
+        return config
+    experiments = *config.experiments, *arena_of(configs, results).experiments
+    return replace(config, experiments=experiments)
 
 
 def echo_all(lines: Iterable[str], err: bool = False) -> None:

@@ -23,6 +23,7 @@ STEPS = {
     "collect": ("fairbandits.replication.datasets",),
     "export": ("fairbandits.report.export",),
     "figure": ("fairbandits.figures.draw", "fairbandits.figures.panels", "scipy.special"),
+    "manifest": ("fairbandits.report.manifest",),
     "notebook": (
         *("fairbandits.report.build", "papermill.parameterize", "IPython.core.interactiveshell"),
         *("fairbandits.figures.draw", "fairbandits.report.across", "fairbandits.report.landing"),

@@ -1,19 +1,18 @@
-"""The commands that compare results with the locks, and keep a run as one file."""
+"""The commands that compare results with their manifest and lock, and keep a run as one file."""
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from click import ClickException, IntRange, argument, echo, option
 
 from fairbandits.cli import options
-from fairbandits.cli.options import CONFIGS, FILE, command, echo_all
+from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.numerals import counted
-from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, checkout
 
 
-@command("verify", "verify --sample 10", "verify --all")
+@command("verify", "verify --sample 10", "verify --deep", "verify --all")
 @CONFIGS
 @options.LOCK
 @option("--sample", type=IntRange(min=0), default=2, help="Replicates to simulate again.")
@@ -22,45 +21,75 @@ from fairbandits.settings.schemas import ROOT, checkout
     type=IntRange(min=0),
     help="Seed that chooses those replicates; by default random.",
 )
+@option("--deep", is_flag=True, help="Judge all claims again, and compare findings and verdicts.")
 @option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
-def verify(configs, lock, sample, sample_seed, every):
-    """Check all results against results.lock.
+def verify(configs, lock, sample, sample_seed, deep, every):
+    """Check committed files and results, from results.lock down.
 
-    Some replicates are simulated again. The content of drawn curves, replays, findings and verdicts
-    must agree with their footers and with the present code. The verdicts, on disk and committed,
-    must belong to these results and to the rules of the ledgers. The arena's results, if any, are
-    compared with arena.lock.
+    Committed figures and tables must be those of the lock. Every file of a finished run must be as
+    its manifest lists, and no other may be there. The content of tables must be that of the lock,
+    and of the present code, settings and rules. Some replicates are simulated again.
     """
+    from fairbandits.audit import run
     from fairbandits.audit.staleness import problems_of
-    from fairbandits.figures import figure_code
     from fairbandits.replication import verify as check
+    from fairbandits.replication.lock import LOCK, read_lock
+    from fairbandits.report import manifest as manifests
 
+    config = options.with_arena(configs)
+    if lock is None and config.scale_name == "paper" and not config.exploratory:
+        lock = LOCK
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
     chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
-    problems, agree = [], []
-    for config, file in [(load_config(configs), lock), *_locked_arena(configs, lock, None)]:
-        known = check.read_lock(file)
-        wrong = check.verify(config, known, sample, seed, figure_code) + problems_of(config, known)
-        problems += wrong
-        again = f"{counted(sample, 'replicate')} simulated again agree{chosen}"
-        if not wrong:
-            agree.append(f"{counted(len(config.runs), 'run')} agree with {file.name}; {again}")
+    known = read_lock(lock) if lock else check.of_results(config)
+    problems, said = manifests.verify(config, known)
+    problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
+    problems += problems_of(config, known)
+    if deep:
+        with TemporaryDirectory() as folder:
+            again, words = run.judged_again(*run.load(configs), Path(folder))
+        problems += again
+        said.append(words)
+    problems = list(dict.fromkeys(problems))
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
         raise ClickException(f"{counted(len(problems), 'problem')}{chosen}")
-    echo_all(agree)
+    if sample and known["runs"]:
+        said.append(f"{counted(sample, 'replicate')} simulated again agree{chosen}")
+    echo_all(said)
 
 
 @command("lock")
 @CONFIGS
 @option("--out", type=FILE, default=ROOT / "results.lock", help="Lock to write.")
 def lock(configs, out):
-    """Write results.lock from the results on disk."""
+    """Write results.lock from the results on disk, and their manifest."""
     from fairbandits.replication.verify import write_lock
+    from fairbandits.report import manifest as manifests
 
-    config = load_config(configs)
-    write_lock(config, out)
-    echo(f"{out}: {counted(len(config.runs), 'run')}")
+    config = options.with_arena(configs)
+    if not any((config.results / "arena").glob("**/*.parquet")):  # it was not run
+        config = options.load_config(configs)
+    folders = manifests.folders_of(config)
+    committed = manifests.hashes_of(manifests.committed_files(folders))
+    write_lock(config, manifests.facts_of(config), committed, out)
+    echo(f"{out}: {counted(len(config.runs), 'run')}, {counted(len(committed), 'committed file')}")
+    if (config.results / manifests.MANIFEST).is_file():
+        echo(manifests.write_manifest(folders).words)
+
+
+@command("manifest --results results --figures figures --audit audit")
+@option("--results", type=FOLDER, required=True, help="Folder of the results.")
+@option("--figures", type=FOLDER, help="Folder of the drawn figures.")
+@option("--audit", type=FOLDER, help="Folder of the short tables.")
+def manifest(**folders):
+    """Write the manifest of a finished run: a hash of each file.
+
+    `sha256sum --check` reads it; its own hash is the root of the run.
+    """
+    from fairbandits.report.manifest import write_manifest
+
+    echo(write_manifest({name: folder for name, folder in folders.items() if folder}).words)
 
 
 @command("archive", "archive --agent 'A. Name' --out build/run.zip")
@@ -70,42 +99,30 @@ def lock(configs, out):
 def archive(configs, agent, out):
     """Write a finished run as one file.
 
-    It holds code, locks, data, figures, verdicts, site and a record of the run: a Workflow Run
-    RO-Crate with the hash of each file.
+    It holds code, lock, data, figures, verdicts, site, manifest and a record of the run: a Workflow
+    Run RO-Crate with the hash of each file.
     """
     from fairbandits.report.archive import write_archive
 
-    written = write_archive(load_config(configs), out, checkout(), agent)
-    echo(f"{out}: {counted(written, 'file')}")
+    written, root = write_archive(options.with_arena(configs), out, checkout(), agent)
+    echo(f"{out}: {counted(written, 'file')}, root {root}")
 
 
 @command("fetch build/fairbandits.zip", "fetch fairbandits.zip --results results/fetched")
 @CONFIGS
 @options.RESULTS
 @options.LOCK
+@option("--root", help="Root that the archive must have, of its author; the first digits will do.")
 @argument("file", type=FILE)
-def fetch(configs, results, lock, file):
+def fetch(configs, results, lock, root, file):
     """Unpack the results of an archive FILE.
 
-    Every hash is verified. An archive that is damaged, or of other code, settings, rules or
-    results, is refused.
+    Tables and figures must agree with results.lock, and everything with the archive's manifest,
+    for which only its root vouches. An archive that is damaged, or of other code, settings, rules
+    or results, is refused. Nothing of it is run.
     """
-    from fairbandits.replication.verify import read_lock
+    from fairbandits.replication.lock import LOCK, read_lock
     from fairbandits.report.archive import fetch as fetch_results
 
-    config = options.placed(load_config(configs), results)
-    locked = [(config, lock), *_locked_arena(configs, lock, config.results)]
-    taken = fetch_results(file, [(one, read_lock(own)) for one, own in locked])
-    echo(f"{config.results}: {counted(taken, 'file')}, all verified")
-
-
-def _locked_arena(
-    configs: tuple[Path, ...], lock: Path, results: Path | None
-) -> Iterator[tuple[Config, Path]]:
-    """Yield the arena's configuration and lock, if it has that and results or a folder."""
-    own = lock.with_name("arena.lock")
-    if own == lock or not own.is_file():
-        return
-    arena = options.arena_of(configs, results)
-    if results or any((arena.results / one.dataset).exists() for one in arena.experiments):
-        yield arena, own
+    config = options.with_arena(configs, results)
+    echo_all(fetch_results(file, config, read_lock(lock or LOCK), root))

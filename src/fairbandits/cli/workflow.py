@@ -205,6 +205,10 @@ class Plan:
         lines += self._arena_lines() if "arena" in made and "site" not in made else []
         if "audit" not in made:
             lines += [self._paper_line(one) for one in self.judged if one in PROGRESS.reached]
+        if "manifest" in made:
+            from fairbandits.report.manifest import MANIFEST, read_manifest
+
+            lines.append(read_manifest(results / MANIFEST).words)
         index = results / "site" / "index.html"
         lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]

@@ -83,7 +83,7 @@ def read_footer(path: Path) -> dict[str, Any]:
 
 
 def _opened(path: Path) -> tuple[pq.ParquetFile, dict[str, Any], dict[str, list[str]]]:
-    """Return a file, its footer, and the hashes of its columns' groups; StoreError as said above."""
+    """Return a file, its footer, and hashes of its columns' groups; StoreError as above."""
     try:
         with named(path, "is not a readable Parquet file"):
             file = pq.ParquetFile(path, page_checksum_verification=True)

@@ -1,78 +1,68 @@
-"""Check every file of a run against its footer, the configuration and the lock of results."""
+"""Check the tables of a run against their footers, the configuration and the lock of results."""
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from fairbandits.data import store
-from fairbandits.data.provenance import replay_code
-from fairbandits.data.store import StoreError, content_of_run, replicate_hashes
+from fairbandits.data.store import StoreError, content_of_run, named, replicate_hashes
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import expect, expect_all_rows, expect_drawn, load_dataset
 from fairbandits.replication.recorded import blocks_of
 from fairbandits.replication.simulate import simulate_chunk
-from fairbandits.settings.config import LEDGER, Config, Experiment, Run
-from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.config import Config, Experiment, Run
 
 #: Most listed problems of one kind.
 LISTED = 5
 
 
-@contextmanager
-def _named(file: Path) -> Iterator[None]:
-    """Turn any error from a damaged file into a StoreError that names it."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, OSError, ConfigError, pa.ArrowException) as error:
-        words = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise StoreError(f"{file} is damaged ({words}); delete it and run again") from error
+#: Table -> what its footer must say, other than of datasets.
+Facts = Mapping[str, Mapping[str, Any]]
 
 
-def write_lock(config: Config, file: Path) -> None:
-    """Write the lock: a run's content hashes in a line, and the digests behind seeds."""
-    content: dict[str, Any] = {"seed": config.seed, "runs": {}}
+def write_lock(config: Config, facts: Facts, files: Mapping[str, str], out: Path) -> None:
+    """Write the lock: hashes of the content of runs and tables, of committed `files`, and seeds.
+
+    A run has its replicates' in a line. Tables are those of `facts` that are on disk.
+    """
+    content: dict[str, Any] = {"seed": config.seed, "runs": {}, "files": dict(files)}
     for experiment in config.experiments:
         for run, hashes, wrong in _runs(config, experiment):
             if wrong:
                 raise StoreError(wrong[0])
             content["runs"][run.key] = " ".join(hashes.values())
+    there = {place: config.results / place for place in facts if (config.results / place).is_file()}
+    content["tables"] = {place: _content(config, file, {}) for place, file in there.items()}
     if not config.exploratory:
         content["ledgers"] = _digests(config)
-    with store.replacing(file) as temporary:
+    with store.replacing(out) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
 
-def read_lock(file: Path) -> dict[str, Any]:
-    """Return the lock, with its file's name for messages; StoreError if it cannot be read."""
-    try:
-        lock = json.loads(file.read_text(encoding="utf-8"))
-        if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
-            raise ValueError("no seed and runs in it")
-        if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
-            raise ValueError("its seeds follow from ledgers, and it has no digests of those")
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{file} cannot be read as a lock of results: {error}") from error
-    return lock | {"name": file.name}
+def of_results(config: Config) -> dict[str, Any]:
+    """Return a lock made of the datasets on disk, for results that have none; of sound ones."""
+    runs: dict[str, str] = {}
+    for one in config.experiments:
+        try:
+            runs |= {run.key: " ".join(own.values()) for run, own, _ in _runs(config, one)}
+        except StoreError:  # it is missing, or named where it is checked
+            continue
+    return {"name": "its dataset", "seed": config.seed, "runs": runs, "files": {}, "tables": {}} | (
+        {} if config.exploratory else {"ledgers": _digests(config)}
+    )
 
 
-def verify(
-    config: Config, lock: dict[str, Any], sample: int, seed: int, figure_code: Callable
-) -> list[str]:
-    """Return the problems of the results on disk; a `sample` of replicates is simulated again.
+def verify(config: Config, lock: dict[str, Any], facts: Facts, sample: int, seed: int) -> list[str]:
+    """Return the problems of the tables on disk; a `sample` of replicates is simulated again.
 
-    `figure_code` returns the fingerprint of the code that draws a paper's figures.
+    `facts` are those of all tables beside datasets.
     """
     if problems := _other_seed(config, lock):
         return problems
-    for one in config.experiments:
-        if not (file := config.results / one.dataset).exists():
-            problems.append(f"{file} does not exist; `fairbandits replicate` makes it")
     known = {run.key: run.replicates for run in config.runs}
     for key, line in lock["runs"].items():
         if key not in known:
@@ -80,10 +70,11 @@ def verify(
         elif (locked := len(line.split())) > known[key]:
             words = f"{locked} replicates, the configuration {known[key]}"
             problems.append(f"{key}: {lock['name']} has {words}")
-    problems += verify_tables(config, lock, figure_code)
+    problems += verify_tables(config, lock, facts)
     generator = np.random.default_rng(seed)
-    for _ in range(sample):
-        run = config.runs[generator.integers(len(config.runs))]
+    runs = [run for run in config.runs if run.key in lock["runs"]]
+    for _ in range(sample if runs else 0):
+        run = runs[generator.integers(len(runs))]
         replicate = int(generator.integers(run.replicates))
         seed = config.seed_of(config.experiment(run.paper, run.experiment))
         columns = simulate_chunk(run.spec, seed, [replicate])
@@ -92,8 +83,8 @@ def verify(
     return problems
 
 
-def verify_tables(config: Config, lock: dict[str, Any], figure_code: Callable) -> list[str]:
-    """Return the problems of those datasets, drawn curves and replays that are on disk."""
+def verify_tables(config: Config, lock: dict[str, Any], facts: Facts) -> list[str]:
+    """Return the problems of those datasets and other tables that are on disk."""
     if problems := _other_seed(config, lock):
         return problems
     for experiment in config.experiments:
@@ -106,7 +97,31 @@ def verify_tables(config: Config, lock: dict[str, Any], figure_code: Callable) -
                 problems += other or wrong
         except StoreError as error:
             problems.append(str(error))
-    return problems + _check_tables(config, figure_code)
+    for place, wanted in facts.items():
+        file = config.results / place
+        if not file.exists():
+            continue
+        try:
+            found, locked = _content(config, file, wanted), lock["tables"].get(place)
+            if lock["tables"] and found != locked:
+                words = f"{found}, {lock['name']} has {locked or 'none'}"
+                problems.append(f"{file} has content hash {words}")
+        except StoreError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _content(config: Config, file: Path, facts: Mapping[str, Any]) -> str:
+    """Return the hash of a table's content; StoreError for other facts, or of other data."""
+    with named(file):
+        footer = store.read_footer(file)
+        expect(footer, facts, file)
+        store.read_table(file)
+        for drawn in footer.get("datasets", ()):
+            one = config.experiment(drawn["paper"], drawn["experiment"])
+            code = code_of_all(run.spec for run in one.runs)
+            expect_drawn(drawn, {"seed": config.seed_of(one), "code": code}, file)
+        return footer["content"]
 
 
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
@@ -140,7 +155,7 @@ def _runs(
     """Yield the runs of a dataset, the hashes of their replicates, and where the footer differs."""
     file = config.results / experiment.dataset
     own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
-    with _named(file):
+    with named(file):
         table, footer = load_dataset(file)
         expect(footer, experiment.facts() | own, file)
         expect_all_rows(file)
@@ -156,32 +171,6 @@ def _runs(
         found = content_of_run(hashes.values())
         words = f"{file}, {run.name} has content hash {found}, the footer says {said}"
         yield run, hashes, [] if found == said else [words]
-
-
-def _check_tables(config: Config, figure_code: Callable) -> list[str]:
-    """Return the problems of the tables of drawn curves and of the replays on disk."""
-    wanted = {}
-    for paper, figure in config.figures:
-        facts = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
-        wanted[config.results / paper / f"{figure}.parquet"] = facts
-    for one in config.replays:
-        wanted[config.results / one.table] = {"kind": "replay", "code": replay_code()}
-    problems = []
-    for file, facts in wanted.items():
-        if not file.exists():  # drawing, or replaying, makes it
-            continue
-        try:
-            with _named(file):
-                footer = store.read_footer(file)
-                expect(footer, facts, file)
-                store.read_table(file)
-                for drawn in footer.get("datasets", ()):
-                    one = config.experiment(drawn["paper"], drawn["experiment"])
-                    code = code_of_all(run.spec for run in one.runs)
-                    expect_drawn(drawn, {"seed": config.seed_of(one), "code": code}, file)
-        except StoreError as error:
-            problems.append(str(error))
-    return problems
 
 
 def summarised(problems: Sequence[str]) -> Iterator[str]:

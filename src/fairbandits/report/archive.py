@@ -1,54 +1,62 @@
-"""Pack a finished run into one zip file, and take results out of it with every hash verified."""
+"""Pack a finished run into one zip file, and take results out of it, all verified before use."""
 
 import os
+import re
 import tempfile
+import unicodedata
 import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from fairbandits.arena.settings import SLUG
-from fairbandits.audit.claims import papers_with_claims
 from fairbandits.audit.staleness import problems_of
 from fairbandits.data.provenance import git
 from fairbandits.data.store import StoreError, replacing
-from fairbandits.figures import figure_code
+from fairbandits.numerals import counted
 from fairbandits.replication.verify import summarised, verify_tables
 from fairbandits.report.crate import CRATE, Entry, jobs_of, listed, written
+from fairbandits.report.manifest import (
+    MANIFEST,
+    RESULTS,
+    compared,
+    facts_of,
+    files_of,
+    folders_of,
+    read_manifest,
+    tables_of,
+)
 from fairbandits.settings.config import Config
 
-#: Folder of the results in an archive, wherever they are on disk.
-RESULTS = "results"
 #: Suffixes of files that are compressed already.
 COMPRESSED = (".parquet", ".png")
+#: Limits of an archive: files, bytes of a file, of all files, and of its record.
+MOST_FILES, MOST_BYTES, MOST_IN_ALL, MOST_OF_RECORD = 20_000, 2 * 10**9, 2 * 10**10, 10**8
+#: Longest part of a name in bytes, as most systems have it; and bytes that are read at once.
+LONGEST_PART, BLOCK = 255, 1 << 20
 
 
-def tables_of(config: Config) -> list[str]:
-    """Return the tables that a finished run must have, relative to its folder of results."""
-    tables = [one.dataset for one in config.experiments]
-    tables += [f"{paper}/{figure}.parquet" for paper, figure in config.figures]
-    tables += [one.table for one in config.replays]
-    if judged := papers_with_claims(config):
-        tables += [f"audit/{name}.parquet" for name in (*judged, "findings", "verdicts")]
-    return list(dict.fromkeys(tables))
+def write_archive(
+    config: Config, out: Path, root: Path, agent: str | None = None
+) -> tuple[int, str]:
+    """Write a finished run, with the tracked files of `root`; return how many files, and its root.
 
-
-def write_archive(config: Config, out: Path, root: Path, agent: str | None = None) -> int:
-    """Write a finished run, with the tracked files of `root`; return how many files it has."""
+    The files of the run are those that its manifest lists, as it lists them.
+    """
     results = config.results
-    site, tables = results / "site", [results / table for table in tables_of(config)]
-    for file in (*tables, site / "index.html"):
+    for file in (results / one for one in (*tables_of(config), "site/index.html", MANIFEST)):
         if not file.is_file():
             raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
     members = {place: root / place for place in _tracked(root)}
-    pages = [file for file in sorted(site.rglob("*")) if file.is_file()]
-    arena = sorted((results / SLUG).rglob("*.parquet"))  # if it was run; its page shows them
-    for file in (*tables, *arena, *pages):
-        members[f"{RESULTS}/{file.relative_to(results).as_posix()}"] = file
+    folders, manifest = folders_of(config), read_manifest(results / MANIFEST)
+    if problems := compared(manifest.hashes, folders, results / MANIFEST):
+        raise StoreError(f"{problems[0]}; `fairbandits verify` names all that differs")
+    there = files_of(folders)
+    members |= {name: there[name] for name in manifest.hashes}
+    members[f"{RESULTS}/{MANIFEST}"] = manifest.file
     entries = {}
     with (
         replacing(out) as temporary,
@@ -64,7 +72,7 @@ def write_archive(config: Config, out: Path, root: Path, agent: str | None = Non
         names = {os.path.relpath(file, root): place for place, file in members.items()}
         jobs = [job.named(names) for job in jobs_of(root, names)]
         archive.writestr(CRATE, written(entries, jobs, config, agent))
-    return len(entries)
+    return len(entries), manifest.root
 
 
 def _tracked(root: Path) -> list[str]:
@@ -77,18 +85,22 @@ def _tracked(root: Path) -> list[str]:
     return [name for name in names if name and (root / name).is_file()]
 
 
-def fetch(archive: Path, runs: Sequence[tuple[Config, dict[str, Any]]]) -> int:
-    """Unpack and verify an archive's results into the first run's folder; return how many files.
+def fetch(
+    archive: Path, config: Config, lock: dict[str, Any], root: str | None = None
+) -> list[str]:
+    """Unpack and verify an archive's results into the folder of results; return what agrees.
 
-    `runs` are configurations with their locks: the archive's, and others that it may hold too.
-    Everything is verified in a folder beside it first; on StoreError the folder is as it was.
+    Its root must begin with `root`, if that is given. Everything is verified in a folder beside the
+    other first, and nothing is run; on StoreError the folder is as it was.
     """
-    config, results = runs[0][0], runs[0][0].results
-    wanted = {f"{RESULTS}/{table}" for table in tables_of(config)}
+    if root and not re.fullmatch("[0-9a-f]{16,64}", root):
+        raise StoreError(f"--root must be the first 16 digits of a root or more, got {root!r}")
+    results, shown = config.results, ("results", "figures", "audit")
     with _opened(archive) as found:
         entries = _listed(found, archive)
-        for place in sorted(wanted - entries.keys()):
-            raise StoreError(f"{archive} is of another run: it lacks {place}")
+        for table in sorted(tables_of(config)):
+            if f"{RESULTS}/{table}" not in entries:
+                raise StoreError(f"{archive} is of another run: it lacks {RESULTS}/{table}")
         taken = [place for place in entries if place.startswith(f"{RESULTS}/")]
         for top in dict.fromkeys(place.split("/")[1] for place in taken):
             if (results / top).exists():
@@ -98,61 +110,142 @@ def fetch(archive: Path, runs: Sequence[tuple[Config, dict[str, Any]]]) -> int:
                 )
         results.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=results.parent) as scratch:
-            folder = Path(scratch)
+            folders = {name: Path(scratch) / name for name in shown}
             for place, entry in entries.items():
-                _unpack(found, place, entry, folder if place in taken else None, archive)
-            problems = []
-            for one, locked in runs:
-                staged = replace(one, folders={RESULTS: str(folder / RESULTS)})
-                problems += verify_tables(staged, locked, figure_code) + problems_of(staged, locked)
+                kept = Path(scratch) / place if place.split("/")[0] in shown else None
+                _unpack(found, place, entry, kept, archive)
+            staged = replace(config, folders={name: str(one) for name, one in folders.items()})
+            if not (folders[RESULTS] / MANIFEST).is_file():
+                raise StoreError(f"{archive} is refused: it has no {RESULTS}/{MANIFEST}")
+            manifest = read_manifest(folders[RESULTS] / MANIFEST)
+            if root and not manifest.root.startswith(root):
+                raise StoreError(f"{archive} is refused: its root is {manifest.root}, not {root}")
+            # what is tracked besides, such as agreement.csv, is the checkout's
+            ours = {one: own for one, own in lock["files"].items() if one in manifest.hashes}
+            problems = compared(manifest.hashes, folders, MANIFEST)
+            problems += compared(ours, folders, lock["name"])
+            others = {*taken} - manifest.hashes.keys() - {f"{RESULTS}/{MANIFEST}"}
+            problems += [f"{one} is no file that {MANIFEST} lists" for one in sorted(others)]
+            problems += verify_tables(staged, lock, facts_of(config)) + problems_of(staged, lock)
             if problems:
                 # errors say what to delete on disk, which does not apply to an archive
-                reasons = [line.partition("; ")[0].replace(f"{folder}/", "") for line in problems]
+                reasons = [line.partition("; ")[0].replace(f"{scratch}/", "") for line in problems]
+                reasons = list(dict.fromkeys(reasons))
                 raise StoreError("\n".join([f"{archive} is refused:", *summarised(reasons)]))
-            _move(folder / RESULTS, results)
-    return len(taken)
+            _move(folders[RESULTS], results)
+    agree = len(tables_of(config)) + len(ours)
+    trust = f"which its root alone vouches for: {manifest.root}"
+    return [
+        f"{results}: {counted(len(taken), 'file')}",
+        f"{agree} tables and figures agree with {lock['name']}",
+        f"{len(manifest.hashes) - agree} pages and notebooks are as the archive's manifest says, "
+        f"{trust}; {'it is the one given' if root else 'compare it with the author’s'}",
+    ]
+
+
+@contextmanager
+def _guarded(archive: Path, what: str) -> Iterator[None]:
+    """Name archive and part in whatever a reader raises; a missing file, a full disk stay."""
+    try:
+        yield
+    except (StoreError, OSError):
+        raise
+    except Exception as error:  # readers of zip archives have many kinds
+        words = f"{what} ({type(error).__name__}: {error})"
+        raise StoreError(f"{archive} is damaged: {words}") from error
 
 
 @contextmanager
 def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(archive) as found:
-            yield found
+        with _guarded(archive, "it is no zip archive"):
+            found = zipfile.ZipFile(archive)
     except FileNotFoundError:
         raise StoreError(f"{archive} does not exist") from None
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError) as error:
-        raise StoreError(f"{archive} is damaged, or no zip archive: {error}") from error
+    with found:
+        yield found
 
 
 def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
     """Return the files that the record lists, which must be exactly those in the archive."""
-    names = found.namelist()
+    infos = found.infolist()
+    if len(infos) > MOST_FILES:
+        raise StoreError(f"{archive} has {len(infos)} files, more than {MOST_FILES}")
+    for info in infos:
+        if why := _refusal(info):
+            raise StoreError(f"{archive} has {info.orig_filename[:300]!r}, {why}")
+    names = {info.filename: info for info in infos}
+    # systems can take names for the same that differ in case
+    if twice := [
+        one for one, n in Counter(info.filename.casefold() for info in infos).items() if n > 1
+    ]:
+        raise StoreError(f"{archive} has {twice[0]} more than once")
+    folders = {str(one) for name in names for one in PurePosixPath(name).parents}
+    if both := folders & names.keys():
+        raise StoreError(f"{archive} has {min(both)} as a file and as a folder")
+    if (size := sum(info.file_size for info in infos)) > MOST_IN_ALL:
+        raise StoreError(f"{archive} holds {size} bytes, more than {MOST_IN_ALL}")
     if CRATE not in names:
         raise StoreError(f"{archive} is not one of our archives: it has no {CRATE}")
-    for name in names:
-        if PurePosixPath(name).is_absolute() or ".." in name.split("/") or "\\" in name:
-            raise StoreError(f"{archive} has {name!r}, which leads out of the archive")
-        if names.count(name) > 1:
-            raise StoreError(f"{archive} has {name} more than once")
-    entries = listed(found.read(CRATE), archive)
-    for name in sorted(set(names) - entries.keys() - {CRATE}):
+    if (size := names[CRATE].file_size) > MOST_OF_RECORD:
+        raise StoreError(f"{archive}: {CRATE} has {size} bytes, more than {MOST_OF_RECORD}")
+    with _guarded(archive, CRATE):
+        record = found.read(CRATE)
+    entries = listed(record, archive)
+    for name in sorted(names.keys() - entries.keys() - {CRATE}):
         raise StoreError(f"{archive} has {name}, which its record does not list")
-    for name in sorted(entries.keys() - set(names)):
+    for name in sorted(entries.keys() - names.keys()):
         raise StoreError(f"{archive} is damaged: it lacks {name}")
+    for name, entry in entries.items():
+        if (size := names[name].file_size) != entry.size:
+            said = f"{size} bytes, its record says {entry.size}"
+            raise StoreError(f"{archive} is damaged: {name} has {said}")
     return entries
 
 
+def _refusal(info: zipfile.ZipInfo) -> str:
+    """Return why a member cannot be used, empty if it can."""
+    name = info.orig_filename
+    parts = name.split("/")
+    if ".." in parts or "\\" in name or name.startswith("/") or ":" in parts[0]:
+        return "which leads out of the archive"
+    if any(unicodedata.category(one)[0] == "C" for one in name):
+        return "whose name has control characters"
+    if {"", "."} & {*parts} or name != unicodedata.normalize("NFC", name):
+        return "which is not the usual form of a name of a file"
+    if any(len(part.encode()) > LONGEST_PART for part in parts):
+        return f"a part of whose name has more than {LONGEST_PART} bytes"
+    if info.flag_bits & 1:
+        return "which is encrypted"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return f"which is compressed in an unknown way, {info.compress_type}"
+    if info.file_size > MOST_BYTES:
+        return f"of {info.file_size} bytes, more than {MOST_BYTES}"
+    return ""
+
+
 def _unpack(
-    found: zipfile.ZipFile, place: str, entry: Entry, folder: Path | None, archive: Path
+    found: zipfile.ZipFile, place: str, entry: Entry, out: Path | None, archive: Path
 ) -> None:
-    """Check a file's hash, and write the file below `folder` if that is given."""
+    """Check a file's hash and size while it is read, and write it to `out` if that is given."""
+    digest, size = sha256(), 0
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        file = Path(found.extract(place, folder)) if folder else None
-        with file.open("rb") if file else found.open(place) as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        with found.open(place) as source, open(out or os.devnull, "wb") as target:
+            while block := source.read(BLOCK):
+                size += len(block)
+                if size > entry.size:
+                    raise StoreError(
+                        f"{archive} is damaged: {place} has more than {entry.size} bytes"
+                    )
+                digest.update(block)
+                target.write(block)
+    except (StoreError, OSError):
+        raise
+    except Exception as error:
         raise StoreError(f"{archive} is damaged: {place} ({error})") from error
-    if Entry(found.getinfo(place).file_size, digest) != entry:
+    if Entry(size, digest.hexdigest()) != entry:
         raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
 
 

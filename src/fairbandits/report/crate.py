@@ -26,7 +26,7 @@ LICENSE = "https://spdx.org/licenses/MIT"
 #: Folders and files that are a run's inputs; all others are code.
 SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
 #: A run's outputs.
-MADE = ("results/", "figures/", "audit/", "results.lock", "arena.lock")
+MADE = ("results/", "figures/", "audit/", "results.lock")
 FORMATS = {
     ".csv": "text/csv",
     ".css": "text/css",
@@ -95,7 +95,7 @@ def listed(text: bytes, archive: Path) -> dict[str, Entry]:
         entries = {
             unquote(one["@id"]): Entry(int(one["contentSize"]), str(one["sha256"])) for one in files
         }
-    except (ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # too deep, too long a number, another form
         raise StoreError(f"{archive}: {CRATE} is damaged, or not ours ({error!r})") from error
     if name.partition(" ")[0] != NAME or WORKFLOW not in entries:
         raise StoreError(f"{archive} is an archive of something else: {name!r}")

@@ -1,0 +1,200 @@
+"""The manifest of a finished run: a hash of every file, and one root above them.
+
+It is what ``sha256sum`` prints for the files, in the order of their names, which are those of an
+archive: ``results/``, and ``figures/`` and ``audit/`` if these lie elsewhere. The root is the
+SHA-256 of the manifest itself. So at the published scale, in the project's folder,
+``sha256sum --check results/manifest.sha256`` checks all of it, and
+``sha256sum results/manifest.sha256`` prints the root.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairbandits.arena.settings import SLUG, TABLES, arena_code
+from fairbandits.audit.claims import papers_with_claims
+from fairbandits.data.provenance import replay_code
+from fairbandits.data.store import StoreError, replacing
+from fairbandits.figures import figure_code
+from fairbandits.numerals import counted
+from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ROOT
+
+MANIFEST = "manifest.sha256"
+RESULTS = "results"
+#: Folders of results beside those of papers; chunks and logs are no output.
+SHOWN = ("audit", "notebooks", "site")
+#: What is committed of the folders of figures and of the audit.
+COMMITTED = (".csv", ".png", ".svg")
+LINE = re.compile(r"([0-9a-f]{64})  ([^\x00-\x1f]+)")
+ROOT_DIGITS = 16
+
+
+class Manifest(NamedTuple):
+    """Root and hashes of a finished run."""
+
+    file: Path
+    root: str
+    hashes: dict[str, str]  # by name
+
+    @property
+    def words(self) -> str:
+        return f"Root {self.root[:ROOT_DIGITS]} of {counted(len(self.hashes), 'file')}: {self.file}"
+
+
+def folders_of(config: Config) -> dict[str, Path]:
+    names = ("results", "figures", "audit")
+    return {name: Path(config.folders[name]) for name in names if name in config.folders}
+
+
+def committed_files(folders: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the images and short tables on disk that a run makes, by name."""
+    found: dict[str, Path] = {}
+    for kind in ("figures", "audit"):
+        if kind in folders:
+            files = (one for one in _below(folders[kind], kind) if one.suffix in COMMITTED)
+            found |= {name_of(one, kind, folders): one for one in files}
+    return dict(sorted(found.items()))
+
+
+def files_of(folders: Mapping[str, Path]) -> dict[str, Path]:
+    """Return all files on disk that a run makes, and others beside them, by name."""
+    papers = (file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
+    parts = [folders["results"] / part for part in (*SHOWN, SLUG, *papers)]
+    found = {name_of(one, RESULTS, folders): one for part in parts for one in _below(part)}
+    return dict(sorted((found | committed_files(folders)).items()))
+
+
+def name_of(file: Path, kind: str, folders: Mapping[str, Path]) -> str:
+    """Return the name of a file in a manifest, in the folder of results or in that of its kind."""
+    if file.is_relative_to(folders["results"]):
+        kind = RESULTS
+    return f"{kind}/{file.relative_to(folders[kind]).as_posix()}"
+
+
+def place_of(name: str, folders: Mapping[str, Path]) -> Path:
+    """Return the file of this name."""
+    kind, _, rest = name.partition("/")
+    if kind not in folders:
+        raise StoreError(f"a manifest has no file {name!r}; it has {', '.join(folders)}")
+    return folders[kind] / rest
+
+
+def _below(folder: Path, kind: str = "") -> Iterator[Path]:
+    """Yield the files below a folder, of the audit's own those in it: results can be there."""
+    for file in folder.glob("*") if kind == "audit" else folder.rglob("*"):
+        unfinished = any(one.startswith(".") for one in file.relative_to(folder).parts)
+        if file.is_file() and not unfinished:
+            yield file
+
+
+def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
+    """Return the SHA-256 of files, as `sha256sum` prints it; empty for one that is gone."""
+
+    def digest(file: Path) -> str:
+        try:
+            with file.open("rb") as opened:
+                return file_digest(opened, "sha256").hexdigest()
+        except FileNotFoundError:
+            return ""
+
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(files, pool.map(digest, files.values()), strict=True))
+
+
+def write_manifest(folders: Mapping[str, Path]) -> Manifest:
+    """Write the manifest of all files on disk into the folder of results."""
+    lines = [f"{digest}  {name}" for name, digest in hashes_of(files_of(folders)).items()]
+    for line in lines:
+        if not LINE.fullmatch(line):
+            raise StoreError(f"{folders['results']} has a file of an odd name: {line[66:]!r}")
+    file = folders["results"] / MANIFEST
+    with replacing(file) as temporary:
+        temporary.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    return read_manifest(file)
+
+
+def read_manifest(file: Path) -> Manifest:
+    """Return a manifest; StoreError if it is none, or not as it is written."""
+    try:
+        content = file.read_bytes()
+        found = [LINE.fullmatch(line).groups() for line in content.decode().splitlines()]
+    except Exception as error:
+        raise StoreError(f"{file} cannot be read as a manifest: {error}") from error
+    hashes = {name: digest for digest, name in found}
+    if list(hashes) != sorted(name for _, name in found):
+        raise StoreError(f"{file} is no manifest: its names are not sorted, each once")
+    return Manifest(file, sha256(content).hexdigest(), hashes)
+
+
+def compared(hashes: Mapping[str, str], folders: Mapping[str, Path], where: str) -> list[str]:
+    """Return a line for each file that is missing, or not the one that `where` lists."""
+    files = {name: place_of(name, folders) for name in hashes}
+    found = hashes_of(files)
+    return [
+        f"{files[name]} {'is not the file' if found[name] else 'is gone'} that {where} lists"
+        for name, digest in hashes.items()
+        if found[name] != digest
+    ]
+
+
+def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the problems of files against lock and manifest, and in words what agrees."""
+    folders, file = folders_of(config), config.results / MANIFEST
+    problems, said = compared(lock["files"], folders, lock["name"]), []
+    if lock["files"]:
+        said.append(f"{counted(len(lock['files']), 'committed file')} agree with {lock['name']}")
+    there, tables = files_of(folders), tables_of(config)
+    made = [one for one in tables if (config.results / one).is_file()]
+    known = {*lock["files"]}
+    if file.is_file():
+        try:
+            manifest = read_manifest(file)
+            known |= manifest.hashes.keys()
+            problems += compared(manifest.hashes, folders, file)
+            said.append(manifest.words)
+        except StoreError as error:
+            problems.append(str(error))
+        ways = (config.results / one for one in tables if one not in made)
+        problems += [f"{one} does not exist; `fairbandits replicate` makes it" for one in ways]
+    elif made:
+        known |= {name for name in there if name.startswith(f"{RESULTS}/")}
+        n = f"{len(made)} of {counted(len(tables), 'table')}"
+        said.append(f"There is no {file}, since no run has made everything; {n} are there")
+    else:
+        said.append(f"There are no results in {config.results}; `fairbandits replicate` makes them")
+    if lock["files"] or file.is_file():
+        known -= {one for one in known if one.endswith(".parquet")} - {
+            f"{RESULTS}/{one}" for one in tables
+        }
+        others = (one for name, one in there.items() if name not in known)
+        problems += [f"{one} is no file of this run, and nothing lists it" for one in others]
+    runs = sum(len(one.runs) for one in config.experiments if one.dataset in made)
+    if runs:
+        said.append(f"{counted(runs, 'run')} agree with {lock['name']}")
+    return problems, said
+
+
+def tables_of(config: Config) -> list[str]:
+    """Return the tables of a whole run, relative to its folder of results."""
+    return [*dict.fromkeys(one.dataset for one in config.experiments), *facts_of(config)]
+
+
+def facts_of(config: Config) -> dict[str, dict[str, Any]]:
+    """Return what the footers of a run's tables say, other than datasets', by place."""
+    facts: dict[str, dict[str, Any]] = {}
+    for paper, figure in config.figures:
+        said = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
+        facts[f"{paper}/{figure}.parquet"] = said
+    for one in config.replays:
+        facts[one.table] = {"kind": "replay", "code": replay_code()}
+    if judged := papers_with_claims(config):
+        of = dict.fromkeys((*judged, "findings"), "findings") | {"verdicts": "verdicts"}
+        facts |= {f"audit/{name}.parquet": {"kind": kind} for name, kind in of.items()}
+    if SLUG in config.papers:
+        said = {"kind": "arena", "code": arena_code()}
+        facts |= {f"{SLUG}/{name}.parquet": said | {"table": name} for name in TABLES}
+    return facts
