@@ -90,7 +90,8 @@ class NoChoice:
 
 
 class NoFeedback:
-    pass
+    def start(self, n_arms, horizon):
+        return Greedy().start(n_arms, horizon)
 """
 
 
@@ -172,7 +173,7 @@ def test_where_there_are_no_groups_it_is_not_applicable(entered):
 
 
 WRONG = [
-    ("Gredy", (), GOOD, "has no class 'Gredy'; its classes: Fraction, Greedy, Owed"),
+    ("Gredy", (), GOOD, "has no class 'Gredy'; its classes: Greedy, Owed"),
     ("Strange", (), GOOD, "it needs 'sizes', which no contract has"),
     ("NoChoice", (), GOOD, "NoChoice.start must return an object with methods choose and learn"),
     ("NoFeedback", (), GOOD, "a policy needs a feedback attribute"),

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import fairbandits as fb
 import own_policy
 import shrunk
 from fairbandits import Instance, run
@@ -36,6 +37,13 @@ class InTurn:
         pass
 
 
+from subprocess import Popen
+
+
+def function():
+    open("run", "w")
+
+
 class Nothing:
     pass
 
@@ -44,7 +52,12 @@ class NoStart:
     feedback = "bandit"
 
 
-class Refusing:
+class NoFeedback(Nothing):
+    def start(self, n_arms, horizon):
+        pass
+
+
+class Refusing(InTurn):
     def __init__(self):
         raise ValueError("it is never made")
 
@@ -100,17 +113,19 @@ def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
     assert columns["plays"].sum() == 2 * 30
 
 
-def test_a_function_can_make_a_policy_whose_feedback_is_late(folder, configured):
-    """And a class, for a study of one's own claims."""
+def test_a_class_can_make_a_policy_whose_feedback_is_late(folder, configured):
     (folder / own_policy.NAME).write_text(
-        f"{own_policy.SOURCE}\n\nlate = lambda quotas: fb.Delayed(FairGreedy(quotas), 10)\n\n\n"
-        "class Late:\n    def __new__(cls, quotas):\n        return late(quotas)\n"
+        f"{own_policy.SOURCE}\n\nclass Late(FairGreedy):\n    def __new__(cls, quotas):\n"
+        "        return fb.Delayed(FairGreedy(quotas), 10)\n"
     )
     several = []
-    for name in ("FairGreedy", "late", "Late"):
+    for name in ("FairGreedy", "Late"):
         spec = spec_of(configured(f"my_policies:{name}", {"quotas": "instance"}))
-        several.append(simulate_chunk(spec, 1, range(2))["reward"].tolist())
-    assert several[0] != several[1] == several[2]
+        several.append(simulate_chunk(spec, 1, range(2))["plays"].tolist())
+    late = fb.Delayed(make_policy("my_policies:FairGreedy", {"quotas": ["1/6"] * 3}), 10)
+    arms, how = Instance((0.9, 0.5, 0.1), "bernoulli"), {"stream": "toy/one", "seed": 1}
+    by_hand = run(late, arms, 30, 2, checkpoints=[30], quotas=["1/6"] * 3, **how)
+    assert several[0] != several[1] == by_hand.plays.ravel().tolist()
 
 
 def test_an_edit_of_the_file_is_another_run(folder, configured):
@@ -127,13 +142,25 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
         simulate_chunk(spec_of(first), 1, [0])
 
 
+INSTALLED = "is Python's, or of an installed package that does not declare it in the group"
 WRONG = [
     ("turn:InTurn", {}, "policy turn:InTurn: there is no module 'turn' in "),
-    ("no.such:InTurn", {}, "policy no.such:InTurn: there is no module 'no.such' in "),
-    ("turns:In Turn", {}, "a policy of one's own is named module:Class, got 'turns:In Turn'"),
-    ("turns:", {}, "a policy of one's own is named module:Class, got 'turns:'"),
+    ("no.such:InTurn", {}, "a policy of one's own is named module:Class, without dots unless an"),
+    ("turns:InTurn.start", {}, "entry points, got 'turns:InTurn.start'"),
+    ("turns:In Turn", {}, "entry points, got 'turns:In Turn'"),
+    ("turns:", {}, "entry points, got 'turns:'"),
     ("turns:OutOfTurn", {}, "turns.py has no class 'OutOfTurn'; its classes: InTurn, Nothing"),
     ("turns:number", {}, "turns.py has no class 'number'"),
+    ("turns:function", {}, "turns.py has no class 'function'"),
+    ("turns:Popen", {}, "turns.py has no class 'Popen'"),
+    ("turns:Nothing", {}, "policy turns:Nothing needs a method start(n_arms, horizon)"),
+    ("deadly:Policy", {}, "deadly.py has no class 'Policy'"),
+    ("subprocess:Popen", {"args": ["touch", "run"]}, f"module 'subprocess' {INSTALLED}"),
+    ("os:system", {"command": "touch run"}, f"module 'os' {INSTALLED}"),
+    ("builtins:exec", {"source": "open('run', 'w')"}, f"module 'builtins' {INSTALLED}"),
+    ("pathlib:Path", {}, f"module 'pathlib' {INSTALLED}"),
+    ("threading:Thread", {}, f"module 'threading' {INSTALLED}"),
+    ("pytest:Module", {}, f"module 'pytest' {INSTALLED}"),
     ("broken:Policy", {}, "broken.py cannot be imported: ZeroDivisionError: division by zero"),
     ("turns:InTurn", {"last": 1}, "got an unexpected keyword argument 'last'; it is made by "),
 ]
@@ -142,19 +169,38 @@ WRONG = [
 @pytest.mark.parametrize(("policy", "parameters", "text"), WRONG, ids=[row[0] for row in WRONG])
 def test_what_cannot_be_found_is_said_at_once(policy, parameters, text, folder, configured):
     (folder / "turns.py").write_text(ROUND_ROBIN)
-    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "broken.py").write_text("1 / 0\nclass Policy:\n    pass\n")
+    (folder / "deadly.py").write_text("open('run', 'w')\n")
     with pytest.raises(ConfigError) as error:
         configured(policy, parameters)
     message = str(error.value)
     assert message.startswith("papers/toy/experiments.yaml: experiments.one.policies.mine.policy: ")
     assert text in message
     assert "\n" not in message
+    assert not (folder / "run").exists()
+
+
+def test_an_installed_package_declares_its_policies(folder, configured, monkeypatch):
+    """Here one is installed into a folder of its own; its other classes are not for settings."""
+    (folder / "site" / "theirs-1.dist-info").mkdir(parents=True)
+    (folder / "site" / "theirs-1.dist-info" / "entry_points.txt").write_text(
+        "[fairbandits.policies]\nin_turn = theirs.turns:InTurn\n"
+    )
+    (folder / "site" / "theirs").mkdir()
+    (folder / "site" / "theirs" / "__init__.py").write_text("from theirs.turns import NoStart\n")
+    (folder / "site" / "theirs" / "turns.py").write_text(ROUND_ROBIN)
+    monkeypatch.syspath_prepend(folder / "site")
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(folder / "site")])
+    assert spec_of(configured("theirs.turns:InTurn")).policy_source
+    for name in ("theirs.turns:Refusing", "theirs:NoStart"):
+        with pytest.raises(ConfigError, match=r"in the group fairbandits\.policies of its entry"):
+            configured(name)
 
 
 @pytest.mark.parametrize(
     ("policy", "text"),
     [
-        ("turns:Nothing", "needs an attribute feedback, 'bandit' or 'full', got None"),
+        ("turns:NoFeedback", "needs an attribute feedback, 'bandit' or 'full', got None"),
         ("turns:NoStart", "needs a method start(n_arms, horizon)"),
         ("turns:Refusing", "it is never made"),
     ],

@@ -1,13 +1,21 @@
-"""Users' policies outside the package, ``module:Class``; neither Numba nor NumPy is imported."""
+"""Users' policies outside the package, ``module:Class``; neither Numba nor NumPy is imported.
 
+A file of settings names such a class, so nothing is imported that is no class of the user's own
+files or of a package that offers it, and nothing is called that is no policy.
+"""
+
+import ast
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import os
+import site
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +23,8 @@ from fairbandits.rationals import exact
 
 #: Parameters that are the quotas of an instance.
 ARE_QUOTAS = ("quotas", "fractions")
+#: Group of entry points in which installed packages declare their policies, ``module:Class``.
+GROUP = "fairbandits.policies"
 
 
 def is_own(name: str) -> bool:
@@ -27,20 +37,27 @@ def source_hash(name: str) -> str:
     return hashlib.sha256(_file(name).read_bytes()).hexdigest()[:16]
 
 
-def find(name: str) -> Any:
-    """Return the object ``module:Class``, from the current folder first; ValueError if missing."""
-    module, found = _parts(name)
+def find(name: str) -> type:
+    """Return the class ``module:Class``, from the current folder first; ValueError without it.
+
+    It is a class with a method ``start``. Nothing is called, and its module is imported only if
+    the class is in it, or a package declares it.
+    """
+    module, wanted = _parts(name)
     file = _file(name)
     try:
+        tree = ast.parse(file.read_bytes())
+        classes = [one.name for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+        is_there = wanted in classes or _is_declared(name)
         with _current_folder():
-            imported = importlib.import_module(module)
+            made = vars(importlib.import_module(module)).get(wanted) if is_there else None
     except Exception as error:  # a user's module can raise anything on import
         raise ValueError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
-    made = getattr(imported, found, None)
-    if not callable(made):
-        there = [key for key, one in vars(imported).items() if inspect.isclass(one)]
-        known = f"; its classes: {', '.join(there)}" if there else ""
-        raise ValueError(f"{file} has no class {found!r}{known}")
+    if not inspect.isclass(made):
+        known = f"; its classes: {', '.join(classes)}" if classes else ""
+        raise ValueError(f"{file} has no class {wanted!r}{known}")
+    if not callable(getattr(made, "start", None)):
+        raise ValueError(f"policy {name} needs a method start(n_arms, horizon)")
     return made
 
 
@@ -68,8 +85,6 @@ def make_own(name: str, parameters: dict[str, Any]) -> Any:
         raise ValueError(
             f"policy {name} needs an attribute feedback, 'bandit' or 'full', got {feedback!r}"
         )
-    if not callable(getattr(policy, "start", None)):
-        raise ValueError(f"policy {name} needs a method start(n_arms, horizon)")
     return policy
 
 
@@ -82,13 +97,20 @@ def with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _parts(name: str) -> tuple[str, str]:
     module, _, found = name.partition(":")
-    if not (found.isidentifier() and all(part.isidentifier() for part in module.split("."))):
-        raise ValueError(f"a policy of one's own is named module:Class, got {name!r}")
+    if not (found.isidentifier() and (module.isidentifier() or _is_declared(name))):
+        raise ValueError(
+            f"a policy of one's own is named module:Class, without dots unless an installed "
+            f"package declares it in the group {GROUP} of its entry points, got {name!r}"
+        )
     return module, found
 
 
+def _is_declared(name: str) -> bool:
+    return any(one.value == name for one in metadata.entry_points(group=GROUP))
+
+
 def _file(name: str) -> Path:
-    """Return the file of a user's policy."""
+    """Return the file of a user's policy; ValueError if it is nobody's to name."""
     module, _ = _parts(name)
     importlib.invalidate_caches()  # the file can be new
     try:
@@ -100,9 +122,23 @@ def _file(name: str) -> Path:
         raise ValueError(
             f"policy {name}: there is no module {module!r} in {os.getcwd()} or on Python's path"
         )
-    if not spec.has_location:
-        raise ValueError(f"policy {name}: module {module!r} is no file")
+    if module in sys.stdlib_module_names or (_is_installed(spec) and not _is_declared(name)):
+        raise ValueError(
+            f"policy {name}: module {module!r} is Python's, or of an installed package that does "
+            f"not declare it in the group {GROUP} of its entry points"
+        )
+    if not (spec.has_location and spec.origin.endswith(".py")):
+        raise ValueError(f"policy {name}: module {module!r} is no file in Python")
     return Path(spec.origin)
+
+
+def _is_installed(spec: importlib.machinery.ModuleSpec) -> bool:
+    """Return whether a module comes with Python or a package, and is in no folder of the user."""
+    known = sysconfig.get_paths()
+    folders = [known[one] for one in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
+    file = Path(spec.origin or "").resolve()
+    return any(file.is_relative_to(Path(one).resolve()) for one in folders)
 
 
 @contextmanager
