@@ -307,7 +307,10 @@ REFUSED = [
         ({"policies": {"fair": policy(quotas="instance") | {"observe": observe}}}, f"{FAIR}.{says}")
         for observe, says in [
             (["starvatio"], "observe: observer must be one of banditq_inequalities, "),
-            (["starvation", "plays_sum", "starvation"], "observe: 'starvation' is there twice"),
+            (
+                ["starvation", "plays_sum", "starvation"],
+                "observe must have each entry once, got 'starvation' twice",
+            ),
             (["queue_squares"], "observe: QueueSquares can watch BanditQ only, got FairLearn("),
             ([{"starvation": valued(most=3)}], "observe: observer starvation has no parameter 'mo"),
             (["banditq_inequalities"], "observe: observer banditq_inequalities: its parameter 'me"),

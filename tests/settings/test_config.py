@@ -270,7 +270,7 @@ def test_missing_file(tmp_path):
     [
         ("seed: [1", "is not valid YAML"),
         ("seed: 1: 2", "is not valid YAML"),
-        ("seed: !unknown 1", "is not valid YAML"),
+        ("seed: !unknown 1", "has a tag, '!unknown', in line 1"),
         ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
         ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
         ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),

@@ -1,5 +1,7 @@
 """Experiments of the papers with settings that do not fit together: refused in one line."""
 
+import time
+
 import pytest
 
 from shrunk import refusal_of, sourced
@@ -71,3 +73,23 @@ def test_what_does_not_fit_together_is_refused(file, changes, words, tmp_path):
 
     limits = {"horizon": 120} if file in (FAIR, AUDIT) else {}
     assert words in refusal_of(tmp_path, paper, part, change, **limits)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("record", "record.0 must be a column of docs/data-dictionary.md, got 'o0'"),
+        ("policies", "policies should be a valid dictionary, got ['o0', 'o1', "),
+    ],
+)
+def test_long_lists_are_refused_in_seconds_and_few_words(place, words, tmp_path):
+    names = [f"o{k}" for k in range(30_000)]
+
+    def change(experiments):
+        experiments["regret_5_02"][place] = names
+
+    begun = time.process_time()
+    refusal = refusal_of(tmp_path, *HT, change)
+    assert words in refusal
+    assert len(refusal) < 1100
+    assert time.process_time() - begun < 20

@@ -1,13 +1,15 @@
 """What could be started is not started again, and YAML is read as it is meant."""
 
+import re
 import subprocess
 import sys
+import time
 
 import pytest
 import yaml
 
 from fairbandits.settings.models import Model, Name, validated
-from fairbandits.settings.schemas import ConfigError, parse_yaml, read_yaml
+from fairbandits.settings.schemas import ConfigError, parse_yaml, read_json, read_yaml
 
 CODE = """
 import sys
@@ -46,10 +48,67 @@ def test_merged_mappings_keep_what_is_not_replaced(tmp_path):
     }
 
 
-def test_aliases_of_aliases_take_no_time(tmp_path):
-    lines = ["a0: &a0 [1]", *(f"a{k + 1}: &a{k + 1} [*a{k}, *a{k}]" for k in range(40))]
-    (tmp_path / "deep.yaml").write_text("\n".join(lines))
-    assert len(read_yaml(tmp_path / "deep.yaml")) == 41
+def doubled(first, more, n=40):
+    return "\n".join([f"a0: &a0 {first}", *(f"a{k}: &a{k} {more(k - 1)}" for k in range(1, n))])
+
+
+OUTSIZED = {
+    "brackets": ("[" * 1_000_000, "is nested deeper than 100 levels, in line 1"),
+    "braces": ("{a: " * 1_000_000, "is nested deeper than 100 levels, in line 1"),
+    "dashes": ("a:\n" + "- " * 1_000_000, "is nested deeper than 100 levels, in line 2"),
+    "keys": ("? " * 1_000_000, "is nested deeper than 100 levels, in line 1"),
+    "chain": (doubled("[1]", lambda k: f"[*a{k}]", 1000), "deeper than 100 levels, in line 100"),
+    "laughs": (doubled("[1]", lambda k: f"[*a{k}, *a{k}]"), "becomes too large in line 14; with"),
+    "merged": (doubled("{b: 1}", lambda k: f"{{<<: *a{k}, c: *a{k}}}"), "too large in line 13;"),
+    "texts": (doubled("x" * 9_000, lambda k: f"[{'*a0, ' * 2_000}]", 2), "too large in line 2;"),
+    "values": ("- 1\n" * 2_000_000, "becomes too large in line 39840; with all aliases, 10"),
+    "claims": ("".join(f"c{k}: {{statement: s, tests: [1, 2, 3]}}\n" for k in range(80_000)), "be"),
+    "bytes": ("# comment\n" * 1_000_001, "cannot be read: it has more than 10000000 bytes"),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIZED)
+def test_files_without_bounds_are_refused_within_seconds(kind, tmp_path):
+    text, words = OUTSIZED[kind]
+    (file := tmp_path / "outsized.yaml").write_text(text)
+    begun = time.process_time()
+    with pytest.raises(ConfigError, match=f"^{re.escape(str(file))} ") as error:
+        read_yaml(file)
+    assert words in str(error.value)
+    assert time.process_time() - begun < 10
+
+
+WRONG = {
+    "a: !!python/object:os.system {}": "has a tag, 'tag:yaml.org,2002:python/object:os.system', in",
+    "a: !!int x": "has a tag, 'tag:yaml.org,2002:int', in line 1; settings have none",
+    "a: ! 1": "has a tag, '!', in line 1",
+    "{[1]: 2}": "has a key that is no text or number, in line 1",
+    "a: 2026-99-99": "is not valid YAML: month must be in 1..12",
+    "a: =": "is not valid YAML: could not determine a constructor",
+    "a: \0": "is not valid YAML: ",
+    "a: \ud800": "is not valid YAML: ",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_settings_need_not_is_refused(text):
+    with pytest.raises(ConfigError) as error:
+        parse_yaml(text, "here")
+    assert str(error.value).startswith(f"here {WRONG[text]}")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[" * 1_000_000, "it is nested too deeply"),
+        ("1" * 5_000, "Exceeds the limit"),
+        (" " * 10_000_001, "it has more than 10000000 bytes"),
+    ],
+)
+def test_json_without_bounds_is_refused(content, words, tmp_path):
+    (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(ValueError, match=words):
+        read_json(tmp_path / "plan.json")
 
 
 NUMBERS = {

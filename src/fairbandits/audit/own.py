@@ -53,7 +53,7 @@ from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import _settled, instance_of, write_chunk
 from fairbandits.settings.config import LEDGER, Config, Run, build_config
 from fairbandits.settings.models import expect_known
-from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.schemas import ConfigError, read_json
 
 REPORT, HISTORY = "report.md", "history.json"
 #: Recorded rounds of a run with one horizon.
@@ -384,7 +384,7 @@ def read_history(out: Path) -> list[Frozen]:
     """Return all files that were frozen in a folder, oldest first."""
     file = out / HISTORY
     try:
-        return [Frozen(**one) for one in json.loads(file.read_text(encoding="utf-8"))]
+        return [Frozen(**one) for one in read_json(file)]
     except FileNotFoundError:
         if out.is_dir() and any(out.iterdir()):
             raise StoreError(

@@ -17,8 +17,8 @@ from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import SCALES, name_of_scale
-from fairbandits.settings.models import EXPONENT, expect_known
-from fairbandits.settings.schemas import ConfigError, paper_file, parse_yaml, read_yaml
+from fairbandits.settings.models import expect_known
+from fairbandits.settings.schemas import EXPONENT, ConfigError, paper_file, parse_yaml, read_yaml
 
 #: More figures than these are counted at the end of a run, and not listed.
 FEW = 6

@@ -17,7 +17,7 @@ from fairbandits.data.whole import replacing
 from fairbandits.replication.code import code_of_all
 from fairbandits.settings.config import Config, Experiment, Run
 from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
-from fairbandits.settings.schemas import ConfigError
+from fairbandits.settings.schemas import ConfigError, read_json
 from fairbandits.settings.spec import RunSpec
 
 #: Priority of jobs that figures wait for.
@@ -178,7 +178,7 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
 def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
     """Return a plan's tasks, of ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
     try:
-        tasks = json.loads(file.read_text(encoding="utf-8"))
+        tasks = read_json(file)
         return [one | {key: read(one[key]) for key, read in TASKS[what].items()} for one in tasks]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None

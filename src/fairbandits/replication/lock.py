@@ -1,13 +1,12 @@
 """The lock of results, which is committed, and what it says of other committed files."""
 
-import json
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from fairbandits.data.store import StoreError
 from fairbandits.settings.scales import LEDGER
-from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.schemas import ROOT, read_json
 
 LOCK = ROOT / "results.lock"
 
@@ -15,7 +14,7 @@ LOCK = ROOT / "results.lock"
 def read_lock(file: Path) -> dict[str, Any]:
     """Return the lock, with its file's name for messages; StoreError if it cannot be read."""
     try:
-        lock = json.loads(file.read_text(encoding="utf-8"))
+        lock = read_json(file)
         if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
             raise ValueError("no seed and runs in it")
         if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):

@@ -2,11 +2,9 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -20,27 +18,7 @@ from pydantic import (
 )
 
 from fairbandits.policies.parameters import Check, exact, number, one_of, that, whole
-from fairbandits.settings.schemas import DIGITS, ConfigError, _Loader, meant
-
-#: A number with an exponent. YAML 1.1 takes 1e3 and 1.5e3 for texts: no point, no sign.
-EXPONENT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)[eE][-+]?[0-9]+")
-_FLOAT = "tag:yaml.org,2002:float"
-
-
-def _float(loader: _Loader, node: yaml.ScalarNode) -> int | float:
-    """Return a number, as a whole number where it is one and written with an exponent."""
-    if not EXPONENT.fullmatch(node.value):
-        return loader.number(node)
-    mantissa, exponent = re.split("[eE]", node.value.replace("_", ""))
-    if len(node.value) > DIGITS or abs(int(exponent)) > DIGITS:
-        loader.refuse(node, f"has a number of more than {DIGITS} digits")
-    value = Fraction(f"{mantissa}e{exponent}")
-    return int(value) if value.denominator == 1 and abs(value) < 2**63 else float(value)
-
-
-for _one in (_Loader, yaml.SafeDumper):  # what is written puts such a text in quotes
-    _one.add_implicit_resolver(_FLOAT, re.compile(f"{EXPONENT.pattern}$"), [*"-+.0123456789"])
-_Loader.add_constructor(_FLOAT, _float)
+from fairbandits.settings.schemas import ConfigError, meant
 
 
 class Model(BaseModel):
@@ -76,7 +54,8 @@ def validated(content: Any, model: type[M], where: str, inside: str = "") -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigError(_words(error.errors()[0], content, where, inside)) from None
+        words = _words(error.errors()[0], content, where, inside)
+        raise ConfigError(words if len(words) <= 1000 else f"{words[:1000]}...") from None
 
 
 def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> str:
@@ -141,9 +120,13 @@ def matching(pattern: str) -> Any:
     )
 
 
-def _unique(values: list) -> list:
-    for place, value in enumerate(values):
-        require(value not in values[:place], f" must have each entry once, got {value!r} twice")
+def expect_unique(values: list, place: str = "") -> list:
+    """Return values, or raise ValueError if one is there twice."""
+    seen: set[Any] = set()
+    for value in values:
+        key = value if isinstance(value, Hashable) else repr(value)
+        require(key not in seen, f"{place} must have each entry once, got {value!r} twice")
+        seen.add(key)
     return values
 
 
@@ -159,12 +142,12 @@ Number = of(number())
 Exact = of(exact())  # 0.05, "1/3"
 Count = of(whole(at_least=1))
 Many = of(whole(at_least=1, at_most=1_000_000))
-Arms = of(whole(at_least=2))
+Arms = of(whole(at_least=2, at_most=100_000))
 Words = Annotated[str, Field(min_length=1)]
 Text = matching("[^<>]*")  # without markup
 Name = matching("[a-z0-9_]+")
 Slug = matching("[a-z_]+")
 Figure = matching(r"fig[0-9]+[a-z]?")
-Unique = AfterValidator(_unique)
+Unique = AfterValidator(expect_unique)
 Some = Field(min_length=1)
 Pair = Field(min_length=2)

@@ -52,6 +52,9 @@ def _recorded(name: Any) -> str:
     return name
 
 
+Recorded = Annotated[Any, PlainValidator(_recorded)]
+
+
 def _one_or_several(check: Check, *others: str) -> Any:
     """Return the type of one number for all arms, a list of them, or one of other words."""
 
@@ -183,7 +186,7 @@ class Steps(Model):
 
     first: m.Number
     last: m.Number
-    steps: m.Count
+    steps: m.of(whole(at_least=1, at_most=10_000))
 
     @property
     def values(self) -> list[float]:
@@ -231,9 +234,7 @@ class PolicyBlock(Model):
     def _once(self):
         if repeated := sorted(self.parameters.keys() & self.sweep.keys()):
             raise ValueError(f".parameters: {repeated[0]} is also in sweep; give it once")
-        names = [name for name, _ in self.observe]
-        for name in names:
-            require(names.count(name) == 1, f".observe: {name!r} is there twice")
+        m.expect_unique([name for name, _ in self.observe], ".observe")
         need = ".apart: there are no horizons; give them beside it"
         require(self.horizons or not self.apart, need)
         return self
@@ -264,7 +265,7 @@ class ExperimentBlock(Model):
     #: experiment, or of a suite the suite, whose instances and rewards it meets again
     same_instances_as: str | None = None
     #: what is kept of deficits and of what policies and observers report; all if left out
-    record: Annotated[list[Annotated[Any, PlainValidator(_recorded)]], m.Unique] | None = None
+    record: Annotated[list[Recorded], Field(fail_fast=True), m.Unique] | None = None
     targets: sourced(Numbers) | None = None  # reward rates, 0 if unprotected
     #: in place of targets: what part of its mean each of the first arms is to get
     target_shares: sourced(Shares) | None = None

@@ -1,8 +1,10 @@
-"""Find and read the project's YAML files."""
+"""Find and read the project's files in YAML and JSON, which are bounded in size and depth."""
 
+import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,32 +71,63 @@ def meant(word: str, known: Iterable[str]) -> str:
     return nearest(word, names) or f"; known: {', '.join(names[:40])}{more}"
 
 
-#: Deepest allowed nesting; our files have ten levels.
-DEEPEST = 100
+#: Deepest allowed nesting, and most bytes of a file; ours have ten levels, 50 kB and 4000 values.
+DEEPEST, LARGEST = 100, 10_000_000
+#: What a value counts beside its text, where the bytes of all that aliases repeat are counted.
+EACH = 250
 #: Most digits of a number, which is then finite.
 DIGITS = 300
+#: A number with an exponent. YAML 1.1 takes 1e3 and 1.5e3 for texts: no point, no sign.
+EXPONENT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)[eE][-+]?[0-9]+")
 
 
 class _Loader(LOADER):
     """A loader that refuses what YAML would silently drop or misread."""
 
     def __init__(self, text: str, where: str) -> None:
+        self.where, self.seen = where, set()
+        self.expect_bounded(text)
         super().__init__(text)
-        self.where, self.depth, self.seen = where, 0, set()
 
-    def refuse(self, node: yaml.Node, words: str, more: str = "") -> None:
+    def refuse(self, node: yaml.Node | yaml.Event, words: str, more: str = "") -> None:
         raise ConfigError(f"{self.where} {words} in line {node.start_mark.line + 1}{more}")
+
+    def expect_bounded(self, text: str) -> None:
+        """Refuse what is too deep or large, with all that aliases repeat, before it is composed.
+
+        Composing calls itself for each level, in C: enough levels end the process.
+        """
+        size, known = 0, {}  # anchor -> size and levels
+        within = [[None, 0, 0]]  # anchor, size before and levels below of each that is open
+        for event in yaml.parse(text, LOADER):
+            levels = 0
+            if isinstance(event, yaml.CollectionStartEvent):
+                within.append([event.anchor, size, 0])
+                size += EACH
+            elif isinstance(event, yaml.CollectionEndEvent):
+                anchor, before, levels = within.pop()
+                levels += 1
+                known[anchor] = size - before, levels
+            elif isinstance(event, yaml.ScalarEvent):
+                known[event.anchor] = EACH + len(event.value), 0
+                size += EACH + len(event.value)
+            elif isinstance(event, yaml.AliasEvent):
+                repeated, levels = known.get(event.anchor, (EACH, 0))
+                size += repeated
+            within[-1][2] = max(within[-1][2], levels)
+            if len(within) - 1 + levels > DEEPEST:
+                self.refuse(event, f"is nested deeper than {DEEPEST} levels,")
+            if size > LARGEST:
+                allowed = f"{LARGEST} bytes are allowed, with {EACH} for each value"
+                self.refuse(event, "becomes too large", f"; with all aliases, {allowed}")
+            if getattr(event, "tag", None):
+                self.refuse(event, f"has a tag, {event.tag!r},", "; settings have none")
 
     def construct_object(self, node: yaml.Node, deep: bool = True) -> Any:
         """Return a node's value, whole, so that one that stands in itself is found."""
         if node in self.recursive_objects:
             self.refuse(node, "has an alias of what it stands in,")
-        if self.depth >= DEEPEST and isinstance(node, yaml.CollectionNode):
-            self.refuse(node, f"is nested deeper than {DEEPEST} levels,")
-        self.depth += 1
-        made = super().construct_object(node, deep=True)
-        self.depth -= 1
-        return made
+        return super().construct_object(node, deep=True)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Refuse a key that a mapping has twice, which is not one that overrides a merged one."""
@@ -102,16 +135,25 @@ class _Loader(LOADER):
             self.seen.add(id(node))
             keys: set[str] = set()
             for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    self.refuse(key, "has a key that is no text or number,")
                 if key.value in keys:
                     self.refuse(key, f"has key {key.value!r} twice, again")
                 keys.add(key.value)
         super().flatten_mapping(node)
 
     def number(self, node: yaml.ScalarNode) -> int | float:
-        """Return a number; YAML 1.1 reads 010 as 8 and 1:30 as 90, which nobody means."""
+        """Return a number; YAML 1.1 reads 010 as 8 and 1:30 as 90, which nobody means.
+
+        One with an exponent is a whole number where it is one.
+        """
         text, is_whole = node.value, node.tag.endswith("int")
-        if len(text) > DIGITS:
+        exponent = re.split("[eE]", text)[1:] if EXPONENT.fullmatch(text) else []
+        if len(text) > DIGITS or any(abs(int(one)) > DIGITS for one in exponent):
             self.refuse(node, f"has a number of more than {DIGITS} digits")
+        if exponent:
+            value = Fraction(text.replace("_", ""))
+            return int(value) if value.denominator == 1 and abs(value) < 2**63 else float(value)
         if ":" in text or (is_whole and re.match(r"[+-]?0[0-7_]", text)):
             way_out = "write it without leading zeros and colons, or a text in quotes"
             self.refuse(node, f"has {text}", f", which YAML takes for another number; {way_out}")
@@ -120,21 +162,41 @@ class _Loader(LOADER):
 
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.number)
+for _one in (_Loader, yaml.SafeDumper):  # what is written puts such a text in quotes
+    _pattern = re.compile(f"{EXPONENT.pattern}$")
+    _one.add_implicit_resolver("tag:yaml.org,2002:float", _pattern, [*"-+.0123456789"])
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = _read(file).decode()
     except FileNotFoundError:
         if file.is_relative_to(ROOT):
             checkout()
         raise ConfigError(f"{file} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{file} cannot be read: {error}") from error
     content = parse_yaml(text, str(file))
     if not isinstance(content, dict):
         raise ConfigError(f"{file} must hold keys and values, got {type(content).__name__}")
     return content
+
+
+def _read(file: Path) -> bytes:
+    """Return a file's content; ValueError if it is too large."""
+    with file.open("rb") as opened:
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST} bytes")
+    return content
+
+
+def read_json(file: Path) -> Any:
+    """Return the content of a JSON file; OSError or ValueError if it cannot be read."""
+    try:
+        return json.loads(_read(file))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def parse_yaml(text: str, where: str) -> Any:
