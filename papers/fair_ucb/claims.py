@@ -11,6 +11,7 @@ from fairbandits.claims import (
     Paper,
     arms,
     cases,
+    clearly_larger,
     enumerated,
     exact,
     mean,
@@ -20,11 +21,11 @@ from fairbandits.claims import (
     readings,
     share,
 )
+from fairbandits.theory import bounds
 from fairbandits.theory.bounds import CONSTANT
 from fairbandits.theory.fair_learn_adversary import lack_asleep, worst_learner
 from fairbandits.theory.fair_learn_counts import (
     cheapest_fair,
-    check_beyond,
     filled_in_turn,
     other_fair,
     paid_while_filling,
@@ -57,8 +58,14 @@ paper = Paper(
         "weight_10000_even": (
             r"LFG's weight $\eta$ is 10 000, and Instance 1 has evenly spaced gaps."
         ),
-        "overhead_constant": "The number of steps does not grow with the number of arms.",
-        "overhead_linear": "The number of steps grows linearly in the number of arms.",
+        "ties_lowest": "Of equal indices Fair-UCB takes the lowest arm.",
+        "ties_random": "Of equal indices Fair-UCB takes one at random.",
+        "falls_overall": "Regret beyond the threshold is much smaller than without tolerance.",
+        "falls_at_once": (
+            "Regret beyond the threshold is much smaller than at the next tolerance below it."
+        ),
+        "at_most": "The additional regret is at most this.",
+        "about": "The additional regret is this, beside the regret of UCB1.",
         "filled_down": r"The first phase gives each arm $\lfloor r_i T \rfloor$ pulls.",
         "filled_up": r"The first phase gives each arm $\lceil r_i T \rceil$ pulls.",
     },
@@ -75,6 +82,7 @@ R_REGRET = (
 INSTANCE_1 = "the means, quotas and horizon of Instance 1"
 INSTANCE_2 = "the means, quotas and horizon of Instance 2"
 BOUND = "the bound, whose constants are those of UCB1"
+FEW = "few arms and quotas of small denominators, which are enumerated"
 STILL_LEARNING = r"$S(T)$, the arms with $r_i T - \alpha < 8 \ln T / \Delta_i^2$"
 LFG = r"LFG's weight $\eta$; its constant 3/2 and its cut at 1, as LFG's authors have them"
 INDEX = r"UCB1's index, with $\sqrt{2 \ln t / N}$"
@@ -94,6 +102,8 @@ GAPS = {
 }
 #: Tolerances of Fig. 2.
 SHOWN = range(0, 70_000, 10_000)
+#: Weights of LFG with which it falls behind where two arms are far worse than the best.
+HEAVY = [10, 100, 1000, 10000]
 #: Instance 1 with quotas so small that learning needs more pulls.
 SMALLER_QUOTAS = ["thousandth", "three_thousandths", "hundredth"]
 #: Reading -> LFG's weight.
@@ -139,6 +149,7 @@ paper.untested(
         "fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With "
         "other tolerances Fair-Learn is off by a part of a pull, also uniformly over time."
     ),
+    part="whole tolerances",
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
 
@@ -147,6 +158,7 @@ paper.untested(
     "invariant",
     "section 3, Theorem 1 and the second sentence after it",
     primary=True,
+    part=FEW,
     rests_on=["fairucb-lemma1-partition"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS),
@@ -168,6 +180,7 @@ def fairucb_thm1_alpha0(runs):
     "invariant",
     "section 3, Theorem 1; section 5, last sentence before the proof of Lemma 1",
     primary=True,
+    part=FEW,
     rests_on=["fairucb-lemma1-partition"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS),
@@ -210,6 +223,7 @@ def fairucb_thm1_alpha_nonint(runs):
 @paper.claim(
     "invariant",
     "section 3, Theorem 1; section 2.1, sentence 2",
+    part=FEW,
     rests_on=["fairucb-lemma1-partition"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
@@ -238,6 +252,7 @@ paper.untested(
     "invariant",
     "abstract, sentence 5; Theorem 1; section 7, last sentence on Li et al.",
     "Fair-Learn's guarantee holds whatever learner it calls.",
+    part="whole tolerances",
     rests_on=["fairucb-lemma1-partition"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS),
@@ -248,6 +263,7 @@ paper.untested(
 @paper.claim(
     "invariant",
     "section 5, Lemma 1, part 1 and the sentence after it",
+    part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, CLASSES),
@@ -266,6 +282,7 @@ def fairucb_lemma1_partition(runs):
 @paper.claim(
     "invariant",
     "section 5, Lemma 1, part 2",
+    part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, CLASSES),
@@ -286,6 +303,7 @@ def fairucb_lemma1_cardinality(runs):
 @paper.claim(
     "invariant",
     "section 5, Observation 2",
+    part=FEW,
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, "the thresholds of the classes"),
     readings=["range_kth", "range_wider"],
@@ -304,6 +322,7 @@ def fairucb_obs2(runs):
 @paper.claim(
     "invariant",
     "section 5, Observation 3",
+    part=FEW,
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, CLASSES),
     readings=["classes_k", "classes_k_minus_1"],
@@ -379,6 +398,7 @@ def fairucb_deterministic_vs_expectation(runs):
     "comparison",
     "section 1, contributions, third sentence from the end; section 7, sentence 2 on Li et al.",
     primary=True,
+    part=f"that LFG with weights from {HEAVY[0]} on falls behind on one instance of ours",
     rests_on=["fairucb-abs-anytime-fair"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS, LFG),
@@ -390,7 +410,7 @@ def fairucb_stronger_than_lfg(runs):
     """
     for run in runs("fairness", "apart", policy="fair_ucb").each("experiment"):
         yield exact(MISSED, most_missed(run), unit="pulls")
-    for run in runs("apart", policy="lfg", eta=[10, 100, 1000, 10000]).each("eta"):
+    for run in runs("apart", policy="lfg", eta=HEAVY).each("eta"):
         yield exact(
             "1 minus the most pulls that LFG misses in a run", 1 - most_missed(run), unit="pulls"
         )
@@ -437,8 +457,7 @@ def fairucb_naive_prepull_unfair(runs):
     r"""A policy that fills all quotas first is fair at the end of the run, but not at the end of
     every earlier round.
 
-    The number is that of fairness at the end. In every run on Instance 2 some arm is $125\,000$
-    pulls behind its quota in some round.
+    The number is that of fairness at the end.
     """
     own = runs("small_quotas", policy="in_turn")
     missed = most_missed(own(instance="instance_2"))
@@ -505,6 +524,7 @@ def fairucb_thm2_case2(runs):
     "bound",
     "abstract, sentence 6; Theorem 2, last sentence",
     primary=True,
+    part="instances whose suboptimal arms all have a quota above 0",
     rests_on=["fairucb-thm2-bound"],
     basis="recalled",
     reconstructed=restored(
@@ -542,8 +562,7 @@ def fairucb_sublog(runs):
     r"""While some arm is in $S(T)$, Theorem 2's bound on Fair-UCB's r-Regret grows more slowly than
     $\ln T$.
 
-    The bound grows more slowly than $\ln T$. From $10^3$ to $10^5$ rounds the r-Regret itself still
-    grows faster.
+    The r-Regret itself still grows faster in early rounds.
     """
     yield proof(failed_steps, "below_logarithm")
     phrase = "steps of the derivation for arms with quota 0 that fail"
@@ -578,16 +597,20 @@ def fairucb_thm3_distfree(runs):
     "App. B.1, proof of Theorem 3, last inequality",
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, R_REGRET),
+    readings=["ties_lowest", "ties_random"],
 )
 def fairucb_thm3_monotone_in_r(runs):
     """Fair-UCB's r-Regret with quotas is at most that on the same instance without them.
 
     The quota belongs to the best arm and costs nothing by itself, but it keeps UCB1 from learning.
-    Theorem 3 does not depend on this step.
+    Of equal indices Fair-UCB may also take the highest arm. Then the instance with its arms in the
+    opposite order is a counterexample. Theorem 3 does not depend on this step.
     """
     phrase = "1 if quotas raise Fair-UCB's expected r-Regret of a round, else 0"
-    three = ["3/4", "7/10", "1/20"], ["3/11", "0", "0"], 10
-    yield enumerated(phrase, quotas_cost, three)
+    three = ["3/4", "7/10", "1/20"], ["3/11", "0", "0"]
+    for ties in readings(ties_lowest="lowest", ties_random="random"):
+        for t in cases(round=range(4, 11)):
+            yield enumerated(phrase, quotas_cost, (*three, t, ties))
     two = (["9/10", "1/2"], ["1/5", "2/5"], 14), (["3/5", "1/2"], ["3/7", "1/7"], 14)
     yield enumerated(f"{phrase}, with two arms", quotas_cost, *two, beside=True)
 
@@ -654,24 +677,21 @@ def fairucb_obs1_optimal(runs):
     yield enumerated(phrase, of_others, 10000, **drawn)
 
 
-@paper.claim(
+paper.untested(
+    "fairucb-better-regret-than-lfg",
     "bound",
     "section 1, contributions, second sentence from the end; section 7, sentence 1 on Li et al.",
-    rests_on=["fairucb-thm2-bound"],
+    """Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.""",
     basis="recalled",
     reconstructed=restored(
         "the bound of Theorem 2, whose constants are those of UCB1",
         r"the bound of LFG's authors, in all $T$ rounds $T k / (2 \eta)$ and multiples of "
         r"$\sqrt{k T \ln T}$ and $k$",
     ),
+    untestable=r"""The sentence compares two formulas. For fixed gaps $\ln T$ is of smaller order
+    than $\sqrt{k T \ln T}$, whatever the policies do. For gaps that fall with $T$ both bounds are
+    of order $\sqrt{k T \ln T}$. fairucb-fig3-comparable compares the policies.""",
 )
-def fairucb_better_regret_than_lfg(runs):
-    r"""Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.
-
-    For gaps that fall with $T$ both are of order $\sqrt{k T \ln T}$. fairucb-fig3-comparable
-    compares the policies.
-    """
-    yield proof(failed_steps, "against_lfg")
 
 
 @paper.claim(
@@ -783,23 +803,32 @@ def fairucb_thm4_linear_regime(runs):
         yield exact(phrase, off)
 
 
-paper.untested(
-    "fairucb-thm4-additional",
+@paper.claim(
     "bound",
     "section 4, sentence 4 after Theorem 4",
-    (
-        r"An arm whose quota exceeds the pulls that learning needs adds at most $\Delta_i (r_i "
-        r"T - \alpha - 8 \ln T / \Delta_i^2)$ to the conventional regret that learning costs "
-        r"Fair-UCB."
-    ),
+    rests_on=["fairucb-thm2-case1"],
     basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
-    note=(
-        r"The inequality is that of fairucb-thm2-case1, times $\Delta_i$ and minus the cost of "
-        r"learning."
-    ),
-    alias_of="fairucb-thm2-case1",
+    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
+    readings=["at_most", "about"],
 )
+def fairucb_thm4_additional(runs):
+    r"""The arms whose quota exceeds the pulls that learning needs add the sum of $\Delta_i (r_i T -
+    \alpha - 8 \ln T / \Delta_i^2)$ to the conventional regret that learning costs Fair-UCB.
+
+    As an upper bound this is fairucb-thm2-case1 times $\Delta_i$, minus the cost of learning in the
+    bound. UCB1 itself pulls far fewer arms than its bound allows, so fairness adds more to its
+    regret.
+    """
+    with reading("at_most"):
+        yield proof(failed_steps, "forced")
+    with reading("about"):
+        for name, _ in cases(gaps=GAPS):
+            fair_ucb, ucb1 = runs(name, policy="fair_ucb", tolerance=0), runs(name, policy="ucb1")
+            gap, owed = fair_ucb.end("gap")[0], (fair_ucb.end("quota") * fair_ucb.T)[0]
+            beyond = np.maximum(0, owed - bounds.learning_pulls(fair_ucb.T, gap))
+            added, own = fair_ucb.end("regret"), ucb1.end("regret") + beyond @ gap
+            phrase = "share of the runs with a regret within a tenth of UCB1's and what is added"
+            yield share(phrase, np.abs(added / own - 1) <= 0.1, at_least=0.5)
 
 
 paper.untested(
@@ -827,8 +856,7 @@ def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
 
     UCB1's final deficit is a mean over the same replicates. It only decides which tolerances of a
-    fixed grid are below it. Its standard error, about 40, is small beside the distance to the next
-    tolerance.
+    fixed grid are below it. Its standard error is small beside the distance to the next tolerance.
     """
     for name, careless in readings(GAPS):
         below = [one for one in SHOWN if one < threshold(runs, name)]
@@ -846,40 +874,30 @@ def fairucb_fig2_regret_decreasing(runs):
     primary=True,
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
-    readings=["gaps_from_two", "gaps_even", "floored", "real"],
+    readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
     figure="fig2",
 )
 def fairucb_fig2_violation_increasing(runs):
     """Fair-UCB's largest fairness violation rises with the tolerance, up to the threshold beyond
     which regret no longer falls.
 
-    UCB1's final deficit is a mean over the same replicates. fairucb-fig2-regret-decreasing says why
-    that does no harm.
+    At the threshold no pull is forced any more (fairucb-fig2-threshold). UCB1's final deficit is a
+    mean over the same replicates. fairucb-fig2-regret-decreasing says why that does no harm. All
+    tolerances have one horizon, so the violation per round rises where that in pulls does.
     """
-    flat = (
-        "Beyond the threshold no pull is forced, so nothing depends on the tolerance, with any "
-        "learner."
-    )
-    ways = {
-        ("gaps_from_two", "floored"): (*GAPS["gaps_from_two"], "floor_deficit_sup", 1),
-        ("gaps_even", "real"): (*GAPS["gaps_even"], "deficit_sup", 20),
-    }
-    for name, careless, column, parts in readings(ways):
+    columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
+    for gaps, (name, careless) in GAPS.items():
         own, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        free = threshold(runs, name)
-        below, beyond = [one for one in SHOWN if one < free], [one for one in SHOWN if one > free]
-        lacks, of_control = (
-            1 - numerators(np.diff(over(one, below, column).max(axis=2)), parts)
-            for one in (own, control)
-        )
-        phrase = "1 minus the rise of the violation to the next tolerance"
-        yield exact(phrase, lacks).control(of_control)
-        first, last = over(own, beyond, column).max(axis=2)[:, [0, -1]].T
-        phrase = (
-            "violation at the smallest tolerance beyond the threshold, divided by that at the "
-            "largest"
-        )
-        yield mean(phrase, first, equal_to=last, ratio=[0.98, 1.02], uncontrolled=flat)
+        below = [one for one in SHOWN if one < threshold(runs, name)]
+        for kind, (column, parts) in columns.items():
+            lacks, of_control = (
+                1 - numerators(np.diff(over(one, below, column).max(axis=2)), parts)
+                for one in (own, control)
+            )
+            phrase = "1 minus the rise of the violation to the next tolerance"
+            with reading(gaps, kind, "in_pulls", "per_round"):
+                said = {"case": f"{gaps}, {kind}".replace("_", " ")}
+                yield exact(phrase, lacks, **said).control(of_control)
 
 
 @paper.claim(
@@ -889,7 +907,7 @@ def fairucb_fig2_violation_increasing(runs):
     rests_on=["fairucb-thm4-log-regime"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES),
-    readings=["gaps_from_two", "gaps_even"],
+    readings=["gaps_from_two", "gaps_even", "falls_overall", "falls_at_once"],
     figure="fig2",
 )
 def fairucb_fig2_threshold(runs):
@@ -897,28 +915,32 @@ def fairucb_fig2_threshold(runs):
     Above it Fair-UCB's conventional regret is much smaller, namely that of UCB1.
 
     Regret is continuous and convex in the tolerance, so it falls more slowly towards the threshold.
-    A logarithmic axis makes any end look abrupt. fairucb-thm4-log-regime judges the logarithmic
-    regret beyond the threshold.
+    A logarithmic axis makes any end look abrupt. From the threshold on no pull is forced, so that
+    Fair-UCB is UCB1, by construction. fairucb-thm4-log-regime judges the logarithmic regret there.
+    "Much smaller" means at most half.
     """
-    for names in readings(GAPS):
+    for gaps, names in GAPS.items():
         own, careless = (runs(name) for name in names)
-        ucb1 = own(policy="ucb1").end("regret")
-        strict, at_40, at_50, at_60 = (
-            own(policy="fair_ucb", tolerance=one).end("regret") for one in (0, 40000, 50000, 60000)
+        ucb1, free = own(policy="ucb1").end("regret"), threshold(runs, names[0])
+        last = max(one for one in SHOWN if one < free)
+        beyond = min(one for one in SHOWN if one > free)
+        strict, nearly, fair = (
+            own(policy="fair_ucb", tolerance=one).end("regret") for one in (0, last, beyond)
         )
-        careless_50, careless_60 = (
-            careless(policy="careless", tolerance=one).end("regret") for one in (50000, 60000)
-        )
-
-        test = mean("regret divided by UCB1's", at_50, equal_to=ucb1, ratio=[0.98, 1.02])
-        yield test.control(careless_50)
-        test = mean("regret minus 1.02 times UCB1's", at_40, at_least=1.02 * ucb1, unit="reward")
-        yield test.control(at_60)
-        phrase = "regret without tolerance minus twice that with it"  # half counts as much smaller
-        less, control = (
-            mean(phrase, strict, at_least=2 * one, unit="reward") for one in (at_60, careless_60)
-        )
-        yield less.control(control)
+        idle = careless(policy="careless", tolerance=beyond).end("regret")
+        said = {"case": gaps.replace("_", " ")}
+        with reading(gaps, "falls_overall", "falls_at_once"):
+            phrase = "regret just below the threshold minus 1.02 times UCB1's"
+            test = mean(phrase, nearly, at_least=1.02 * ucb1, unit="reward", **said)
+            yield test.control(fair)
+        larger = {(gaps, "falls_overall"): ("without tolerance", strict)}
+        larger["falls_at_once"] = ("at the next tolerance below", nearly)
+        for where, more in readings(larger):
+            phrase = f"regret {where} minus twice that beyond the threshold"
+            less, control = (
+                mean(phrase, more, at_least=2 * one, unit="reward", **said) for one in (fair, idle)
+            )
+            yield less.control(control)
 
 
 @paper.claim(
@@ -930,16 +952,21 @@ def fairucb_fig2_threshold(runs):
     figure="fig2",
 )
 def fairucb_fig2_threshold_problem_dependent(runs):
-    """The tolerance at which fairness stops costing regret depends on the instance."""
-    smaller = runs("other_thresholds", instance="smaller_quotas")
-    fair_ucb, ucb1 = (smaller(policy=one).end("regret") for one in ("fair_ucb", "ucb1"))
-    phrase = "regret of Fair-UCB divided by UCB1's, with smaller quotas"
-    yield mean(phrase, fair_ucb, equal_to=ucb1, ratio=[0.98, 1.02])
-    own = runs("cost_of_fairness")
-    fair_ucb = own(policy="fair_ucb", tolerance=30000).end("regret")
-    ucb1 = own(policy="ucb1").end("regret")
-    phrase = "regret of Fair-UCB minus 1.02 times UCB1's, on Instance 1"
-    yield mean(phrase, fair_ucb, at_least=1.02 * ucb1, unit="reward")
+    """The tolerance at which fairness stops costing regret depends on the instance.
+
+    It is the deficit that UCB1 ends with. With larger gaps UCB1 pulls the others less.
+    """
+
+    def deficit(run):
+        return (run.end("quota") * run.T - run.end("plays")).max(axis=1)
+
+    wide = runs("other_thresholds", instance="doubled_gaps", policy="ucb1")
+    ours = runs("cost_of_fairness", policy="ucb1")
+    phrase = "deficit that UCB1 ends with if gaps are doubled, minus that on Instance 1"
+    yield clearly_larger(phrase, deficit(wide), at_least=deficit(ours), unit="pulls")
+    own = runs("cost_of_fairness", policy="fair_ucb", tolerance=30000).end("regret")
+    phrase = "regret of Fair-UCB with a tolerance below the threshold, minus 1.02 times UCB1's"
+    yield mean(phrase, own, at_least=1.02 * ours.end("regret"), unit="reward")
 
 
 @paper.claim(
@@ -987,6 +1014,7 @@ def fairucb_fig3_comparable(runs):
         INSTANCE_1,
     ),
     readings=["gaps_from_two", "gaps_even"],
+    part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
     figure="fig3",
 )
 def fairucb_fig3_logarithmic(runs):
@@ -1021,20 +1049,36 @@ def fairucb_fig4_fairucb_uniform(runs):
         yield exact(MISSED, most_missed(run), unit="pulls")
 
 
+def rises_at_first(runs, per_round):
+    """LFG's violation rises, by at least a pull, or a pull in a hundred rounds; Fair-UCB's less."""
+    unit, least = ("pulls per round", 0.01) if per_round else ("pulls", 1)
+
+    def rise(run):
+        before, now = (run.at("violation", t) / (t if per_round else 1) for t in (30, 300))
+        phrase = f"rise of the violation in {unit} from round 30 to round 300"
+        return mean(phrase, now - np.maximum(0, before), at_least=least, unit=unit)
+
+    for run in runs("fairness", policy="lfg", eta=[*WEIGHTS.values()]).each("eta"):
+        yield rise(run).control(rise(runs("fairness", policy="fair_ucb")))
+
+
 @paper.claim(
     "shape",
     "section 6, text on Fig. 4, sentence 5, first half",
     basis="recalled",
     reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
-    readings=[*WEIGHTS],
+    readings=[*WEIGHTS, "per_round"],
     figure="fig4",
 )
 def fairucb_fig4_lfg_increasing(runs):
     r"""LFG's fairness violation on Instance 2 appears to rise over the rounds plotted.
 
-    The violation settles near $\eta$ times the largest gap (fairucb-fig4-lfg-to-zero). With $\eta =
-    100$ it is close to that level after $10^4$ rounds, and then rises by less than one pull.
+    In pulls the violation settles near $\eta$ times the largest gap (fairucb-fig4-lfg-to-zero).
+    With the smallest weight it is soon close to that level. Per round it rises in early rounds
+    only. A reading that names a weight alone is of the violation in pulls.
     """
+    with reading("per_round"):
+        yield from rises_at_first(runs, per_round=True)
     for eta in readings(WEIGHTS):
         run = runs("rivals", policy="lfg", eta=eta)
         for t in cases(round=[1000, 10000, 100000]):
@@ -1045,7 +1089,7 @@ def fairucb_fig4_lfg_increasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 4, sentence 5, second half",
+    "section 6, text on Fig. 4, sentence 5",
     primary=True,
     basis="recalled",
     reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
@@ -1053,12 +1097,14 @@ def fairucb_fig4_lfg_increasing(runs):
     figure="fig4",
 )
 def fairucb_fig4_lfg_to_zero(runs):
-    r"""LFG's fairness violation on Instance 2 falls at some point, and goes to 0.
+    r"""LFG's fairness violation on Instance 2 rises at first, falls at some point, and goes to 0.
 
     In pulls the violation stays near $\eta$ times the largest gap. Only divided by the number of
-    rounds does it go to 0. LFG's queues settle where its indices are equal, at $\eta$ times the
-    gaps.
+    rounds does it rise, fall and go to 0. LFG's queues settle where its indices are equal, at
+    $\eta$ times the gaps.
     """
+    for per_round in readings(in_pulls=False, per_round=True):
+        yield from rises_at_first(runs, per_round)
     lfg, idle = runs("rivals", policy="lfg"), runs("rivals", policy="no_queue")
     for run in runs("fairness_long", policy="lfg").each("eta"):
         violation, most = run.end("violation"), float(run.eta) * run.end("gap").max()
@@ -1156,10 +1202,7 @@ paper.untested(
     "In some round before the end of the run T-Fair-UCB is not fair.",
     basis="recalled",
     reconstructed=restored(ALGORITHM_2, FAIRNESS, INSTANCE_2),
-    note=(
-        r"The number is that of the other half, fairness at the end. In every run on Instance 2 "
-        r"some arm is $125\,000$ pulls behind its quota in some round."
-    ),
+    note="The number is that of the other half, fairness at the end.",
     alias_of="fairucb-naive-prepull-unfair",
 )
 
@@ -1178,10 +1221,10 @@ def fairucb_thm8(runs):
     r"""T-Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - r_i T)$ over the suboptimal arms in $S(T)$.
 
-    After the first phase each arm has $\lceil r_i T \rceil$ pulls. From there on the steps are
-    those of Theorem 2.
+    After the first phase each arm has $\lceil r_i T \rceil$ pulls. From there on UCB1 alone
+    chooses.
     """
-    yield proof(failed_steps, "with_floor")
+    yield proof(failed_steps, "first_phase")
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
         control = own(policy="careless").end("r_regret")
         yield within_bound(own(policy="in_turn")).control(control)
@@ -1196,7 +1239,7 @@ def fairucb_thm8(runs):
 )
 def fairucb_tfair_log(runs):
     r"""T-Fair-UCB's r-Regret is at most of order $\ln T$."""
-    yield proof(failed_steps, "logarithmic")
+    yield proof(failed_steps, "first_phase_logarithmic")
 
 
 @paper.claim(
@@ -1210,17 +1253,14 @@ def fairucb_tfair_better_tradeoff(runs):
     """T-Fair-UCB, which knows $T$, trades fairness against regret more effectively: its r-Regret is
     below Fair-UCB's.
 
-    Both policies have the same mean r-Regret on these instances, to four digits. The distance from
-    0 is the twentieth by which T-Fair-UCB's would have to be smaller. So T-Fair-UCB is not worse,
-    only not better. The paper's sentence is about an algorithm that knows $T$, and its own example
-    is T-Fair-UCB.
+    The test asks for a twentieth less. The paper's sentence is about an algorithm that knows $T$,
+    and its own example is T-Fair-UCB. The printed bound of T-Fair-UCB is that of Fair-UCB without
+    tolerance.
     """
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
         aware, fair_ucb = (own(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
         phrase = "0.95 times Fair-UCB's r-Regret minus T-Fair-UCB's"
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
-    phrase = "steps that fail, to a bound below that of Theorem 2 without tolerance"
-    yield proof(failed_steps, "same_bounds", phrase=phrase, beside=True)
 
 
 @paper.claim(
@@ -1234,46 +1274,102 @@ def fairucb_tfair_better_tradeoff(runs):
 def fairucb_tfair_no_regret_phase1(runs):
     """The first phase of T-Fair-UCB, which fills the quotas, costs no r-Regret.
 
-    If all $r_i T$ are whole, both readings are the same and nothing is lost. Otherwise the cost is
-    at most one pull of each arm.
+    If all $r_i T$ are whole, both readings are the same. Otherwise the phase that is rounded up
+    costs at most one pull of each arm.
     """
-    for rounding in readings(filled_down="down", filled_up="up"):
-        phrase = "pulls beyond the quotas in T-Fair-UCB's first phase"
-        yield enumerated(phrase, paid_while_filling, (3, 12, rounding), unit="pulls")
+    with reading("filled_down", "filled_up"):
+        for run in runs("small_quotas", policy="in_turn").each("instance"):
+            beyond = run.at("plays", run.first_phase) - run.end("owed")
+            paid = beyond[:, run.end("gap")[0] > 0].max(axis=1)
+            phrase = "pulls of a suboptimal arm in T-Fair-UCB's first phase, minus its free ones"
+            yield exact(phrase, paid, unit="pulls")
+    with reading("filled_up"):
+        phrase = "pulls beyond the quotas in T-Fair-UCB's first phase, with any horizon"
+        yield enumerated(phrase, paid_while_filling, (3, 12), unit="pulls")
 
 
-@paper.claim(
+paper.untested(
+    "fairucb-overhead",
     "qualitative",
     "section 7, second sentence from the end on Celis et al.",
+    "The check of fairness adds little to a round's computation.",
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, "how much is said to be added"),
-    readings=["overhead_constant", "overhead_linear"],
+    untestable="""The symbol that says how much is lost. The work of a check depends on how deficits
+    are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
-def fairucb_overhead(runs):
-    """The check of fairness adds little to a round's computation. The paper says how much, but the
-    symbol is lost.
-
-    UCB1 also looks at each arm, so the order of a round's work is the same in both.
-    """
-    for order in readings(overhead_constant="constant", overhead_linear="linear"):
-        phrase = "arms that the check looks at in a round, beyond the claimed number"
-        yield enumerated(phrase, check_beyond, (order, 64), unit="arms")
 
 
-@paper.claim(
+paper.untested(
+    "fairucb-bernoulli-wlog",
     "invariant",
     "section 2.1, paragraph 2, sentence 3",
+    """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
+    Bernoulli rewards with the same means.""",
     basis="lost",
     reconstructed=(
         "Our copy of the paper lacks the coin, which shows a reward $x$ as 1 with probability "
         "$x$. We restored it."
     ),
+    untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
-def fairucb_bernoulli_wlog(runs):
-    """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
-    Bernoulli rewards with the same means.
-    """
-    yield proof(failed_steps, "coin")
+
+
+paper.untested(
+    "fairucb-no-loss-in-learn",
+    "comparison",
+    "section 3, last sentence",
+    "The guarantee of fairness costs the learner inside Fair-Learn nothing.",
+    basis="recalled",
+    reconstructed=restored(ALGORITHM_1, R_REGRET),
+    readings=["ties_lowest", "ties_random"],
+    note="""The sentence is read as one on r-Regret, which quotas do not raise. That the guarantee
+    holds with any learner is fairucb-thm1-independent-of-learn.""",
+    judged_by=["fairucb-thm3-monotone-in-r"],
+)
+
+
+paper.untested(
+    "fairucb-sims-reaffirm",
+    "qualitative",
+    "section 6, last sentence",
+    """The simulations reaffirm the guarantees of fairness and r-Regret, of Fair-Learn in general
+    and of Fair-UCB.""",
+    part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
+    basis="recalled",
+    reconstructed=restored(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
+    judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
+)
+
+
+paper.untested(
+    "fairucb-r-regret-extends",
+    "definition",
+    "section 2.3, Definition 4",
+    "Without quotas r-Regret is the conventional regret.",
+    basis="lost",
+    reconstructed=restored(R_REGRET),
+    untestable="This follows from the definitions alone.",
+)
+
+
+paper.untested(
+    "fairucb-few-arms-fast",
+    "qualitative",
+    "App. D, paragraph on the number of arms, sentence 2",
+    "With very few arms a learning algorithm soon finds the best one.",
+    untestable="""The text names no number of arms and no number of rounds. The instances that we
+    run with few arms also have larger gaps.""",
+)
+
+
+paper.untested(
+    "fairucb-celis-programme",
+    "literature",
+    "section 7, second sentence from the end on Celis et al.",
+    "The algorithms of Celis et al. solve at least one linear programme in each round.",
+    untestable="This is a statement about another paper's algorithms.",
+)
 
 
 paper.untested(

@@ -63,8 +63,22 @@ def test_r_regret_is_of_all_outcomes():
     assert found == [0, Fraction(1, 4), Fraction(1, 4) * (1 + second)]
 
 
-def test_a_check_reads_each_arm():
-    assert [fair_learn.quotas_read(k) for k in (2, 5, 9)] == [2, 5, 9]
+def test_equal_indices_are_broken_at_random_on_average():
+    """In round 3 both arms have failed, or both have not: half of these pulls are of arm 2."""
+    means, quotas = [Fraction(1, 2), Fraction(1, 4)], [Fraction(0)] * 2
+    *_, found = fair_learn.expected_r_regrets(means, quotas, 3, "random")
+    equal = Fraction(1, 2) * Fraction(3, 4) + Fraction(1, 2) * Fraction(1, 4)
+    assert found == Fraction(1, 4) * (1 + Fraction(1, 8) + equal / 2)
+
+
+def test_a_quota_of_the_best_arm_costs_in_round_8():
+    three = ["3/4", "7/10", "1/20"], ["3/11", "0", "0"]
+    assert [fair_learn.quotas_cost(*three, t) for t in (7, 8, 9)] == [0, 1, 0]
+
+
+def test_a_first_phase_rounded_up_pays_for_a_part_of_a_pull():
+    """Two arms, quotas in thirds: (1, 1) and (1, 0), whose first pays unless T is 3."""
+    assert fair_learn.paid_while_filling(2, 3) == [1, 1, 0, 1, 1] * 2
 
 
 @pytest.mark.parametrize("tolerance", ["0", "1/2"])

@@ -16,7 +16,7 @@ from fairbandits.theory.derivations import (
 BROKEN = {
     *("minimum_free", "eq13_free", "eq20", "second_time", "any_round", "eq33", "ties"),
     *("first_term", "eq40", "eq44", "eq46", "eq48", "near_optimal_critical"),
-    *("without_quota", "same_bounds"),
+    "without_quota",
 }
 PROOFS = {
     name: proof

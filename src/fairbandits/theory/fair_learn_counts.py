@@ -1,6 +1,5 @@
 """Fair-Learn and Fair-UCB without runs: what counting shows, in common numerators."""
 
-import itertools
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -156,26 +155,24 @@ def filled_in_turn(arms, denominator, order):
     return found
 
 
-def paid_while_filling(arms, denominator, rounding):
-    """Pulls beyond floor(r_i T) of T-Fair-UCB's first phase, rounded "up" or "down"; all quotas."""
-    up = denominator - 1 if rounding == "up" else 0
+def paid_while_filling(arms, denominator):
+    """Pulls of suboptimal arms beyond floor(r_i T) of a first phase rounded up; for all quotas."""
     return [
         # the last has the smallest quota, and is the best, whose pulls are free
-        sum((q * t + up) // denominator - q * t // denominator for q in quotas[:-1])
+        sum(-(-q * t // denominator) - q * t // denominator for q in quotas[:-1])
         for quotas in quotas_within(arms, denominator, "kth")
         for t in range(1, 2 * denominator)
     ]
 
 
-def quotas_cost(means, quotas, rounds):
-    """Whether quotas raise the expected r-Regret of Fair-UCB, at each of the last rounds."""
+def quotas_cost(means, quotas, rounds, ties="lowest"):
+    """1 if quotas raise the expected r-Regret of Fair-UCB after these rounds, else 0."""
     chances = [Fraction(mean) for mean in means]
     raised, plain = (
-        list(expected_r_regrets(chances, [Fraction(one) for one in some], rounds))
+        list(expected_r_regrets(chances, [Fraction(one) for one in some], rounds, ties))[-1]
         for some in (quotas, [0] * len(chances))
     )
-    both = list(zip(raised, plain, strict=True))
-    return [int(one > other) for one, other in both[len(chances) :]]
+    return int(raised > plain)
 
 
 #: Pulls and successes of each arm.
@@ -183,19 +180,24 @@ State = tuple[tuple[int, int], ...]
 
 
 def expected_r_regrets(
-    means: list[Fraction], quotas: list[Fraction], rounds: int
+    means: list[Fraction], quotas: list[Fraction], rounds: int, ties: str = "lowest"
 ) -> Iterator[Fraction]:
-    """Yield sum_i Delta_i (E N_i - floor(r_i t)) of each round (Definition 4, tolerance 0)."""
+    """Yield sum_i Delta_i (E N_i - floor(r_i t)) of each round (Definition 4, tolerance 0).
+
+    Of equal indices the "lowest" arm is taken, or one at "random".
+    """
     best = max(means)
     law: dict[State, Fraction] = {((0, 0),) * len(means): Fraction(1)}
     for t in range(1, rounds + 1):
         after: dict[State, Fraction] = defaultdict(Fraction)
         for state, chance in law.items():
-            arm = _pulled(state, quotas, t)
-            pulls, wins = state[arm]
-            for won, share in ((1, means[arm]), (0, 1 - means[arm])):
-                moved = (*state[:arm], (pulls + 1, wins + won), *state[arm + 1 :])
-                after[moved] += chance * share
+            taken = _pulled(state, quotas, t)
+            taken = taken[:1] if ties == "lowest" else taken
+            for arm in taken:
+                pulls, wins = state[arm]
+                for won, share in ((1, means[arm]), (0, 1 - means[arm])):
+                    moved = (*state[:arm], (pulls + 1, wins + won), *state[arm + 1 :])
+                    after[moved] += chance * share / len(taken)
         law = after
         yield sum(
             (best - mean) * (sum(p * state[i][0] for state, p in law.items()) - quota * t // 1)
@@ -203,24 +205,13 @@ def expected_r_regrets(
         )
 
 
-def _pulled(state: State, quotas: list[Fraction], t: int) -> int:
+def _pulled(state: State, quotas: list[Fraction], t: int) -> list[int]:
+    """Return the arms that Fair-UCB may pull, several only if their indices are equal."""
     pulls = [n for n, _ in state]
     behind = [quota * (t - 1) - n for quota, n in zip(quotas, pulls, strict=True)]
     if max(behind) > 0:
-        return behind.index(max(behind))
+        return [behind.index(max(behind))]
     if 0 in pulls:
-        return pulls.index(0)
+        return [pulls.index(0)]
     indices = [wins / n + math.sqrt(2 * math.log(t) / n) for n, wins in state]
-    return indices.index(max(indices))
-
-
-def check_beyond(order, most):
-    """Quotas that Fair-Learn's check examines in a round beyond a "constant" or "linear" number."""
-    return [quotas_read(k) - (2 if order == "constant" else k) for k in range(2, most + 1)]
-
-
-def quotas_read(n_arms: int) -> int:
-    """Return how many arms a plain check reads: the one furthest behind is wanted."""
-    count = itertools.count()
-    max(0 * next(count) for _ in range(n_arms))
-    return next(count)
+    return [arm for arm, one in enumerate(indices) if one == max(indices)]

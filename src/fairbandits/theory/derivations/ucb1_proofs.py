@@ -18,7 +18,7 @@ from fairbandits.theory.derivations.steps import (
 )
 
 T, D, L, N, r, a, t, pulls, owed, learned = positive("T D L N r a t s q l")
-b, c, d, k, f, weight, beyond = positive("b c d k f eta x")
+c, d, k, f, beyond = positive("c d k f x")
 u, v, w, tolerance = nonnegative("u v w alpha")
 constant = 1 + pi**2 / 3
 whole = sympy.Symbol("t", integer=True, positive=True)
@@ -59,15 +59,25 @@ WITH_FLOOR = [
         (learned + 1 + later) - (owed - part) - paid, expand((learned - owed) + constant - paid)
     ),
 ]
+# T-Fair-UCB: each arm first gets the least whole number of at least q, and UCB1 chooses all others
+filled = owed + rounding
+FIRST_PHASE = [
+    *LEARNING,
+    equal(mistakes(3), later),
+    # outside S(T), q = l + u, all later pulls are mistakes
+    at_most(learned, learned + u),
+    at_most((filled + later) - (owed - part) - paid, constant - paid),
+    # in S(T), l = q + u, both are at most l + 1
+    at_most(filled, (owed + u) + 1),
+    at_most(
+        (learned + 1 + later) - (owed - part) - paid, expand((learned - owed) + constant - paid)
+    ),
+]
 # Theorem 2's bound over ln T; for T = e^(1 + x), x > 0, what falls is -(r T - alpha) / ln T
 bound = D * (8 * log(T) / D**2 - (r * T - tolerance)) / log(T)
 falls = -D * (r * (log(T) - 1) + tolerance / T) / log(T) ** 2
-# Theorem 2's bound a + b ln T, and LFG's; its weight is fixed, or without end
-ours, rest = a + b * log(T), c * sqrt(k * T * log(T)) + d * k
-fair = constant * D + D * (8 * L / D**2 - (r * T - a))
-in_turn = constant * D + D * (8 * L / D**2 - r * T)
-# what a reward x of some law shows as 1 with probability x, else as 0
-LAW = list(zip(positive("p_1 p_2 p_3"), positive("x_1 x_2 x_3"), strict=True))
+# of an arm: what learning costs, and a constant; ln T is at least 1 from T = e on
+logarithmic = at_most(expand((8 / D) * (1 + w) + c * D), expand((8 / D + c * D) * (1 + w)))
 
 PROOFS: dict[str, list[Step]] = {
     "learning": LEARNING,
@@ -88,14 +98,12 @@ PROOFS: dict[str, list[Step]] = {
         # k <= sqrt(k T ln T) for k <= T, and ln T = 1 + w from T = e on
         at_most(k**2, expand(k * (k + u) * (1 + w))),
     ],
-    "against_lfg": [
-        tends(ours / (T * k / (2 * weight) + rest), 0, T),
-        tends(ours / rest, 0, T),
-    ],
-    "logarithmic": [*FORCED, tends((8 * log(T) / D + c * D) / log(T), 8 / D, T)],
-    "same_bounds": [above_0(fair.subs(a, 0) - in_turn)],
-    "coin": [
-        equal(sum(p * (x * 1 + (1 - x) * 0) for p, x in LAW), sum(p * x for p, x in LAW)),
+    "logarithmic": [*FORCED, logarithmic],
+    "first_phase": FIRST_PHASE,
+    "first_phase_logarithmic": [
+        *FIRST_PHASE,
+        at_most(filled - (owed - part), 2),  # outside S(T), but for mistakes
+        logarithmic,
     ],
     # floor(r t) lacks at most 1 of r t
     "fair_in_the_limit": [
