@@ -17,8 +17,8 @@ from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.rows import Made, Table, read, write_committed
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
-from fairbandits.replication import datasets
-from fairbandits.replication.verify import read_lock
+from fairbandits.replication import datasets, lock
+from fairbandits.replication.lock import read_lock
 from fairbandits.settings.schemas import ROOT
 
 CONFIG = real.config()
@@ -268,19 +268,37 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
 # ------------------------------------------------------------ what is committed in this project
 
 
+def test_edited_committed_verdicts_are_refused(tmp_path, monkeypatch):
+    """By the lock, without results; `of_other_lock` goes by their data only."""
+    table = ROOT / "audit" / "verdicts.csv"
+    copy = tmp_path / "audit" / "verdicts.csv"
+    copy.parent.mkdir()
+    (tmp_path / "results.lock").write_bytes((ROOT / "results.lock").read_bytes())
+    monkeypatch.setattr(lock, "ROOT", tmp_path)
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "results.lock")
+    copy.write_bytes(table.read_bytes())
+    assert lock.edited(copy) == []
+    copy.write_bytes(table.read_bytes().replace(b",not reproduced,", b",reproduced,", 1))
+    assert lock.edited(copy) == ["audit/verdicts.csv is not the file that results.lock lists"]
+    monkeypatch.setattr(staleness, "edited", lambda *files: ["forged"])
+    config = replace(CONFIG, folders={"results": str(tmp_path), "audit": "audit"})
+    found = staleness.latest_verdicts(config, PAPERS, tmp_path)
+    assert all(why[0] == "forged" for why in found.problems.values())
+
+
 def test_what_is_committed_is_of_the_claims_and_the_lock():
     table = ROOT / "audit" / "verdicts.csv"
     assert list(rows.stale(table, real.papers())) == [], rows.ANEW
     verdicts = read(table, real.papers(), anyway=True)
-    lock = read_lock(ROOT / "results.lock")
-    assert list(staleness.of_other_lock(table, verdicts, CONFIG, lock)) == []
-    assert {row["seed"] for row in verdicts.rows} == {str(lock["seed"])}
+    known = read_lock(ROOT / "results.lock")
+    assert list(staleness.of_other_lock(table, verdicts, CONFIG, known)) == []
+    assert {row["seed"] for row in verdicts.rows} == {str(known["seed"])}
 
 
 def other_lock(key):
     """Return the lock with other replicates of a run."""
-    lock = read_lock(ROOT / "results.lock")
-    return lock | {"runs": lock["runs"] | {key: "00000000"}}
+    known = read_lock(ROOT / "results.lock")
+    return known | {"runs": known["runs"] | {key: "00000000"}}
 
 
 def test_verify_names_verdicts_of_another_lock():

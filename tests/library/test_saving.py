@@ -1,6 +1,5 @@
 """Results that are kept: in files, which are read as data alone, and by pickle."""
 
-import json
 import pickle
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairbandits as fb
-from fairbandits.data.store import KEY, StoreError, read_footer
+from fairbandits.data.store import StoreError, read_footer, write_table
 from fairbandits.report.describing import describe
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -194,11 +193,11 @@ def test_results_are_pickled(name):
 def changed(change):
     def write(file):
         table = pq.read_table(file)
-        footer = json.loads(table.schema.metadata[KEY])
+        footer = read_footer(file)
         changed_table = change(table, footer)
         table = changed_table if isinstance(changed_table, pa.Table) else table
         del footer["content"]  # else it says that the file was changed
-        pq.write_table(table.replace_schema_metadata({KEY: json.dumps(footer)}), file)
+        write_table(file, table.replace_schema_metadata(None), footer)
 
     return write
 

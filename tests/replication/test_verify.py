@@ -3,7 +3,6 @@
 import json
 import shutil
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,19 +26,24 @@ from fairbandits.data.store import (
     write_table,
 )
 from fairbandits.figures import figure_code
+from fairbandits.replication import verify as check
 from fairbandits.replication.code import code_of_all
 from fairbandits.replication.datasets import collect
-from fairbandits.replication.verify import (
-    read_lock,
-    replicate_hashes,
-    summarised,
-    verify,
-    write_lock,
-)
+from fairbandits.replication.lock import read_lock
+from fairbandits.replication.verify import replicate_hashes, summarised
+from fairbandits.report import manifest
 from fairbandits.settings.config import build_config
 
 pytestmark = pytest.mark.slow
-verify = partial(verify, figure_code=figure_code)
+
+
+def verify(config, lock, sample, seed):
+    return check.verify(config, lock, manifest.facts_of(config), sample, seed)
+
+
+def write_lock(config, out):
+    check.write_lock(config, manifest.facts_of(config), {}, out)
+
 
 SEED = 20240717
 REPLICATES = 3
@@ -128,17 +132,14 @@ def of_run(lock, key=RUN):
 
 def test_every_damaged_file_is_named(config, lock, data):
     """With what else is wrong."""
-    names = ("full_information", "oracle_lfg", "controls")
-    missing, other, damaged = (data.with_name(f"{name}.parquet") for name in names)
+    other, damaged = (data.with_name(f"{name}.parquet") for name in ("oracle_lfg", "controls"))
     for file in (data, damaged):
         file.write_bytes(b"PAR1")
-    missing.unlink()
     lock["runs"].pop("banditq/oracle_lfg/lfg-uniform02")
     problems = verify(config, lock, 0, 0)
-    assert len(problems) == 4
+    assert len(problems) == 3
     for file in (data, damaged):
         assert any(line.startswith(f"{file} is not a readable Parquet") for line in problems)
-    assert f"{missing} does not exist; `fairbandits replicate` makes it" in problems
     assert f"{other}, lfg-uniform02 is not in results.lock" in problems
 
 
@@ -230,6 +231,10 @@ def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
     assert verify(config, lock, 0, 0) == []
 
     write_table(replay, table.slice(1), {"kind": "replay", "code": replay_code()} | content)
+    locked = lock | {"tables": {"banditq/fig4.parquet": "0" * 16}}
+    wanted = f"{figure} has content hash {content['content']}, results.lock has {'0' * 16}"
+    assert wanted in verify(config, locked, 0, 0)
+
     for change in ({"figure": "fig5"}, {"code": "a" * 16}, {"datasets": [drawn | {"seed": 1}]}):
         write_table(figure, table, right | change)
         first, second = verify(config, lock, 0, 0)
@@ -344,31 +349,28 @@ def command(config, tmp_path):
 def test_verify_command(command, config, tmp_path):
     result = command("verify", "--lock", tmp_path / "results.lock")
     assert result.exit_code == 0, result.output
-    runs = len(config.runs)
-    said = f"{runs} runs agree with results.lock; 2 replicates simulated again agree"
-    assert result.output.startswith(f"{said}; --sample-seed ")
-    seeds = {result.output.split()[-6]}
-    seeds.add(command("verify", "--lock", tmp_path / "results.lock").output.split()[-6])
+    first, agree, again = result.output.splitlines()
+    assert first.startswith(f"There is no {tmp_path}/manifest.sha256, since no run has made every")
+    assert agree == f"{len(config.runs)} runs agree with results.lock"
+    said = "2 replicates simulated again agree; --sample-seed "
+    assert again.startswith(said)
+    seeds = {again, command("verify", "--lock", tmp_path / "results.lock").output.splitlines()[-1]}
     assert len(seeds) == 2  # one in a million times they are the same
-    result = command("verify", "--lock", tmp_path / "results.lock", "--sample-seed", 7)
-    assert result.output == f"{said}; --sample-seed 7 chooses the same replicates again\n"
+    # without a lock the datasets are compared with new simulations
+    for lock in (["--lock", tmp_path / "results.lock"], []):
+        result = command("verify", *lock, "--sample-seed", 7)
+        assert result.output.endswith(f"{said}7 chooses the same replicates again\n"), lock
 
 
-def test_verify_command_compares_the_arena_where_it_has_run(command, tmp_path):
-    """With the arena.lock beside the other lock."""
-    arena = tmp_path / "arena.lock"
-    arena.write_bytes((tmp_path / "results.lock").read_bytes())
-    lock = ("--lock", tmp_path / "results.lock")
-    assert command("verify", *lock).exit_code == 0  # there is nothing of the arena
+def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):
     config = arena_config(shrunk.settings(["banditq"], SEED, tmp_path), "test")
     file = Path(config.folders["results"], config.experiments[0].dataset)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"damaged")
-    result = command("verify", *lock, "--all")
-    assert result.exit_code == 1
-    assert str(file) in result.stderr
-    assert f"{config.results / config.experiments[1].dataset} does not exist" in result.stderr
-    assert command("verify", "--lock", arena).exit_code == 0  # is that of the papers here
+    for words in (["verify", "--lock", tmp_path / "results.lock", "--all"], ["lock", "--out", "x"]):
+        result = command(*words)
+        assert result.exit_code == 1
+        assert str(file) in result.stderr or "does not exist" in result.stderr
 
 
 def test_an_edited_dataset_is_found(config, lock, data):

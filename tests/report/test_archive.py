@@ -19,9 +19,10 @@ from rocrate_validator.utils.http import HttpRequester
 
 from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
+from fairbandits.replication.lock import read_lock
 from fairbandits.replication.simulate import write_chunk
-from fairbandits.replication.verify import read_lock, write_lock
-from fairbandits.report import crate
+from fairbandits.replication.verify import write_lock
+from fairbandits.report import archive, crate, manifest
 from fairbandits.report.archive import fetch, write_archive
 from fairbandits.report.crate import CRATE, LONGEST, RECORDS, WORKFLOW
 from fairbandits.settings.config import build_config
@@ -74,6 +75,15 @@ def recorded(root, rule, command, reads, makes, begin, end, **more):
         file.write_text(json.dumps(record), encoding="utf-8")
 
 
+def listed_of(root):
+    """Write the manifest of a project whose only paper is none of ours."""
+    folders = manifest.folders_of(config_in(root))
+    names = [DATA, "results/site/index.html", "figures/one.svg"]
+    files = {name: manifest.place_of(name, folders) for name in sorted(names)}
+    lines = (f"{digest}  {name}\n" for name, digest in manifest.hashes_of(files).items())
+    (root / "results" / manifest.MANIFEST).write_text("".join(lines))
+
+
 def git(root, *words):
     subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
 
@@ -104,7 +114,12 @@ def finished(tmp_path_factory):
     for run, file in zip(one.runs, chunks, strict=True):
         write_chunk(run.spec, config.seed, range(run.replicates), file, compiled=False)
     collect(chunks, one.facts(), config.seed, results / one.dataset)
-    write_lock(config, root / "results.lock")
+    (root / "figures").mkdir()
+    (root / "figures" / "one.svg").write_text("<svg></svg>\n")
+    folders = manifest.folders_of(config)
+    listed_of(root)
+    committed = manifest.hashes_of(manifest.committed_files(folders))
+    write_lock(config, {}, committed, root / "results.lock")
     names = [file.relative_to(root).as_posix() for file in chunks]
     recorded(root, "simulate_toy", "fairbandits simulate plan", [], names, 100, 110)
     recorded(root, "collect_toy", "fairbandits collect plan", names, [DATA], 111, 112)
@@ -112,14 +127,15 @@ def finished(tmp_path_factory):
         root, "site", "fairbandits site a.ipynb", [DATA], ["results/site/index.html"], 113, 114
     )
     recorded(root, "figure", "fairbandits figure", [], ["results/of_another_run.parquet"], 1, 9)
-    git(root, "add", *files, "results.lock")
+    git(root, "add", *files, "results.lock", "figures/one.svg")
     return root
 
 
 @pytest.fixture(scope="module")
 def made(finished, tmp_path_factory):
     out = tmp_path_factory.mktemp("made") / "run.zip"
-    write_archive(config_in(finished), out, finished, agent="A. Person")
+    written, root = write_archive(config_in(finished), out, finished, agent="A. Person")
+    assert (written, len(root)) == (10, 64)
     return out
 
 
@@ -130,8 +146,8 @@ def elsewhere(finished, tmp_path):
     return replace(config_in(finished), folders={"results": results})
 
 
-def fetched(file, config, finished):
-    return fetch(file, [(config, read_lock(finished / "results.lock"))])
+def fetched(file, config, finished, root=None):
+    return fetch(file, config, read_lock(finished / "results.lock"), root)
 
 
 def refused(file, config, finished, message):
@@ -154,19 +170,28 @@ def changed(made, out, change):
     return out
 
 
-def as_listed(files, name, content):
-    """Put a file into an archive together with its hash."""
+def as_listed(files, name, content, size=None):
+    """Put a file into an archive together with its hash, and its size or what is said of that."""
     graph = json.loads(files[CRATE])
-    entry = crate.Entry(len(content), sha256(content).hexdigest())
-    for one in graph["@graph"]:
-        if one["@id"] == name:
-            one |= {"contentSize": str(entry.size), "sha256": entry.sha256}
+    entry = {"@id": name, "contentSize": str(len(content) if size is None else size)}
+    entry["sha256"] = sha256(content).hexdigest()
+    by_id = {one["@id"]: one for one in graph["@graph"]}
+    if name not in by_id:
+        graph["@graph"].append(by_id.setdefault(name, {}))
+        by_id["./"]["hasPart"].append({"@id": name})
+    by_id[name].update(entry)
     files |= {name: content, CRATE: json.dumps(graph).encode()}
 
 
 def test_results_come_back_as_they_were(finished, made, elsewhere):
-    assert fetched(made, elsewhere, finished) == 2
+    root = manifest.read_manifest(finished / "results" / manifest.MANIFEST).root
     folder = Path(elsewhere.folders["results"])
+    assert fetched(made, elsewhere, finished) == [
+        f"{folder}: 3 files",
+        "2 tables and figures agree with results.lock",
+        "1 pages and notebooks are as the archive's manifest says, which its root alone vouches "
+        f"for: {root}; compare it with the author's",
+    ]
     assert sorted(path.name for path in folder.parent.iterdir()) == ["results"]
     for name in ("toy/two_arms.parquet", "site/index.html"):
         assert (folder / name).read_bytes() == (finished / "results" / name).read_bytes()
@@ -174,6 +199,7 @@ def test_results_come_back_as_they_were(finished, made, elsewhere):
     with zipfile.ZipFile(made) as found:
         code = {WORKFLOW, "uv.lock", "results.lock", "src/some code.py", "config/config.yaml"}
         code |= {"papers/toy/experiments.yaml", "results/site/index.html"}
+        code |= {"figures/one.svg", f"results/{manifest.MANIFEST}"}
         assert set(found.namelist()) == code | {CRATE, DATA}
 
 
@@ -293,6 +319,92 @@ def test_a_changed_archive_is_refused(finished, made, elsewhere, tmp_path, chang
     refused(changed(made, tmp_path / "bad.zip", change), elsewhere, finished, message)
 
 
+def adding(name, content=b"x", size=None):
+    return lambda files: as_listed(files, name, content, size)
+
+
+def forged_page(files):
+    as_listed(files, "results/site/index.html", b"<script></script>")
+
+
+def forged_image(files):
+    """The manifest agrees."""
+    name, place = "figures/one.svg", f"results/{manifest.MANIFEST}"
+    before = sha256(files[name]).hexdigest().encode()
+    as_listed(files, name, b"<svg>other</svg>")
+    after = sha256(files[name]).hexdigest().encode()
+    as_listed(files, place, files[place].replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (adding("results/../../out.txt"), "which leads out"),
+        (adding("/results/out.txt"), "which leads out"),
+        (adding("results\\..\\out.txt"), "which leads out"),
+        (adding("results/./site/index.html"), "is not the usual form of a name"),
+        (adding("results//site/index.html"), "is not the usual form of a name"),
+        (adding("results/empty/", b""), "is not the usual form of a name"),
+        (adding("results/site/Index.html"), "has results/site/index.html more than once"),
+        (adding("results/site/index.html/more"), "index.html as a file and as a folder"),
+        (adding("results/site/a\nb"), r"'results/site/a\\nb', whose name has control characters"),
+        (adding("results/site/\x1b[31m"), "whose name has control characters"),
+        (adding("results/site/" + "n" * 300), "whose name has more than 255 bytes"),
+        (adding("results/site/more.html"), "site/more.html is no file that manifest"),
+        (adding("results/anything/else.sh"), "anything/else.sh is no file that manifest"),
+        (adding("src/zeros.bin", bytes(9_000), size=10), "has 9000 bytes, its record says 10"),
+        (forged_page, "site/index.html is not the file that manifest"),
+        (forged_image, "one.svg is not the file that results.lock lists"),
+        (lambda files: files.pop(f"results/{manifest.MANIFEST}"), "is damaged: it lacks results/m"),
+        (recorded_as(lambda text: b'{"@graph":' + b"[" * 10**5), f"{CRATE} is damaged, or not"),
+        (recorded_as(lambda text: b'{"@graph": {"a": 1}}'), f"{CRATE} is damaged, or not"),
+        (
+            lambda files: files.update(dict.fromkeys(map(str, range(60_000)), b"")),
+            r"has 6\d+ files, more than 20000",
+        ),
+    ],
+)
+def test_a_hostile_archive_is_refused_before_anything_of_it_is_used(
+    finished, made, elsewhere, tmp_path, change, message
+):
+    refused(changed(made, tmp_path / "bad.zip", change), elsewhere, finished, message)
+
+
+def test_limits_of_sizes_hold_before_anything_is_read(
+    finished, made, elsewhere, tmp_path, monkeypatch
+):
+    bad = changed(made, tmp_path / "bad.zip", adding("src/zeros.bin", bytes(10**6)))
+    monkeypatch.setattr(archive, "MOST_OF_RECORD", 99)
+    refused(bad, elsewhere, finished, f"{CRATE} has [0-9]+ bytes, more than 99")
+    monkeypatch.setattr(archive, "MOST_IN_ALL", 10**6)
+    refused(bad, elsewhere, finished, "bytes, more than 1000000")
+    monkeypatch.setattr(archive, "MOST_BYTES", 10**5)
+    refused(bad, elsewhere, finished, "'src/zeros.bin', of 1000000 bytes, more than 100000")
+
+
+@pytest.mark.parametrize(
+    ("at", "there", "bits", "message"),
+    [(6, 8, 1, "which is encrypted"), (8, 10, 99, "which is compressed in an unknown way, 99")],
+)
+def test_a_member_that_nobody_can_read_is_refused(
+    finished, made, elsewhere, tmp_path, at, there, bits, message
+):
+    content, name = bytearray(made.read_bytes()), b"results/site/index.html"
+    with zipfile.ZipFile(made) as found:
+        content[found.getinfo(name.decode()).header_offset + at] = bits
+    content[content.rfind(b"PK\x01\x02", 0, content.rfind(name)) + there] = bits
+    (tmp_path / "bad.zip").write_bytes(content)
+    refused(tmp_path / "bad.zip", elsewhere, finished, message)
+
+
+def test_the_root_that_the_author_told_is_asked_for(finished, made, elsewhere):
+    root = manifest.read_manifest(finished / "results" / manifest.MANIFEST).root
+    for other, message in (("0" * 16, f"its root is {root}, not 0000"), ("x", "first 16 digits")):
+        with pytest.raises(StoreError, match=message):
+            fetched(made, elsewhere, finished, other)
+    assert fetched(made, elsewhere, finished, root[:16])[-1].endswith("it begins as --root says")
+
+
 def test_a_bit_of_a_compressed_file_is_noticed(finished, made, elsewhere, tmp_path):
     with zipfile.ZipFile(made) as found:
         info = found.getinfo("papers/toy/experiments.yaml")
@@ -302,7 +414,7 @@ def test_a_bit_of_a_compressed_file_is_noticed(finished, made, elsewhere, tmp_pa
     bad.write_bytes(content)
     refused(bad, elsewhere, finished, "is damaged: papers/toy/experiments.yaml")
     bad.write_bytes(content[:-300])
-    refused(bad, elsewhere, finished, "is damaged, or no zip archive")
+    refused(bad, elsewhere, finished, "is damaged: it is no zip archive")
     refused(tmp_path / "none.zip", elsewhere, finished, "does not exist")
 
 
@@ -354,7 +466,7 @@ def test_nothing_is_left_when_a_move_fails(finished, made, elsewhere, monkeypatc
     ]
 
 
-@pytest.mark.parametrize("gone", [DATA, "results/site/index.html"])
+@pytest.mark.parametrize("gone", [DATA, "results/site/index.html", f"results/{manifest.MANIFEST}"])
 def test_an_unfinished_run_is_not_archived(finished, tmp_path, gone):
     root = shutil.copytree(finished, tmp_path / "copy")
     (root / gone).unlink()

@@ -24,8 +24,8 @@ from fairbandits.report.manifest import (
     RESULTS,
     compared,
     facts_of,
-    files_of,
     folders_of,
+    place_of,
     read_manifest,
     tables_of,
 )
@@ -54,8 +54,7 @@ def write_archive(
     folders, manifest = folders_of(config), read_manifest(results / MANIFEST)
     if problems := compared(manifest.hashes, folders, results / MANIFEST):
         raise StoreError(f"{problems[0]}; `fairbandits verify` names all that differs")
-    there = files_of(folders)
-    members |= {name: there[name] for name in manifest.hashes}
+    members |= {name: place_of(name, folders) for name in manifest.hashes}
     members[f"{RESULTS}/{MANIFEST}"] = manifest.file
     entries = {}
     with (
@@ -139,7 +138,7 @@ def fetch(
         f"{results}: {counted(len(taken), 'file')}",
         f"{agree} tables and figures agree with {lock['name']}",
         f"{len(manifest.hashes) - agree} pages and notebooks are as the archive's manifest says, "
-        f"{trust}; {'it is the one given' if root else 'compare it with the author’s'}",
+        f"{trust}; " + ("it begins as --root says" if root else "compare it with the author's"),
     ]
 
 

@@ -1,0 +1,130 @@
+"""One root for all files of a run: what is changed, missing or extra is named."""
+
+import subprocess
+
+import pytest
+
+from fairbandits.data.store import StoreError
+from fairbandits.report import manifest
+from fairbandits.report.manifest import MANIFEST, read_manifest, write_manifest
+from fairbandits.settings.config import Config
+
+#: Place below the project -> a file of each kind.
+FILES = {
+    "results/banditq/fig1.parquet": b"curves",
+    "results/arena/pairs.parquet": b"pairs",
+    "results/audit/verdicts.html": b"<p>reproduced</p>",
+    "results/notebooks/index.ipynb": b'{"cells": []}',
+    "results/site/claims/one.html": b"<p>a page</p>",
+    "results/site/searchindex.js": b"Search",
+    "figures/banditq/fig1.svg": b"<svg></svg>",
+    "figures/banditq/fig1.png": b"PNG",
+    "audit/verdicts.csv": b"id,verdict\n",
+}
+#: What is no output.
+OTHERS = ("results/cache/banditq/0-1.parquet", "results/smoke/site/index.html", "results/site/.x")
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Return a project with a finished run, its configuration and lock."""
+    for name, content in (FILES | dict.fromkeys(OTHERS, b"other")).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    folders = {name: str(tmp_path / name) for name in ("results", "figures", "audit")}
+    tables = ["banditq/fig1.parquet", "arena/pairs.parquet"]
+    monkeypatch.setattr(manifest, "tables_of", lambda config: tables)
+    config = Config(1, "paper", folders, ())
+    own = manifest.folders_of(config)
+    write_manifest(own)
+    committed = manifest.hashes_of(manifest.committed_files(own))
+    return tmp_path, config, {"name": "results.lock", "files": committed}
+
+
+def problems(made, **lock):
+    found, _ = manifest.verify(made[1], made[2] | lock)
+    return found
+
+
+def test_a_manifest_lists_every_output_and_sha256sum_reads_it(made):
+    root, config, lock = made
+    assert problems(made) == []
+    found = read_manifest(root / "results" / MANIFEST)
+    assert list(found.hashes) == sorted(FILES)
+    assert lock["files"].keys() == {name for name in FILES if name[:7] in ("figures", "audit/v")}
+    file = f"results/{MANIFEST}"
+    said = subprocess.run(["sha256sum", file], cwd=root, capture_output=True, text=True).stdout
+    assert said.split()[0] == found.root
+    subprocess.run(["sha256sum", "--check", "--quiet", "--strict", file], cwd=root, check=True)
+    assert manifest.verify(config, lock)[1] == [
+        "3 committed files agree with results.lock",
+        f"Root {found.root[:16]} of 9 files: {root / file}",
+    ]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_bit_of_any_file_is_named_and_so_is_its_absence(made, name, rng):
+    file = made[0] / name
+    content = bytearray(FILES[name])
+    content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+    file.write_bytes(content)
+    wanted = {MANIFEST, "results.lock"} if name in made[2]["files"] else {MANIFEST}
+    found = problems(made)
+    assert len(found) == len(wanted)
+    assert all(one.startswith(f"{file} is not the file that") for one in found)
+    file.unlink()
+    assert f"{file} is gone that results.lock lists" in problems(made) or len(wanted) == 1
+    assert any(one.startswith(f"{file} is gone that") for one in problems(made))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "site/more.html",
+        "notebooks/a.ipynb",
+        "audit/a.html",
+        "banditq/old.parquet",
+        "../audit/a.csv",
+    ],
+)
+def test_what_nothing_lists_is_named(made, name):
+    file = made[0] / "results" / name
+    file.resolve().write_bytes(b"extra")
+    (problem,) = problems(made)
+    assert problem.endswith(f"{file.resolve()} is no file of this run, and nothing lists it")
+
+
+def test_a_table_that_the_configuration_no_longer_has_is_named(made, monkeypatch):
+    monkeypatch.setattr(manifest, "tables_of", lambda config: ["arena/pairs.parquet", "a.parquet"])
+    first, second = problems(made)
+    assert first.endswith("a.parquet does not exist; `fairbandits replicate` makes it")
+    assert "fig1.parquet is no file of this run" in second
+
+
+def test_without_a_manifest_or_results_committed_files_are_checked(made):
+    root, config, lock = made
+    (root / "results" / MANIFEST).unlink()
+    found, said = manifest.verify(config, lock)
+    assert found == []
+    assert said[-1].endswith("since no run has made everything; 2 of 2 tables are there")
+    for name in FILES:
+        if name.startswith("results"):
+            (root / name).unlink()
+    (root / "audit" / "verdicts.csv").write_bytes(b"id,verdict\nforged\n")
+    found, said = manifest.verify(config, lock)
+    assert found == [f"{root}/audit/verdicts.csv is not the file that results.lock lists"]
+    assert said[-1].startswith("There are no results in ")
+
+
+def test_what_is_no_manifest_is_refused(made):
+    root = made[0]
+    file = root / "results" / MANIFEST
+    good = file.read_bytes()
+    for content in (b"\xff", b"{}", good + good, good[:-3], good.replace(b"results/", b"other/")):
+        file.write_bytes(content)
+        assert problems(made), content
+    odd = root / "results" / "site" / "a\nb.html"
+    odd.write_bytes(b"")
+    with pytest.raises(StoreError, match="has a file of an odd name"):
+        write_manifest(manifest.folders_of(made[1]))
+    assert file.read_bytes() == content
