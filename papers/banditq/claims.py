@@ -70,10 +70,8 @@ paper = Paper(
             "Regret would be negative even if the targets are met in total, and are missed in "
             "single rounds only."
         ),
-        "one_queue": "Eq. 21 bounds the queue of each arm alone, as it is printed.",
-        "all_queues": (
-            "Eq. 21 bounds the sum over all arms, as the left side of Eqs 19 and 20 does."
-        ),
+        "arms_fixed": "The number of arms is fixed while $T$ grows.",
+        "arms_any": "The order holds for any number of arms up to $T$.",
         "in_each_round": "One fixed distribution meets the targets in every single round.",
         "over_the_horizon": (
             "One fixed distribution meets the targets over the whole horizon, and perhaps in no "
@@ -116,6 +114,8 @@ horizon, $V = \sqrt{T}$. Nor does it state the constant of LFG's confidence boun
 IMAGE_LOST = """The submitted version's image is lost. The numbers were read off the figure of the
 UAI version with the same caption."""
 
+#: Part of a target that a reward rate may lack and be near it.
+NEAR = 0.05
 GAIN = "gain over the best distribution that meets the targets"
 
 
@@ -182,7 +182,7 @@ def banditq_abs_targets(runs):
     with bandit feedback.
 
     The verdict is about the limit. The share of runs that meet the target at the published horizon
-    is reported beside it. The limit at the published horizon is 5 % of the arm's target.
+    is reported beside it. The limit at the published horizon is our choice.
     """
     for law in readings(*LAWS):
         for growing in runs(GRID, instance="five_arms", law=law).each("feedback"):
@@ -197,7 +197,7 @@ def banditq_abs_targets(runs):
             for arm in arms(protected(run)):
                 target, rate = run["target"][arm], run.end("rate")[:, arm]
                 short, idle = (one.end("shortfall")[:, arm] for one in (run, uniform))
-                limits = {"at_most": 0.05 * target, "most": target, "unit": "reward per round"}
+                limits = {"at_most": NEAR * target, "most": target, "unit": "reward per round"}
                 yield mean("shortfall per round", short, **limits).control(idle)
                 phrase = "share of the runs that meet the target at the published horizon"
                 yield share(phrase, rate >= target, at_least=0.5, beside=True)
@@ -280,6 +280,7 @@ paper.untested(
         "abstract, seventh sentence; section 3, after Eq. 10 (projection in O(N log N)); "
         "section 5, last sentence of the setup"
     ),
+    part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
 )
 def banditq_abs_efficient(runs):
     r"""A round of BanditQ is cheap to compute. With $N$ arms its projection onto the simplex takes
@@ -408,8 +409,8 @@ def banditq_eq2_feasibility(runs):
         "whether the sum of the ratios and a linear programme disagree that an instance is feasible"
     )
     # instances, arms, sums of the ratios, how near to 1 counts as either
-    drawn = 10_000, 2, 20, 0.5, 1.5, 1e-9, "banditq-eq2-feasibility"
-    yield enumerated(phrase, feasibility.feasibility_disagreements, drawn)
+    drawn, seed = (10_000, 2, 20, 0.5, 1.5, 1e-9), "banditq-eq2-feasibility"
+    yield enumerated(phrase, feasibility.feasibility_disagreements, drawn, seed=seed)
 
 
 @paper.claim("number", "after Eq. 2")
@@ -428,7 +429,9 @@ def banditq_sec2_diameter(runs):
     "Eq. 4 and the first sentence after it; Propositions 2 and 6",
     primary=True,
     part="under bandit feedback for intervals that also outgrow the logarithms of Eq. 22",
-    rests_on=["banditq-prop1-moment", "banditq-prop6"],
+    rests_on=["banditq-eq6-queue-implies-rate", "banditq-prop1-moment", "banditq-eq21-22-moment"],
+    basis="recalled",
+    reconstructed=THEIR_CONSTANTS,
 )
 def banditq_eq4_interval_guarantee(runs):
     """In expectation BanditQ meets the targets on every long enough interval of rounds, that is,
@@ -507,6 +510,26 @@ def banditq_sec2_reduces_to_mab(runs):
 
 
 paper.untested(
+    "banditq-sec2-convex",
+    "definition",
+    "after Eq. 2",
+    "The set of distributions that meet the targets is closed and convex.",
+    untestable="A set that linear inequalities define is closed and convex.",
+)
+
+
+paper.untested(
+    "banditq-sec2-goal",
+    "rate",
+    "section 2, after Eq. 4",
+    """BanditQ's regret and violation grow more slowly than $T$, and it meets the targets on long
+    intervals.""",
+    note="The three are judged in the same runs as far as banditq-abs-jointly does.",
+    judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
+)
+
+
+paper.untested(
     "banditq-footnote1",
     "definition",
     "footnote 1",
@@ -548,6 +571,16 @@ def banditq_eq9_surrogate_noniid(runs):
     yield mean(phrase, run.end("gain_norm"), at_least=bound, unit="squared reward")
 
 
+def below_mean(phrase, left, right, most):
+    """A mean is at most that of a right side, whose noise is moved to the left.
+
+    So the ratio of both sides shows; `most` is the largest possible left side.
+    """
+    middle = right.mean(axis=0)
+    said = {"at_most": middle, "most": (1 + 1e-9) * most + middle, "unit": "squared reward"}
+    return mean(phrase, left - (right - middle), **said)
+
+
 def every_path(equation, own):
     """An inequality holds in all rounds of all runs."""
     phrase = f"left minus right side of Eq. {equation}, the largest of any round"
@@ -566,12 +599,15 @@ def banditq_thm1_oga(runs):
     yield from every_path(11, runs("pathwise_full", step_c=1))
 
 
-@paper.claim("invariant", "after Theorem 1", rests_on=["banditq-thm1-oga"])
-def banditq_thm1_scalefree(runs):
-    """The step of gradient ascent needs no bound on the gradients known beforehand."""
-    own = runs("scale_full", instance="gains")
-    for run in own(gain=[0.001, 1000, 1_000_000]).each("gain"):
-        yield same_pulls(run, own(gain=1), "gains that are not multiplied")
+paper.untested(
+    "banditq-thm1-scalefree",
+    "invariant",
+    "after Theorem 1",
+    "The step of gradient ascent needs no bound on the gradients known beforehand.",
+    rests_on=["banditq-thm1-oga"],
+    untestable="""The step is a gradient divided by the root of a sum of squared gradients. Gains
+    times any factor give the same step, so the sentence describes a formula.""",
+)
 
 
 @paper.claim(
@@ -610,24 +646,36 @@ def banditq_eq14(runs):
     squared queues so far.
 
     The right side contains the root of an expectation, which is linearised at the mean over
-    replicates. With the step printed in Algorithm 1 the provable constants are larger by $3 / (2
-    \sqrt{2})$.
+    replicates. The left side is negative in many rounds, where it cannot break the bound, and a
+    small part of the right side in the others. With the step printed in Algorithm 1 the provable
+    constants are larger by $3 / (2 \sqrt{2})$.
     """
 
-    def beyond(run):
-        """Left minus right side without what no run changes; a root of a mean is linearised."""
-        queues = (run["queue"] ** 2).sum(axis=2)
+    def test(run):
+        t, V = run.rounds, run["V"]
+        left = (run["queue"] ** 2).sum(axis=2) + 2 * V * run["pseudo_regret"]
         squares = root_of_mean(run["squares"].sum(axis=2))
-        return queues + 2 * run["V"] * run["pseudo_regret"] - 4 * np.sqrt(2) * squares
+        right = 2 * t + 4 * np.sqrt(2) * squares + 4 * V * np.sqrt(2 * run.N * t)
+        most = ((run["target"] * t[:, None]) ** 2).sum(axis=1) + 2 * V * run["most_regret"]
+        return below_mean("left side of Eq. 14", left, right, most)
 
     for own, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
-        t = own.rounds
-        right = 2 * t + 4 * own["V"] * np.sqrt(2 * own.N * t)
-        queues = ((own["target"] * t[:, None]) ** 2).sum(axis=1)
-        most = queues + 2 * own["V"] * own["most_regret"] - right
-        said = {"at_most": 0, "most": most, "unit": "squared reward"}
-        test = mean("left minus right side of Eq. 14", beyond(own) - right, **said)
-        yield test.control(beyond(reverse) - right)
+        yield test(own).control(test(reverse))
+
+
+@paper.claim(
+    "bound",
+    "Eq. 14, steps (a) to (d); Eq. 15",
+    part="with the step of Theorem 1, not that of Algorithm 1",
+    rests_on=["banditq-eq12", "banditq-eq13", "banditq-regret-geq-minus-t"],
+)
+def banditq_eq14_derivation(runs):
+    """Eq. 14 follows from Eqs 12 and 13, and bounds each expected squared queue by Eq. 15.
+
+    That rewards of a round do not depend on the queues before it is an assumption of the paper.
+    """
+    yield proof(failed_steps, "equation_14")
+    yield proof(failed_steps, "equation_15", phrase="steps from Eq. 14 to Eq. 15 that fail")
 
 
 def squared_queues_grow(grid):
@@ -648,8 +696,7 @@ def banditq_prop1_moment(runs):
     order $\sqrt{N} T^{3/2}$.
 
     The derivation is from Eq. 14, with a constant of $4 + 8 \sqrt{2}$. A squared queue is at most
-    $(\lambda t)^2$. At $2\cdot 10^6$ rounds this is below the bound if targets are below 0.08 to
-    0.1, so small targets test nothing.
+    $(\lambda t)^2$. For small targets this is below the bound, so they test nothing.
     """
     yield proof(failed_steps, "proposition_1")
     for run, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
@@ -743,7 +790,8 @@ def regret_grows(runs, policy):
     """At most as T^(3/4), without targets, and with protected arms near the best."""
     for both in pairs(runs("at_risk"), policy, "uniform", by=["instance"]):
         own, uniform = (one.over("T", "pseudo_regret") for one in both)
-        yield slope("growth exponent of the pseudo-regret", *own, at_most=0.75).control(uniform)
+        phrase = f"growth exponent of the pseudo-regret, up to {max(own.x):,} rounds"
+        yield slope(phrase, *own, at_most=0.75).control(uniform)
 
 
 @paper.claim(
@@ -756,7 +804,7 @@ def banditq_prop3_regret(runs):
     for own, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
         regret, control = (one.end("pseudo_regret") for one in (own, uniform))
         limits = {"at_most": own.end("regret_bound"), "most": own.end("most_regret")}
-        phrase = "pseudo-regret at the longest horizon"
+        phrase = f"pseudo-regret after {own.T:,} rounds"
         yield mean(phrase, regret, **limits, unit="reward").control(control)
     points = runs("arms_near", policy="full").over("N", "pseudo_regret")
     phrase = "growth exponent of the pseudo-regret in the number of arms"
@@ -779,10 +827,12 @@ def banditq_prop4_average(runs):
     order $\sqrt{N T}$, against any feasible $x^*$.
     """
     yield proof(failed_steps, "proposition_4")
-    average = "pseudo-regret averaged over the rounds"
+    average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
     for own, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
         points = own.over("T", "average_regret")
-        yield slope(f"growth exponent of the {average}", *points, at_most=0.5, beside=True)
+        yield slope(
+            "growth exponent of the average pseudo-regret", *points, at_most=0.5, beside=True
+        )
         regret, control = (one.longest.end("average_regret") for one in (own, uniform))
         run = own.longest
         rest = 2 * np.sqrt(2 * run.N * run.T)
@@ -870,9 +920,8 @@ def banditq_prop5_disregards_reward(runs):
 def banditq_pa_any_real_loss(runs):
     """BanditQ's learner under bandit feedback works with losses of any size and sign.
 
-    For factors far below 1 the learner's initial rate of 1 matters: with a factor of 1/1000 the
-    regret was 6 to 8 times as large as with a factor of 1. The policy depends on the scale, but it
-    learns.
+    For factors far below 1 the learner's initial rate matters, and the regret is several times as
+    large. The policy depends on the scale, but it learns.
     """
     for run in runs("scaled_losses").each("gain"):
         means = np.sign(float(run.gain)) * run.config.means
@@ -933,6 +982,7 @@ paper.untested(
 @paper.claim(
     "bound",
     "Eqs 19 and 20",
+    part="the longest horizon, on one instance",
     rests_on=["banditq-eq13", "banditq-thm2-scalefree", "banditq-trivial-q"],
     basis="recalled",
     reconstructed=THEIR_CONSTANTS,
@@ -946,23 +996,25 @@ def banditq_eq19(runs):
     bound themselves. The paper does not spell out its logarithms.
     """
 
-    def excess(run):
-        left = (run.end("queue") ** 2).sum(axis=1) + 2 * run["V"] * run.end("pseudo_regret")
-        most = ((run["target"] * run.T) ** 2).sum() + 2 * run["V"] * run.end("most_regret")
-        phrase = "left minus right side of the inequality, with the bound of Theorem 2 in it"
-        values = left - 2 * run.T - 2 * run.end("learner_bound")
-        return mean(phrase, values, at_most=0, most=(1 + 1e-9) * most, unit="squared reward")
+    def test(run):
+        V, right = run["V"], 2 * run.T + 2 * run.end("learner_bound")
+        left = (run.end("queue") ** 2).sum(axis=1) + 2 * V * run.end("pseudo_regret")
+        most = ((run["target"] * run.T) ** 2).sum() + 2 * V * run.end("most_regret")
+        phrase = "left side of the inequality, with the bound of Theorem 2 on the right"
+        return below_mean(phrase, left, right, most)
 
     longest = runs("surrogate_bound_bandit", instance="critical_load").longest
     for policy in readings("post", "pre"):
         for run in longest(policy=policy).each("instance", "law"):
-            yield excess(run).control(excess(longest(policy="reversed")))
+            yield test(run).control(test(longest(policy="reversed")))
 
 
 @paper.claim(
     "rate",
     "Eqs 21 and 22",
     rests_on=["banditq-eq19", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
+    basis="recalled",
+    reconstructed=THEIR_CONSTANTS,
 )
 def banditq_eq21_22_moment(runs):
     r"""Under bandit feedback the expected squared queue of an arm is at most of order $\sqrt{N}
@@ -977,26 +1029,21 @@ def banditq_eq21_22_moment(runs):
     yield from squared_queues_grow(runs("suite_bandit", policy="banditq", instance=FIXED))
 
 
-@paper.claim("bound", "between Eqs 21 and 22", readings=["one_queue", "all_queues"])
+@paper.claim("bound", "between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
 def banditq_eq22_follows(runs):
     r"""Eq. 22 follows if the bound of Eq. 21 is substituted once into the right side of Eq. 21.
 
-    One arm's bound gives $N^{3/2} T^{5/4}$, which is $N T^{-1/4}$ times Eq. 22. At two million
-    rounds this is enough for at most 37 arms. Eqs 19 and 20 bound the sum over all arms in the same
-    way. If this bound is put back, the result is $N T^{5/4}$, or $N^{1/2} T^{-1/4}$ times Eq. 22.
-    It is enough up to $\sqrt{T}$, or 1414 arms. For a fixed number of arms either is enough from
-    some $T$ on. Eq. 22 itself needs no such condition (banditq-eq21-22-moment).
+    One arm's bound gives $N^{3/2} T^{5/4}$, which is $N T^{-1/4}$ times Eq. 22. Eqs 19 and 20 bound
+    the sum over all arms in the same way. If this bound is put back, the result is $N T^{5/4}$, or
+    $N^{1/2} T^{-1/4}$ times Eq. 22. For a fixed number of arms either factor goes to 0. With as
+    many arms as rounds neither is bounded. Eq. 22 itself needs no such condition
+    (banditq-eq21-22-moment).
     """
-    n_arms, horizon = np.array([5, 20, 100, 1000]), 2_000_000
-    with reading("one_queue"):
+    with reading("arms_fixed"):
         yield proof(failed_steps, "equation_21_put_back")
-        phrase = "$N^4 - T$ of 5 to 1000 arms, above 0 where one arm's bound does not give Eq. 22"
-        yield exact(phrase, n_arms**4 - horizon, given=True)
-    with reading("all_queues"):
-        phrase = (
-            "$N^2 - T$ of 5 to 1000 arms, above 0 where the bound of the sum does not give Eq. 22"
-        )
-        yield exact(phrase, n_arms**2 - horizon, given=True)
+    with reading("arms_any"):
+        phrase = "factors beyond Eq. 22 that grow without end if there are as many arms as rounds"
+        yield proof(failed_steps, "equation_21_many_arms", phrase=phrase)
 
 
 @paper.claim(
@@ -1035,6 +1082,7 @@ def banditq_prop6(runs):
 @paper.claim(
     "rate",
     "section 4.1, second paragraph after Proposition 6; Proposition 7 in the appendix",
+    part="instances that do not change with $T$",
     rests_on=["banditq-eq21-22-moment"],
     basis="recalled",
     reconstructed="""The rate is reconstructed. The text refers to Proposition 7 of an appendix
@@ -1043,13 +1091,17 @@ def banditq_prop6(runs):
     figure="fig5",
 )
 def banditq_prop7_diameter(runs):
-    """Under bandit feedback the expectation of the largest queue over all arms and rounds is at
+    r"""Under bandit feedback the expectation of the largest queue over all arms and rounds is at
     most of order $T^{3/4}$, up to logarithms.
+
+    On the instances that change with $T$ no queue can grow faster, since $\lambda T$ itself is
+    $T^{3/4}$ there. So only fixed instances are asked.
     """
-    for own in runs("suite_bandit", policy="banditq", instance=FIXED).each("instance", "law"):
+    for own, uniform in pairs(runs("suite_bandit", instance=FIXED), "banditq", "uniform"):
         points = own.over("T", lambda run: run.end("queue_max").max(axis=1))
         phrase = "growth exponent of the largest queue of any arm and round"
-        yield slope(phrase, *points, at_most=0.75)
+        # a queue is at least what its arm misses (Eq. 6)
+        yield slope(phrase, *points, at_most=0.75).control(uniform.over("T", most_missed))
 
 
 @paper.claim(
@@ -1116,11 +1168,23 @@ def banditq_greater_variance(runs):
         yield from spreads("realised_regret", "reward", bandit, full, again)
 
 
-@paper.claim("number", "section 5, simulation setup")
-def banditq_setup_v1414(runs):
-    r"""The weight $V = \sqrt{T}$ is 1414 at two million rounds."""
-    horizon = runs.configured("full_information").horizon
-    yield printed("square root of the horizon", math.sqrt(horizon), "1414")
+paper.untested(
+    "banditq-setup-v1414",
+    "number",
+    "section 5, simulation setup",
+    r"The weight $V = \sqrt{T}$ is 1414 at two million rounds.",
+    untestable="This is arithmetic on what is configured.",
+)
+
+
+paper.untested(
+    "banditq-variance-cause",
+    "explanation",
+    "section 5, discussion, last sentence but two",
+    "BanditQ's curves fluctuate more under bandit feedback because less is known.",
+    untestable="""The policies for the two kinds of feedback have different learners. No pair of
+    runs differs in what is known alone.""",
+)
 
 
 @paper.claim("number", "section 5, simulation setup", readings=["code4", "paper3"])
@@ -1132,12 +1196,13 @@ def banditq_setup_feasible(runs):
         yield rounded(phrase, (targets / means).sum() - 1)
 
 
-@paper.claim("number", "section 5, simulation setup", readings=["code4", "paper3"])
-def banditq_setup_best_arm4(runs):
-    """Arm 4 has the largest mean reward."""
-    for experiment in readings(code4="full_information", paper3="sensitivity_paper3"):
-        means, _ = instance(runs, experiment)
-        yield printed("number of the arm with the largest mean", means.argmax() + 1, "4")
+paper.untested(
+    "banditq-setup-best-arm4",
+    "number",
+    "section 5, simulation setup",
+    "Arm 4 has the largest mean reward.",
+    untestable="This is arithmetic on what is configured.",
+)
 
 
 @paper.claim("number", "UAI App. I.1", about="later version")
@@ -1166,10 +1231,10 @@ def short_of_target(run, arm, rounds):
     return run["target"][arm] - run.at("rate", rounds)[..., arm]
 
 
-def near_target(run, uniform, arm, part):
+def near_target(run, uniform, arm):
     """At the horizon the reward rate is below the target by at most a part of it."""
     short, control = (short_of_target(one, arm, one.T) for one in (run, uniform))
-    bound = part * run["target"][arm]
+    bound = NEAR * run["target"][arm]
     test = mean("target minus reward rate", short, at_most=bound, unit="reward per round")
     return test.control(control)
 
@@ -1184,13 +1249,14 @@ def near_target(run, uniform, arm, part):
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
-    The limits are 1 % of arm 1's target and 4 % of arm 2's.
+    At the published horizon both are still below them. How near is near is our choice, and the same
+    for all arms and both kinds of feedback.
     """
     for run in runs("full_information").each(reading="law"):
         uniform = runs("controls", policy="uniform", law=run.law)
         for arm in arms(protected(run)):
             yield shrinks(run, uniform, arm, short_of_target)
-            yield near_target(run, uniform, arm, [0.01, 0.04][arm])
+            yield near_target(run, uniform, arm)
 
 
 def as_published(runs, figure, experiment, of):
@@ -1291,7 +1357,7 @@ def banditq_fig3_negative(runs):
     """With full information the regret is negative: BanditQ earns more than the best fixed
     distribution that meets the targets.
 
-    Uniform play, which misses both targets, has a regret of $-0.07 T$ on these arms. A negative
+    Uniform play, which misses both targets, has a negative regret too on these arms. A negative
     regret alone is therefore no merit.
     """
     for run in runs("full_information").each(reading="law"):
@@ -1369,7 +1435,7 @@ def banditq_fig3_mechanism(runs):
 def banditq_fig4_targets_met_bandit(runs):
     """Under bandit feedback both protected arms approach their targets.
 
-    The limits are 5 % of each arm's target.
+    The limits are those of banditq-fig1-targets-met.
     """
 
     def shortfall(run, arm, rounds):
@@ -1379,7 +1445,7 @@ def banditq_fig4_targets_met_bandit(runs):
         uniform = runs("controls", policy="uniform", law=run.law)
         yield shrinks(run, uniform, 1, shortfall)
         for arm in arms(protected(run)):
-            yield near_target(run, uniform, arm, 0.05)
+            yield near_target(run, uniform, arm)
 
 
 @paper.claim(
@@ -2299,6 +2365,18 @@ def banditq_inconsistency_25(runs):
         ours, theirs = (own(policy=one).end("rate")[:, 1] for one in ("banditq", "lfg"))
         phrase = r"reward per round of arm 2 under BanditQ minus 99 % of that under LFG"
         yield mean(phrase, ours, at_least=0.99 * theirs, unit="reward per round")
+
+
+paper.untested(
+    "banditq-inconsistency-27",
+    "inconsistency",
+    "after Theorem 2; Eqs 11 and 16",
+    """The paper says that the bound of Theorem 2 differs from that of Theorem 1 only by another
+    term, but it also has $N$ inside the root.""",
+    between=["text: the only essential difference is a term", "Eq. 16: N times the sum; Eq. 11: 2"],
+    untestable="""Both formulas are printed. For a fixed number of arms the sentence holds up to a
+    constant, and otherwise it does not.""",
+)
 
 
 paper.untested(

@@ -16,7 +16,7 @@ from fairbandits.theory.derivations import (
 BROKEN = {
     *("minimum_free", "eq13_free", "eq20", "second_time", "any_round", "eq33", "ties"),
     *("first_term", "eq40", "eq44", "eq46", "eq48", "near_optimal_critical"),
-    "without_quota",
+    *("without_quota", "equation_21_many_arms"),
 }
 PROOFS = {
     name: proof
@@ -41,6 +41,15 @@ def test_steps_hold_but_for_those_that_are_known_not_to(name):
 
 def test_eq_33_fails_from_the_third_arm_on():
     assert check(PROOFS["eq33"]) == [0, 0, 1, 1, 1]
+
+
+def test_steps_of_queues_hold_the_recursion():
+    """They are made anew of a queue that forgets a half."""
+    broken = [
+        steps.at_most(self_bounding.target - own, self_bounding.after(y) / 2 - self_bounding.queue)
+        for y, own in self_bounding.ROUNDS
+    ]
+    assert check(broken) == [1, 0]
 
 
 def test_what_is_wrong_is_found():

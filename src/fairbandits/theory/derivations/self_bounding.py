@@ -7,7 +7,15 @@ least 1.
 import sympy
 from sympy import Rational, expand, powsimp, sqrt
 
-from fairbandits.theory.derivations.steps import Step, at_most, equal, nonnegative, positive
+from fairbandits.theory.derivations.steps import (
+    Step,
+    at_most,
+    equal,
+    nonnegative,
+    not_endless,
+    positive,
+    tends,
+)
 
 T, N, a, b, c, x, y, t, length, gains = positive("T N a b c x y t L G")
 u, v, w, p, q = nonnegative("u v w p q")
@@ -59,30 +67,56 @@ learner = sqrt(2 * gains) + sqrt(gains) / sqrt(2)
 # x is the root of the largest summed square: x^2 <= a + slope x
 slope = c * sqrt(N) * sqrt(T)
 put_back = sqrt(N * T * N * N * T ** Rational(3, 2))
-over_22 = powsimp(put_back / (sqrt(N) * T ** Rational(3, 2)))
+put_back_sum = sqrt(N * T * N * T ** Rational(3, 2))  # the bound of the sum over arms
+over_22, sum_over_22 = (
+    powsimp(one / (sqrt(N) * T ** Rational(3, 2))) for one in (put_back, put_back_sum)
+)
+
+
+def after(change: sympy.Expr) -> sympy.Expr:
+    """Return the queue after a round, (y)^+ for y = Q + lambda - s (Eqs 6 and 17)."""
+    return sympy.Max(0, change)
+
+
+# y is u or -u, and what is served follows
+ROUNDS = [(one, queue + target - one) for one in (u, -u)]
 
 PROOFS: dict[str, list[Step]] = {
     "queues": [
-        # (y)^+ >= y, so that a round misses what Q rises; y = u and y = -u
-        at_most(u, u),
-        at_most(-u, 0),
-        # (y)^+ is between 0 and |y|
-        at_most(u, u),
-        at_most(0, u),
+        # a round misses at most what Q rises
+        *(at_most(target - own, after(y) - queue) for y, own in ROUNDS),
+        # Q is between 0 and Q + lambda, if s = v is at least 0
+        *(at_most(0, after(y)) for y, _ in ROUNDS),
+        at_most(after(u), u + v),
+        at_most(after(-u), queue + target),
         # what an interval misses is at most the rise of its queue, and so the queue at its end
         at_most((end - start) - rises, end),
-        at_most(queue + target - served, queue + target),
         equal(target * (t - 1) + target, target * t),
     ],
     "drift": [
-        # ((y)^+)^2 <= y^2 for y = u and y = -u
-        at_most(u**2, u**2),
-        at_most(0, u**2),
+        *(at_most(after(y) ** 2, y**2) for y, _ in ROUNDS),
         equal((queue + missing) ** 2, queue**2 + missing**2 + 2 * queue * missing),
         at_most(missing**2, target**2 + served**2),
         at_most(some**2, some),  # lambda^2 <= lambda
         at_most((reward * chance) ** 2, chance),
         at_most((1 - p) + (1 - q), 2),  # sums of targets and of chances
+    ],
+    "equation_14": [
+        # a feasible x* pays mu x* = lambda + u on average, whatever the queue
+        at_most(queue * (target - (target + u)), 0),
+        at_most(p**2, p**2 + v),  # E sqrt(X) <= sqrt(E X), by the variance of the root
+        # of Eq. 12: rewards are at most 1, and sqrt(x + y) <= sqrt(x) + sqrt(y)
+        at_most((x + y) ** 2, 2 * x**2 + 2 * y**2),
+        at_most(x + y, expand((sqrt(x) + sqrt(y)) ** 2)),
+        equal(
+            2 * (2 * sqrt(2 * x) + 2 * y * sqrt(2 * N * t)),
+            4 * sqrt(2 * x) + 4 * y * sqrt(2 * N * t),
+        ),
+    ],
+    "equation_15": [
+        *LOWEST_REGRET,
+        at_most(queue**2, queue**2 + v),  # one arm's square is at most the sum
+        equal(2 * t - 2 * y * (-t), 2 * (y + 1) * t),
     ],
     "lowest_regret": LOWEST_REGRET,
     "proposition_1": PROPOSITION_1,
@@ -134,6 +168,9 @@ PROOFS: dict[str, list[Step]] = {
     "equation_21_put_back": [
         equal(put_back, N ** Rational(3, 2) * T ** Rational(5, 4)),
         equal(over_22, N / T ** Rational(1, 4)),
-        equal(over_22.subs(T, N**4), 1),
+        equal(put_back_sum, N * T ** Rational(5, 4)),
+        tends(over_22, 0, T),
+        tends(sum_over_22, 0, T),
     ],
+    "equation_21_many_arms": [not_endless(one.subs(N, T), T) for one in (over_22, sum_over_22)],
 }
