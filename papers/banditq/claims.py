@@ -116,6 +116,8 @@ UAI version with the same caption."""
 
 #: Part of a target that a reward rate may lack and be near it.
 NEAR = 0.05
+#: Ratios of two levels, of queues say, that count as the same.
+SAME = [0.9, 1.1]
 GAIN = "gain over the best distribution that meets the targets"
 
 
@@ -130,11 +132,11 @@ def missing_rates(own, arm):
     return own.over("T", lambda run: run["target"][arm] - run.end("rate")[:, arm])
 
 
-def settled_queue(run, arm, ratio):
+def settled_queue(run, arm):
     """The mean queue over the second half of the rounds is near the equilibrium queue."""
     queue, level = run.late(run["queue"])[:, arm], run["equilibrium_queue"][arm]
     phrase = "mean queue over the second half of the rounds, divided by the equilibrium queue"
-    return mean(phrase, queue, equal_to=level, ratio=ratio)
+    return mean(phrase, queue, equal_to=level, ratio=SAME)
 
 
 def deviations(values):
@@ -313,7 +315,7 @@ def banditq_abs_blackbox(runs):
         for arm in arms(protected(own[0])):
             phrase = "growth exponent of target minus reward rate"
             yield slope(phrase, *missing_rates(own, arm), at_most=-0.25)
-            yield settled_queue(own.longest, arm, [0.75, 1.25])
+            yield settled_queue(own.longest, arm)
 
 
 paper.untested(
@@ -678,12 +680,12 @@ def banditq_eq14_derivation(runs):
     yield proof(failed_steps, "equation_15", phrase="steps from Eq. 14 to Eq. 15 that fail")
 
 
-def squared_queues_grow(grid):
+def squared_queues_grow(grid, **said):
     """At most as T^(3/2)."""
     for own in grid.each("instance", "law"):
         phrase = "growth exponent of a run's largest squared queue"
         squares = own.over("T", lambda run: (run.end("queue") ** 2).max(axis=1))
-        yield slope(phrase, *squares, at_most=1.5, beside=True)
+        yield slope(phrase, *squares, at_most=1.5, **said)
 
 
 @paper.claim(
@@ -705,7 +707,8 @@ def banditq_prop1_moment(runs):
             most = (1 + 1e-9) * (run["target"][arm] * run.rounds) ** 2
             said = {"at_most": run["squared_queue_bound"], "most": most, "unit": "squared reward"}
             yield mean("squared queue of an arm", squares, **said).control(control)
-    yield from squared_queues_grow(runs("suite_full", policy="banditq", instance=FIXED))
+    own = runs("suite_full", policy="banditq", instance=FIXED)
+    yield from squared_queues_grow(own, beside=True)
 
 
 @paper.claim("invariant", "proof of Proposition 1")
@@ -1321,7 +1324,7 @@ def banditq_fig2_queues(runs):
     """With full information the protected arms' queues rise, then oscillate around a level."""
     for run in runs("full_information").each(reading="law"):
         for arm in arms(protected(run)):
-            yield settled_queue(run, arm, [0.9, 1.1])
+            yield settled_queue(run, arm)
 
 
 @paper.claim(
@@ -1369,7 +1372,7 @@ def banditq_fig3_negative(runs):
         yield earned.control(control)
         # where the queues are settled, -V times the sum of (mu* / mu_i - 1)^2
         phrase = "regret over the second half of the rounds, divided by the equilibrium regret"
-        level = {"equal_to": run["equilibrium_regret"], "ratio": [0.9, 1.1]}
+        level = {"equal_to": run["equilibrium_regret"], "ratio": SAME}
         yield mean(phrase, run.late(run["realised_regret"]), **level, beside=True)
 
 
@@ -1479,7 +1482,7 @@ def banditq_fig5_queues_bandit(runs):
     ways["gamma_adaptive"] = runs("sensitivity_choices", gamma_rule=2)
     for run in readings(ways):
         for arm in arms(protected(run)):
-            yield settled_queue(run, arm, [0.85, 1.15])
+            yield settled_queue(run, arm)
         peak, level = run.end("queue_max")[:, 1], run["equilibrium_queue"][1]
         yield mean("largest queue of arm 2", peak, at_least=1.5 * level, unit="reward")
 
@@ -1801,6 +1804,7 @@ def outgrown(first, doublings):
     "bound",
     "conclusion, first sentence",
     part="the order of the violation, with full information",
+    rests_on=["banditq-eq12", "banditq-eq13"],
     readings=["in_each_round", "over_the_horizon"],
 )
 def banditq_concl_adversarial(runs):
@@ -1960,7 +1964,7 @@ def banditq_u_thm5(runs):
     yield slope(phrase, *points, at_most=0.75, beside=True)
 
 
-def same_levels(others, published, which, ratio, **more):
+def same_levels(others, published, which, **more):
     """In the second half, queues and pseudo-regret of other runs are about those of the figures."""
     late = "mean over the second half of the rounds of the"
     for run in others.each("feedback"):
@@ -1968,7 +1972,7 @@ def same_levels(others, published, which, ratio, **more):
         for arm in arms(protected(run)):
             queue, other = (one.late(one["queue"])[:, arm] for one in (run, theirs))
             phrase = f"{late} queue {which}, divided by that of the figures' runs"
-            yield mean(phrase, queue, equal_to=other, ratio=ratio, paired=False, **more)
+            yield mean(phrase, queue, equal_to=other, ratio=SAME, paired=False, **more)
         regret, other = (one.late(one["pseudo_regret"]) for one in (run, theirs))
         phrase = f"{late} pseudo-regret {which}, minus that of the figures' runs"
         said = {"difference": [-2800, 2800], "paired": False, "unit": "reward"} | more
@@ -1986,10 +1990,10 @@ def same_levels(others, published, which, ratio, **more):
 def banditq_inconsistency_01(runs):
     """The paper says that rewards lie in $[0, 1]$, but the released program draws some that do not.
 
-    The limit of 2800 on the difference of regrets is a fifth of the regret's settled level.
+    The limit on the difference of regrets is a fifth of the regret's settled level.
     """
     bernoulli = runs(BOTH, law="bernoulli")
-    yield from same_levels(bernoulli, runs(BOTH), "with Bernoulli rewards", [0.8, 1.25])
+    yield from same_levels(bernoulli, runs(BOTH), "with Bernoulli rewards")
 
 
 paper.untested(
@@ -2022,7 +2026,7 @@ def banditq_inconsistency_03(runs):
     """The paper's means and targets are cut off, not rounded, and its figures used still other
     values.
 
-    The limit of 2800 on the difference of regrets is a fifth of the regret's settled level.
+    The limit on the difference of regrets is a fifth of the regret's settled level.
     """
     program = runs.configured("full_information")
     for k, text in enumerate(["0.335", "0.203", "0.241", "0.781", "0.617"]):
@@ -2030,7 +2034,7 @@ def banditq_inconsistency_03(runs):
     for k, text in enumerate(["0.167", "0.067"]):
         yield printed(f"target of arm {k + 1}", program.targets[k], text)
     other, said = runs("sensitivity_paper3"), {"beside": True}
-    yield from same_levels(other, runs(BOTH), "with the printed digits", [0.9, 1.1], **said)
+    yield from same_levels(other, runs(BOTH), "with the printed digits", **said)
 
 
 @paper.claim(
@@ -2044,11 +2048,11 @@ def banditq_inconsistency_03(runs):
 def banditq_inconsistency_04(runs):
     r"""The gradient steps of Algorithm 1 and Theorem 1 differ by a factor $\sqrt{2}$.
 
-    banditq-thm1-oga and banditq-eq12 judge the constants with either step. The limit of 2800 on the
+    banditq-thm1-oga and banditq-eq12 judge the constants with either step. The limit on the
     difference of regrets is a fifth of the regret's settled level.
     """
     other = runs("sensitivity_choices", step_c=1)
-    yield from same_levels(other, runs(BOTH), "with the step of Theorem 1", [0.9, 1.1])
+    yield from same_levels(other, runs(BOTH), "with the step of Theorem 1")
 
 
 @paper.claim(
@@ -2066,10 +2070,10 @@ def banditq_inconsistency_05(runs):
     """The equations and proofs weigh rewards with the queue before the round, and the algorithms
     with the queue after it.
 
-    The limit of 2800 on the difference of regrets is a fifth of the regret's settled level.
+    The limit on the difference of regrets is a fifth of the regret's settled level.
     """
     other = runs("sensitivity_choices", surrogate_index="pre")
-    yield from same_levels(other, runs(BOTH), "with the queue before the round", [0.85, 1.15])
+    yield from same_levels(other, runs(BOTH), "with the queue before the round")
 
 
 paper.untested(
@@ -2128,11 +2132,11 @@ def banditq_inconsistency_09(runs):
 
     The tolerances of text and program are $10^{-8}$ and $10^{-5}$. Our other runs use $10^{-10}$,
     so the runs compare the program's tolerance with a finer one than that of the text.
-    banditq-optimizer-correct judges the solution of the corrected condition. The limit of 2800 on
-    the difference of regrets is a fifth of the regret's settled level.
+    banditq-optimizer-correct judges the solution of the corrected condition. The limit on the
+    difference of regrets is a fifth of the regret's settled level.
     """
     other = runs("sensitivity_choices", policy="bandit_tolerance")
-    yield from same_levels(other, runs(BOTH), "with the program's tolerance", [0.85, 1.15])
+    yield from same_levels(other, runs(BOTH), "with the program's tolerance")
 
 
 @paper.claim(

@@ -1211,7 +1211,7 @@ paper.untested(
     "bound",
     "App. C, Theorem 8, second formula",
     primary=True,
-    rests_on=["fairucb-ucb1-thm6", "fairucb-tfair-no-regret-phase1"],
+    rests_on=["fairucb-ucb1-thm6"],
     basis="recalled",
     reconstructed=restored(
         ALGORITHM_2, R_REGRET, BOUND, r"$S(T)$, the arms with $r_i T < 8 \ln T / \Delta_i^2$"
