@@ -1,5 +1,6 @@
 """A cache costs no run and changes no number, whatever has become of its files."""
 
+import os
 import pickle
 
 import numba
@@ -7,7 +8,7 @@ import pytest
 from numba.core import caching
 
 from fairbandits.data import whole
-from fairbandits.data.whole import checksum, read_whole, write_whole
+from fairbandits.data.whole import checksum, read_whole, replacing, write_whole
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 FLIPS = 40
@@ -51,6 +52,36 @@ def test_a_place_that_cannot_be_written_or_read_is_no_obstacle(tmp_path, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert read_whole(tmp_path) is None
     assert str(tmp_path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("umask", "rights"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_have_the_rights_that_the_users_umask_leaves(umask, rights, tmp_path):
+    before = os.umask(umask)
+    try:
+        with replacing(tmp_path / "file") as temporary:
+            temporary.write_text("body")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == rights
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_what_lasts_is_on_the_disk_before_it_takes_its_place(lasting, tmp_path, monkeypatch):
+    done = []
+
+    def noted(name, call):
+        def noting(*given):
+            done.append((name, os.readlink(f"/proc/self/fd/{given[0]}") if name == "sync" else ""))
+            return call(*given)
+
+        return noting
+
+    monkeypatch.setattr(whole.os, "fsync", noted("sync", os.fsync))
+    monkeypatch.setattr(whole.os, "replace", noted("replace", os.replace))
+    with replacing(tmp_path / "file", lasting) as temporary:
+        temporary.write_text("body")
+    first, last = ("sync", str(temporary)), ("sync", str(tmp_path))
+    assert done == ([first, ("replace", ""), last] if lasting else [("replace", "")])
 
 
 @pytest.fixture

@@ -57,7 +57,10 @@ def write_tables(
     # bytes of equal significance side by side compress, whole doubles hardly do
     how["column_encoding"] = dict.fromkeys(floats, "BYTE_STREAM_SPLIT")
     how["write_page_checksum"] = True  # doubles that do not compress have no other
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **how) as writer:
+    with (
+        replacing(path, lasting=kind != "chunk") as temporary,  # chunks soon become a dataset
+        pq.ParquetWriter(temporary, schema, **how) as writer,
+    ):
         for table in tables:
             columns = [
                 table[field.name].cast(field.type)

@@ -7,8 +7,8 @@ import atexit
 import hashlib
 import json
 import os
+import secrets
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -23,30 +23,46 @@ KEEPING: list[Callable[[], None]] = []
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Name what was to be written where the system does not: a full disk, a quota."""
+def named(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Name what was to be written where the system does not, or names what stands for it."""
     try:
         yield
     except OSError as error:
-        if error.filename is not None:
+        if error.filename not in (None, str(temporary)):
             raise
-        raise OSError(f"{path} could not be written, and is as it was: {error}") from error
+        reason = f"[Errno {error.errno}] {error.strerror}" if error.filename else error
+        raise OSError(f"{path} could not be written, and is as it was: {reason}") from error
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+def replacing(path: Path, lasting: bool = True) -> Iterator[Path]:
+    """Yield a temporary path beside `path` that takes its place when the block succeeds.
+
+    What is `lasting` is on the disk before, so that a loss of power leaves the old or the new.
+    """
+    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
     try:
-        with named(path):
+        with named(path, temporary):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.touch(exist_ok=False)  # with the rights that the user's umask leaves
             yield temporary
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
+            if lasting:
+                _sync(temporary)
+            os.replace(temporary, path)
+        if lasting:
+            with suppress(OSError):  # not all systems can; it costs the new file at most
+                _sync(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # the same disk; the next run removes it
+            temporary.unlink()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def checksum(content: bytes) -> bytes:
@@ -72,7 +88,7 @@ def read_whole(file: Path) -> bytes | None:
 def write_whole(file: Path, body: bytes) -> None:
     """Write a cache file with its checksum; do nothing where it cannot be written."""
     # a read-only home, a full disk: it is worked out again next time
-    with suppress(OSError), replacing(file) as temporary:
+    with suppress(OSError), replacing(file, lasting=False) as temporary:
         temporary.write_bytes(body + checksum(body))
 
 

@@ -171,7 +171,7 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
     for job in jobs:
         file = config.results / job.plan
         if not file.is_file():
-            with replacing(file) as temporary:
+            with replacing(file, lasting=False) as temporary:
                 temporary.write_text(job.content, encoding="utf-8")
 
 
