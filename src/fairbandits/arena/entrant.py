@@ -18,7 +18,7 @@ from fairbandits.data.store import StoreError
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library.compiling import Compiled, compiled
 from fairbandits.library.instance import RandomInstance
-from fairbandits.library.own_code import importable, line_of
+from fairbandits.library.own_code import Ended, importable, line_of
 from fairbandits.library.results import Result, join
 from fairbandits.library.running import run
 from fairbandits.library.simulation import feedback_of
@@ -264,7 +264,10 @@ def _played(
         try:
             results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
         except Exception as error:  # a user's policy can raise anything
-            words = _failure(policy, together, played) or f"{type(error).__name__}: {error}"
+            # what ended its process would end this one as well
+            known = isinstance(error, Ended)
+            words = str(error) if known else _failure(policy, together, played)
+            words = words or f"{type(error).__name__}: {error}"
             words = f"failed on {experiment.instance}, {words}"
             raise ConfigError(f"{entrant.name} {words}") from error
     return results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])

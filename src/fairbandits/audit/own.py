@@ -39,9 +39,9 @@ from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.own_code import importable, line_of
+from fairbandits.library.own_code import Ended, importable, line_of
+from fairbandits.library.processes import shared
 from fairbandits.library.repeating import repeated
-from fairbandits.library.running import _shared
 from fairbandits.library.simulation import Setting
 from fairbandits.numerals import counted
 from fairbandits.observers import make_observer
@@ -321,7 +321,14 @@ def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- the runs
 
 
-def simulate(config: Config, results: Path, cores: int, *, progress: bool = False) -> bool:
+def simulate(
+    config: Config,
+    results: Path,
+    cores: int,
+    *,
+    progress: bool = False,
+    time_limit: float | None = None,
+) -> bool:
     """Simulate the missing runs, and return whether there were any; finished parts are kept."""
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
     evidence = Evidence(config, OWN, results)
@@ -329,13 +336,17 @@ def simulate(config: Config, results: Path, cores: int, *, progress: bool = Fals
     parts = [(run, chunk) for one in lacking for run in one.runs for chunk in run.chunks()]
     left = [one for one in parts if not _is_there(results, seed, *one)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
-    played = map(play, left) if alone else _shared(play, left, cores)
+    played = map(play, left) if alone else shared(play, left, cores, time_limit=time_limit)
     shown = nullcontext(played)
     if progress and left:
         shown = progressbar(played, len(left), "simulating", file=sys.stderr)
-    with shown as files:
-        for _ in files:
-            pass
+    try:
+        with shown as files:
+            for _ in files:
+                pass
+    except Ended as error:
+        with _placed(error.question[0]) if error.question else nullcontext():
+            raise
     for one in lacking:
         chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
         collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
@@ -371,9 +382,10 @@ def _placed(run: Run) -> Iterator[None]:
             raise
         policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
+        words = f"{type(error).__name__}: {error}"
+        words = error.words if isinstance(error, Ended) else words
         raise ConfigError(
-            f"policy {policy} on instance {instance}, {where}: "
-            f"{type(error).__name__}: {error}{line_of(error)}"
+            f"policy {policy} on instance {instance}, {where}: {words}{line_of(error)}"
         ) from None
 
 
@@ -431,6 +443,7 @@ def judged(
     cores: int = 1,
     say: Callable[[str], None] = lambda words: None,
     progress: bool = False,
+    time_limit: float | None = None,
 ) -> str:
     """Freeze a file of claims, simulate, judge, write all of it; return the verdicts."""
     rules = check(file, seed)
@@ -441,7 +454,7 @@ def judged(
         for line in _earlier(history[:place]):
             say(line)
     results = out / own.key
-    if not simulate(rules.config, results, cores, progress=progress):
+    if not simulate(rules.config, results, cores, progress=progress, time_limit=time_limit):
         say(f"The data of these claims are in {results}, and are used again.")
     rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace

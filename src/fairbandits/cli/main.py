@@ -3,6 +3,7 @@
 A file is imported when one of its commands runs or shows its help, what is slow in the command.
 """
 
+import signal
 import sys
 from importlib import import_module
 
@@ -57,10 +58,10 @@ class Commands(click.Group):
                 f'this needs {error.name}: `pip install "fairbandits[replicate]"`, and a checkout '
                 "of the project, where `make setup` installs all of it"
             ) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             again = "continues" if context.invoked_subcommand in CONTINUED else "starts again"
             click.echo(f"Interrupted. The same command {again}.", err=True)
-            raise click.exceptions.Exit(130) from None
+            raise click.exceptions.Exit(128 + getattr(error, "number", signal.SIGINT)) from None
         except Exception as error:
             store = sys.modules.get("fairbandits.data.store")  # only some commands import NumPy
             expected = (store.StoreError,) if store else ()

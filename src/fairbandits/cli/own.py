@@ -2,11 +2,13 @@
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from click import ClickException, IntRange, UsageError, argument, echo, option
+from click import ClickException, FloatRange, IntRange, UsageError, argument, echo, option
 
 from fairbandits.arena.settings import SLUG
 from fairbandits.cli import options
@@ -62,22 +64,26 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     """
     from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
+    from fairbandits.library.processes import tell
     from fairbandits.report import entrant as page
 
-    found = entrant.load_entrant(policy, compiled)
     place = load_arena(options.arena_of(configs, results))
     names = [one for one in (instances or "").split(",") if one]
-    say = partial(echo, err=True)
-    outcome = entrant.enter(place, found, contracts, names, replicates, jobs, said=say)
+
+    def entered() -> entrant.Outcome:
+        found = entrant.load_entrant(policy, compiled)
+        return entrant.enter(place, found, contracts, names, replicates, jobs, said=tell)
+
+    outcome = _apart(entered, policy, "answer")
+    name = policy.rpartition(":")[2]
     echo_all(page.lines(place, outcome))
     if outcome.tables:
-        out = out or Path(f"{found.name}.html")
+        out = out or Path(f"{name}.html")
         page.write(place, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(
-            f"{found.name} failed on {counted(len(outcome.failures), 'instance')}; "
-            "the others are shown"
+            f"{name} failed on {counted(len(outcome.failures), 'instance')}; the others are shown"
         )
 
 
@@ -133,8 +139,14 @@ def standings(configs, results, table, data):
     type=IntRange(min=0),
     help="Seed to use in place of the files' hash; everything is then exploratory.",
 )
+@option(
+    "--time-limit",
+    type=FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End with an error if one replicate takes longer; default no limit.",
+)
 @argument("file", type=FILE)
-def judge(check, out, cores, seed, file):
+def judge(check, out, cores, seed, time_limit, file):
     """Judge claims about your own policies.
 
     They are judged like the papers' claims. FILE is Python: a `Study` of instances and policies,
@@ -143,14 +155,45 @@ def judge(check, out, cores, seed, file):
     The report lists every look at the data.
     """
     from fairbandits.audit import own
+    from fairbandits.library.processes import tell
 
     seed = LEDGER if seed is None else seed
-    if check:
-        echo(own.checked_words(own.check(file, seed)))
-        return
     folder = out or file.with_suffix("")
     if folder == file:
         raise UsageError(f"{file} has no ending, so that --out must name another folder")
+    how = {"cores": cores or os.cpu_count() or 1, "progress": sys.stderr.isatty()}
+    how |= {"seed": seed, "say": tell, "time_limit": time_limit}
+
+    def judging() -> str:
+        if check:
+            return own.checked_words(own.check(file, seed))
+        return own.judged(file, folder, **how)
+
+    echo(_apart(judging, str(file), "verdict", time_limit))
+
+
+def _apart(
+    work: Callable[[], Any], file: str, lacking: str, time_limit: float | None = None
+) -> Any:
+    """Return what a function answers in a process that users' code in a file can end as it will.
+
+    What such code prints goes to standard error, so that only answers are on the other.
+    """
+    from fairbandits.data.whole import keep_all
+    from fairbandits.library import processes
+    from fairbandits.library.own_code import Ended
+
+    def answer(_: None) -> Any:
+        os.dup2(2, 1)
+        try:
+            return work()
+        finally:
+            keep_all()
+
     say = partial(echo, err=True)
-    cores, progress = cores or os.cpu_count() or 1, sys.stderr.isatty()
-    echo(own.judged(file, folder, seed=seed, cores=cores, say=say, progress=progress))
+    with processes.stopping():
+        try:
+            (found,) = processes.shared(answer, [None], 1, time_limit=time_limit, say=say)
+        except Ended as error:
+            raise ClickException(f"{file}: {error}, so that there is no {lacking}") from error
+    return found

@@ -29,6 +29,31 @@ INSTEAD = (
 )
 
 
+class Ended(RuntimeError):
+    """Users' code ended its process, or was ended, and gave no answer."""
+
+    def __init__(self, words: str, at: str = "") -> None:
+        super().__init__(words, at)
+        self.words, self.at = words, at  # `at`: policy, replicate and round, as far as known
+        self.question: Any = None  # what was asked of its process
+
+    def __str__(self) -> str:
+        return f"{self.at}: {self.words}" if self.at else self.words
+
+    @property
+    def place(self) -> str:
+        """Replicate and round."""
+        return self.at.partition(", ")[2]
+
+
+def ended(error: BaseException) -> Ended:
+    """Return the error of users' code that raised what ends a process, such as SystemExit."""
+    said = f": {error}" if str(error) else ""
+    words = f"the code raised {type(error).__name__}{said}, and gave no answer"
+    found = Ended(words, getattr(error, "at", ""))
+    return found.with_traceback(error.__traceback__)
+
+
 def refuse_other_chance(policy: Any, state: Any) -> None:
     """Raise ValueError if the code of a plain Python policy draws from anything but the coin."""
     name = type(policy).__name__
@@ -137,7 +162,7 @@ def importable(name: str, folder: Path) -> str:
     return home
 
 
-def line_of(error: Exception) -> str:
+def line_of(error: BaseException) -> str:
     """Return the line of the user's file that raised an error, if one did."""
     for one in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(one.filename)

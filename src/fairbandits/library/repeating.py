@@ -22,9 +22,11 @@ import numpy as np
 from numba import cloudpickle
 
 from fairbandits.engine.protocol import is_implemented
+from fairbandits.library import at_work
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.late import Late, name_of
 from fairbandits.library.own_code import _GENERATORS, INSTEAD
+from fairbandits.library.processes import end_with, said_if_long
 from fairbandits.library.simulation import Setting, checkpoint_grid, play, probes_of, started
 from fairbandits.library.worlds import World
 
@@ -40,6 +42,8 @@ HASH_SEEDS = ("1", "2", "3")
 #: Objects of a policy among which a generator is looked for.
 MOST_OBJECTS = 10_000
 ELSEWHERE = " in another process"
+#: Seconds that such a process can take to start.
+STARTING = 60.0
 #: What makes replicates differ, by where they do, and of the rewards of a World.
 CAUSES = {
     "": (
@@ -131,7 +135,12 @@ def repeated(
         yield
         _compare(policy, asked[3], told, [_told(*asked, rounds)[0]])
         for process, answer in others:
-            if process.wait() == 0:  # else it cannot be sent there, as what a notebook holds open
+            at_work.begin(policy, asked[3:4], STARTING)
+            with said_if_long():
+                code = process.wait()
+            at_work.HERE[-1].write("")
+            # it cannot be sent there, as what a notebook holds open, or has ended the process
+            if code == 0 and answer.seek(0, os.SEEK_END):
                 answer.seek(0)
                 _compare(policy, asked[3], told, pickle.load(answer), ELSEWHERE)
         if others:
@@ -152,7 +161,7 @@ def _told(
     What is compiled is not observed: its horizon is shorter, and its sums are compared.
     """
     noted = _Noted(rounds if rounds < horizon else 0)
-    with warnings.catch_warnings(), suppress(_Enough):
+    with warnings.catch_warnings(), said_if_long(), suppress(_Enough):
         warnings.simplefilter("ignore")  # the run gives them
         if isinstance(_inside(setting.policy), Compiled) and how.get("compiled") is not False:
             how, horizon = how | {"checkpoints": checkpoint_grid(rounds)}, rounds
@@ -239,7 +248,8 @@ def _asked_elsewhere(stack: ExitStack, asked: tuple) -> list[tuple[subprocess.Po
         given, answer = TemporaryFile(), TemporaryFile()  # noqa: SIM115
         given.write(pickle.dumps(sys.path) + question.getvalue())
         given.seek(0)
-        command = [sys.executable, "-c", f"from {__name__} import _answer; _answer()"]
+        call = f"from {__name__} import _answer; _answer({os.getpid()})"
+        command = [sys.executable, "-c", call]
         environment = os.environ | {"PYTHONHASHSEED": seed}
         files = {"stdin": given, "stdout": answer, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(command, env=environment, **files)
@@ -249,9 +259,10 @@ def _asked_elsewhere(stack: ExitStack, asked: tuple) -> list[tuple[subprocess.Po
     return others
 
 
-def _answer() -> None:
+def _answer(parent: int) -> None:
     """Play the replicate that standard input describes, twice, and write what it does."""
     global _same_elsewhere
+    end_with(parent)
     _same_elsewhere = None
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a policy prints

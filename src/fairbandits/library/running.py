@@ -3,9 +3,7 @@
 import multiprocessing
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -16,6 +14,7 @@ from fairbandits.library import inputs, simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
+from fairbandits.library.processes import said_if_long, shared
 from fairbandits.library.repeating import repeated
 from fairbandits.library.results import Result, joined
 from fairbandits.library.simulation import Setting, play
@@ -27,8 +26,6 @@ from fairbandits.rationals import LONGEST, exact
 PIECES, PIECES_EACH = 20, 4
 #: Bound of replicate numbers, which are recorded in 32 bits.
 REPLICATES = 2**31
-#: In a worker process: what plays some replicates.
-_PLAYING: list[Callable] = []
 
 
 def run(
@@ -127,7 +124,7 @@ def run(
     checked = repeated(setting, instance, horizon, numbers, elsewhere=n_jobs > 1, **how)
     try:
         with checked:
-            for part in map(playing, pieces) if n_jobs == 1 else _shared(playing, pieces, n_jobs):
+            for part in _here(playing, pieces) if n_jobs == 1 else shared(playing, pieces, n_jobs):
                 parts.append(part)
                 if progress:
                     done = sum(one["replicates"].size for one in parts)
@@ -190,37 +187,12 @@ def _is_whole(values: np.ndarray) -> bool:
     return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
 
 
-def _shared(playing: Callable, pieces: Sequence, n_jobs: int) -> Iterator[Any]:
-    """Yield what some processes play of each piece, in order."""
-    # forks have the policy without pickling, so that its class can be a notebook's
-    pool = ProcessPoolExecutor(
-        min(n_jobs, len(pieces)),
-        mp_context=multiprocessing.get_context("fork"),
-        initializer=_PLAYING.append,
-        initargs=(playing,),
-    )
-    said = set()
-    try:
-        with warnings.catch_warnings():  # on forks beside threads: these play, and hold no lock
-            threads = "This process .* is multi-threaded"
-            warnings.filterwarnings("ignore", threads, DeprecationWarning)
-            played = pool.map(_piece, pieces)
-        for part, warned in played:
-            for one in warned:
-                if one not in said:
-                    said.add(one)
-                    warnings.warn_explicit(*one)
-            yield part
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _piece(piece: np.ndarray) -> tuple[dict[str, Any], list[tuple]]:
-    """Play some replicates; return their record and the warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        part = _PLAYING[-1](piece)
-    warned = [(str(one.message), one.category, one.filename, one.lineno) for one in caught]
-    return part, warned
+def _here(playing: Callable, pieces: Sequence) -> Iterator[dict[str, Any]]:
+    """Yield what this process plays of each piece."""
+    for piece in pieces:
+        with said_if_long():
+            part = playing(piece)
+        yield part
 
 
 def _say(name: str, done: int, total: int, took: float) -> None:

@@ -1,6 +1,7 @@
 """Play a policy on an instance; users call `fairbandits.run`, which checks the arguments."""
 
 import inspect
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,8 +16,8 @@ from fairbandits.engine.loops import LOOPS, Record, new_record
 from fairbandits.engine.protocol import MOST_ROUNDS, VERBS, WATCHING, is_implemented
 from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES
-from fairbandits.engine.watching import unwatched, watched
-from fairbandits.library import own_code
+from fairbandits.engine.watching import watched
+from fairbandits.library import at_work, own_code
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
 from fairbandits.rationals import quota_numerators
@@ -115,14 +116,17 @@ def play(
         return states, *_joined(setting.policy, states, probes, n_arms)
 
     records: list[Record] = []
-    loop, states, state = None, [], None
+    loop, states = None, []
     try:
         while len(records) < len(sources):
-            first, state = len(records), None
+            first = len(records)
             some = slice(first, first + LANES)
             setting, *others = settings[some]
+            at_work.begin(setting.policy, chosen[first : first + 1])
             record = empty(first)
             states, state, ours = begun(setting, states)
+            after = math.inf if ours and not (in_world or own_loop) else 0.0
+            at_work.begin(setting.policy, chosen[first : first + 1], after)
             if ours and not records:
                 _say_if_unmet(settings if random else settings[:1], means)
             force = compiled if ours else False
@@ -135,11 +139,13 @@ def play(
                     same = other is setting
                     pairs.append(pairs[0] if same else (begun(other, [])[1], empty(place)))
                 own = sources[some]
+                at_work.begin(setting.policy, chosen[some], after)
                 lanes = _in_block(any_loop, pairs, own, horizon, to_come, force)
                 if lanes:
                     records += lanes
                     continue
                 force = force if lanes is None else False
+                at_work.begin(setting.policy, chosen[first : first + 1], after)
             if loop is None:
                 loop = chosen_loop(any_loop, state, sources[first], record, to_come, force)
             before = () if ours and not in_world else own_code.position()
@@ -147,11 +153,15 @@ def play(
             if before:
                 own_code.refuse_if_moved(setting.policy, before)
             records.append(record)
-    except Exception as error:
-        own = unwatched(state)
-        asked = f", round {own.round}" if isinstance(own, _Guarded) and own.round else ""
-        error.place = f"replicate {chosen[len(records)]}{asked}"
-        raise
+    except BaseException as error:
+        seen = at_work.HERE[-1].read()
+        asked = f", round {seen.round}" if seen.round else ""
+        error.at, error.place = seen.place, f"replicate {chosen[len(records)]}{asked}"
+        if isinstance(error, Exception | KeyboardInterrupt):
+            raise
+        raise own_code.ended(error) from error
+    finally:
+        at_work.HERE[-1].write("")
     probed = np.array([record.probes_at for record in records])
     names = [name for part in probes for name in part]
     owed = [_deficits(*one) for one in zip(records, required, strict=True)]
@@ -273,14 +283,14 @@ class _Guarded:
         self._state = state
         self._name = type(policy).__name__
         self._n_arms = n_arms
-        self.round = 0
+        self._round = at_work.HERE[-1].round
 
     def __getattr__(self, name: str) -> Any:
         # observers look at the state itself
         return getattr(self.__dict__["_state"], name)
 
     def choose(self, t: int, coin: int) -> int:
-        self.round = t
+        self._round[0] = t
         arm = self._state.choose(t, coin)
         if not isinstance(arm, int | np.integer) or not 0 <= arm < self._n_arms:
             raise ValueError(
@@ -295,7 +305,7 @@ class _Guarded:
         self._state.learn(t, action, reward)
 
     def distribute(self, t: int, coin: int, out: np.ndarray) -> None:
-        self.round = t
+        self._round[0] = t
         x = np.asarray(self._state.choose(t, coin), dtype=float)
         if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):
             raise ValueError(
