@@ -4,7 +4,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-from fairbandits.cli import serving
+from fairbandits.cli import launch, run_lock, serving
 from fairbandits.data.whole import keep_all
 from fairbandits.settings.schemas import ConfigError, read_yaml
 
@@ -76,6 +76,11 @@ for one in CONFIG.papers:
 
 
 onstart:
+    try:
+        if run_lock.take():
+            launch.tidy(Path.cwd(), CONFIG.folders.values(), locks=False)
+    except run_lock.RunLockedError as error:
+        raise WorkflowError(str(error)) from None
     PLAN.date_now()
     write_plans(CONFIG, [*PLAN.simulations, *PLAN.collections])
     keep_all()  # what the jobs ask for as well

@@ -145,3 +145,22 @@ def test_a_disk_that_fills_while_it_is_written_costs_the_file_only(function, mon
     monkeypatch.setattr(caching.os, "replace", full)
     assert [ran(function()) for _ in range(2)] == [False, False]
     assert "cannot be written (No space left on device)" in capsys.readouterr().err
+
+
+def test_what_processes_keep_at_one_moment_is_all_kept(tmp_path):
+    fork = multiprocessing.get_context("fork")
+
+    def add(file, key, barrier):
+        known = whole.kept(file)
+        known[key] = 1
+        barrier.wait()
+        whole.keep_all()
+
+    for turn in range(10):
+        file, barrier = tmp_path / f"{turn}.json", fork.Barrier(4)
+        processes = [fork.Process(target=add, args=(file, str(k), barrier)) for k in range(4)]
+        for one in processes:
+            one.start()
+        for one in processes:
+            one.join()
+        assert json.loads(whole.read_whole(file)) == dict.fromkeys("0123", 1)

@@ -1,4 +1,4 @@
-"""The launcher sees runs that others started, and takes away what a killed one left."""
+"""The launcher takes away what a killed run left, and says when a signal ended one."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,25 +13,6 @@ from fairbandits.cli import launch
 from fairbandits.replication.progress import INTERRUPTED
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    ("words", "seen"),
-    [
-        (["python", "-m", "snakemake", "--cores", "2"], True),
-        (["python", "-u", "-m", "snakemake"], True),
-        (["python", "-X", "dev", "-u", "-m", "snakemake"], True),
-        (["python", "/venv/bin/snakemake", "all"], True),
-        (["/venv/bin/snakemake", "all"], True),
-        (["python", "-m", "pytest", "tests"], False),
-        ([], False),
-    ],
-)
-def test_runs_of_snakemake_in_the_folder(monkeypatch, tmp_path, words, seen):
-    info = {"pid": -1, "cmdline": words, "cwd": str(tmp_path)}
-    found = [SimpleNamespace(info=info), SimpleNamespace(info=info | {"cwd": "/"})]
-    monkeypatch.setattr(launch.psutil, "process_iter", lambda _: found)
-    assert launch._snakemakes_in(tmp_path) == (["snakemake, process -1"] if seen else [])
 
 
 def test_jobs_of_a_killed_run_are_ended_and_nothing_else(tmp_path):

@@ -274,10 +274,22 @@ def test_a_second_run_says_that_the_first_is_at_work(fresh):
     second = fresh.replicate("figures", code=1)
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
-    assert second.strip() == (
-        f"Another run is at work in this folder (process {first.pid}); "
-        "wait for it or stop it first."
-    )
+    assert second.startswith(f"Another run is at work in this folder (process {first.pid} of ")
+    assert second.strip().endswith("; wait for it or stop it first.")
+
+
+def test_snakemake_and_the_command_refuse_each_other(fresh):
+    lock = fresh.folder / ".snakemake" / "fairbandits.lock"
+    options = ("--cores", "1", "datasets", "--configfile", *SMOKE)
+    first = fresh.start("snakemake", *options)
+    wait_for(lambda: lock.exists() and lock.read_text())
+    assert f"(process {first.pid} of " in fresh.replicate("datasets", code=1)
+    # another scale makes other files, for which Snakemake has no lock
+    preview = fresh.run("snakemake", "banditq_fig1", "--cores", "1", "--config", "seed=3", code=1)
+    assert f"(process {first.pid} of " in preview
+    assert not first.poll()
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
 
 
 def jobs_in(planned):

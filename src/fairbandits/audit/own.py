@@ -37,6 +37,7 @@ from fairbandits.audit.terminal import explanation, listing
 from fairbandits.audit.totals import Row, left_out, tally
 from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
+from fairbandits.data.whole import alone
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.own_code import Ended, importable, line_of
@@ -398,7 +399,7 @@ def read_history(out: Path) -> list[Frozen]:
     try:
         return [Frozen(**one) for one in read_json(file)]
     except FileNotFoundError:
-        if out.is_dir() and any(out.iterdir()):
+        if out.is_dir() and any(one.name != f".{HISTORY}.lock" for one in out.iterdir()):
             raise StoreError(
                 f"{out} is not empty, and has no {HISTORY} of claims that were frozen there; name "
                 "another folder with --out"
@@ -422,16 +423,18 @@ def _now() -> str:
 
 def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
     """Record rules as frozen, unless they are; return the folder's history and their place."""
-    history = read_history(out)
     own = Frozen(rules.study.digest, rules.config.seed, rules.file.name, _now())
-    known = [one.key for one in history]
-    if own.key in known:
-        return history, known.index(own.key)
-    for file in rules.sources:
-        with replacing(out / own.key / "frozen" / file.name) as temporary:
-            temporary.write_bytes(file.read_bytes())
-    history.append(own)
-    _write(out, history)
+    read_history(out)  # refuses another folder before anything is written there
+    with alone(out / HISTORY):
+        history = read_history(out)
+        known = [one.key for one in history]
+        if own.key in known:
+            return history, known.index(own.key)
+        for file in rules.sources:
+            with replacing(out / own.key / "frozen" / file.name) as temporary:
+                temporary.write_bytes(file.read_bytes())
+        history.append(own)
+        _write(out, history)
     return history, len(known)
 
 
@@ -459,8 +462,9 @@ def judged(
     rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace
     own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
-    history = [own if one.key == own.key else one for one in read_history(out)]
-    _write(out, history)
+    with alone(out / HISTORY):
+        history = [own if one.key == own.key else one for one in read_history(out)]
+        _write(out, history)
     write_committed(results, rows, findings, "paper")
     write_text(results / REPORT, _report(rules, history, history.index(own), rows, findings))
     for line in _exact_instead(findings):

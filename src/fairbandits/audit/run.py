@@ -28,6 +28,7 @@ from fairbandits.audit.staleness import chosen_seed, latest_verdicts
 from fairbandits.audit.totals import tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.whole import alone
 from fairbandits.settings.config import LEDGER, Config, load_config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
@@ -128,14 +129,15 @@ def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None
     both = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
     rows.write_committed(folder, *both, table.scale)
     history = folder / RUNS_TABLE
-    for slug, paper in papers.items():
-        heads = [row for row in table.rows if row["headline"] and row["paper"] == slug]
-        same = [slug, paper.digest, chosen_seed(heads) or LEDGER, "", str(tally(heads))]
-        if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(history)):
-            known = history.is_file()
-            before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
-            line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
-            rows.write_text(history, before + csv_text([line]))
+    with alone(history):
+        for slug, paper in papers.items():
+            heads = [row for row in table.rows if row["headline"] and row["paper"] == slug]
+            same = [slug, paper.digest, chosen_seed(heads) or LEDGER, "", str(tally(heads))]
+            if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(history)):
+                known = history.is_file()
+                before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
+                line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
+                rows.write_text(history, before + csv_text([line]))
 
 
 def judged_again(config: Config, papers: Papers, folder: Path) -> tuple[list[str], str]:

@@ -1,10 +1,8 @@
 """Start the workflow so that it can be killed at any moment and started again.
 
-Snakemake's lock survives a `kill -9`. If we hold our own, which the system releases however the
-process ends, and no other snakemake works in the folder, it is stale.
+Snakemake's lock survives a `kill -9`; ours (`run_lock`) tells whether it is stale.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -13,18 +11,17 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 import psutil
 
 from fairbandits.audit.code import asking_code, audit_code
+from fairbandits.cli import run_lock
 from fairbandits.data.provenance import git_commit
 from fairbandits.lookup import nearest
 from fairbandits.settings.config import Config, Experiment, load_config
 from fairbandits.settings.schemas import ConfigError
 
-LOCK = ".snakemake/fairbandits.lock"
 #: What the shell of a job is given by Snakemake.
 JOB = re.compile(r"set -euo pipefail;\s*fairbandits \w+ ")
 #: What a run's server, and the steps that it has forked, are called by.
@@ -43,8 +40,12 @@ def launch(
     *,
     dry_run: bool = False,
     stay: bool = False,
+    unlock: bool = False,
 ) -> int:
-    """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work."""
+    """Become snakemake in the project's folder, or `stay`; return 1 if another run is at work.
+
+    With `unlock` only the folder is unlocked, of a run that is not seen from here.
+    """
     os.chdir(root)
     provide_home(root)
     snakemake = [sys.executable, "-m", "snakemake"]
@@ -53,47 +54,45 @@ def launch(
     if dry_run:
         options += ["--dry-run", "--nolock"]
         return subprocess.run([*snakemake, *targets, *options, *settings], check=False).returncode
-    lock = Path(LOCK)
-    lock.parent.mkdir(exist_ok=True)
-    handle = lock.open("a+")
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        others = _snakemakes_in(root)
-    except BlockingIOError:
-        others = [lock.read_text().strip()]
-    if others:
-        who = f"Another run is at work in this folder ({others[0]})"
-        print(f"{who}; wait for it or stop it first.", file=sys.stderr)
+        killed = run_lock.take(unlock)
+    except run_lock.RunLockedError as error:
+        print(error, file=sys.stderr)
         return 1
-    handle.truncate(0)
-    handle.write(f"process {os.getpid()}")
-    handle.flush()
-
-    print("Finding out what is to be made", file=sys.stderr, flush=True)
-    if any(Path(".snakemake/locks").glob("*")):
+    config = load_config(files or [root / "config" / "config.yaml"])
+    if killed or unlock:
+        tidy(root, config.folders.values())
+    if unlock:
+        run_lock.release()
+        print("Unlocked; the next run takes up where the last one stopped.")
+        return 0
+    if killed:
         print("An earlier run was killed; taking up where it stopped.", flush=True)
-        _end_jobs(root)
-        config = load_config(files or [root / "config" / "config.yaml"])
-        remove_unfinished(map(Path, config.folders.values()))
-        unlock = subprocess.run([*snakemake, "--unlock", *settings], capture_output=True, text=True)
-        if unlock.returncode:
-            print(unlock.stderr, file=sys.stderr)
-            return unlock.returncode
-    remove_stale_tables(load_config(files or [root / "config" / "config.yaml"]), root)
+    print("Finding out what is to be made", file=sys.stderr, flush=True)
+    remove_stale_tables(config, root)
     git_commit()  # says so where git does not tell it
     snakemake = [sys.executable, "-m", f"{__package__}.stoppable"]
     command = [*snakemake, *targets, *options, *settings]
-    os.set_inheritable(handle.fileno(), True)  # the lock stays as long as snakemake lives
+    run_lock.inheritable()  # the lock stays as long as snakemake lives
     if not stay:
         os.execv(sys.executable, command)
-    with handle, subprocess.Popen(command, close_fds=False) as process:
+    with subprocess.Popen(command, close_fds=False) as process:
         # the terminal interrupts both; what ends this process alone is handed on
         before = signal.signal(signal.SIGINT, lambda *_: None)
         ended = signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
         code = process.wait()
         signal.signal(signal.SIGINT, before)
         signal.signal(signal.SIGTERM, ended)
+    run_lock.release()
     return code
+
+
+def tidy(root: Path, folders: Iterable[str], locks: bool = True) -> None:
+    """Take away what a killed run left: its jobs, what they had begun, and Snakemake's `locks`."""
+    _end_jobs(root)
+    remove_unfinished(map(Path, folders))
+    if locks:
+        shutil.rmtree(run_lock.LOCKS, ignore_errors=True)
 
 
 def provide_home(root: Path) -> None:
@@ -185,15 +184,6 @@ def _processes_in(root: Path) -> Iterator[tuple[psutil.Process, list[str]]]:
     for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
         if process.info["cwd"] == str(root) and process.info["pid"] != os.getpid():
             yield process, process.info["cmdline"] or []
-
-
-def _snakemakes_in(root: Path) -> list[str]:
-    return [
-        f"snakemake, process {process.info['pid']}"
-        for process, words in _processes_in(root)
-        if any(Path(word).name == "snakemake" for word in words[:3])
-        or ("-m", "snakemake") in pairwise(words)
-    ]
 
 
 def _end_jobs(root: Path) -> None:

@@ -48,8 +48,13 @@ def _scale(name: str, words: str):
 @option("--seed", type=IntRange(min=0), help="Another seed of all rewards; needs --out.")
 @option("--out", type=FOLDER, help="Folder to write into with --set, --replicates or --seed.")
 @option("--dry-run", is_flag=True, help="Only print what would be made, and how long it takes.")
+@option(
+    "--unlock",
+    is_flag=True,
+    help="Only unlock the folder, of a run elsewhere that you know is gone.",
+)
 @argument("targets", nargs=-1, shell_complete=options.completing(_targets))
-def replicate(cores, changes, replicates, seed, out, dry_run, targets, **scales):
+def replicate(cores, changes, replicates, seed, out, dry_run, unlock, targets, **scales):
     """Run the workflow, or TARGETS of it.
 
     TARGETS are e.g. `figures`, `banditq` (a paper: its figures and findings) or `banditq_fig2`;
@@ -77,7 +82,7 @@ def replicate(cores, changes, replicates, seed, out, dry_run, targets, **scales)
         elif asked:
             launch.check_targets(asked, load_config(files))
         options = {"cores": cores, "files": files[1:] and files, "root": root}
-        sys.exit(launch.launch(asked, **options, dry_run=dry_run))
+        sys.exit(launch.launch(asked, **options, dry_run=dry_run, unlock=unlock))
 
 
 def _variant(

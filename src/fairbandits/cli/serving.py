@@ -50,6 +50,10 @@ def main() -> None:
     place = os.environ.get(PLACE)
     if place and sys.argv[1:2] and sys.argv[1] in STEPS and (code := _asked(place)) is not None:
         sys.exit(code)
+    if place:  # of a run, which can end without its jobs
+        from fairbandits.cli import run_lock
+
+        run_lock.end_with_run()
     from fairbandits.cli.main import main
 
     main()

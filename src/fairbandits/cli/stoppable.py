@@ -8,6 +8,7 @@ import sys
 
 from snakemake.cli import main
 
+from fairbandits.cli import run_lock
 from fairbandits.replication.progress import INTERRUPTED, PROGRESS
 
 
@@ -19,6 +20,7 @@ def _interrupt(number: int, frame: object) -> None:
 def _run(words: list[str]) -> int:
     """Return Snakemake's exit code, or the one of a signal."""
     signal.signal(signal.SIGINT, _interrupt)
+    run_lock.inherit()
     try:
         main(words)
     except SystemExit as end:
@@ -26,6 +28,8 @@ def _run(words: list[str]) -> int:
     except KeyboardInterrupt:  # before it has planned, or a second time
         print(INTERRUPTED, file=sys.stderr)
         code = 1
+    finally:
+        run_lock.release()
     return 128 + PROGRESS.interrupted if code and PROGRESS.interrupted else code
 
 

@@ -16,6 +16,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 #: Length of a checksum in bytes.
 SIZE = 16
 #: What writes the cache files that were asked for.
@@ -65,6 +67,14 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep other processes that want the same out, while a file is read, changed and written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock"), mode=0o666):
+        yield
+
+
 def checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=SIZE).digest()
 
@@ -101,7 +111,9 @@ def kept(file: Path) -> dict[str, Any]:
     def keep():
         nonlocal before
         if len(known) > before:
-            write_whole(file, json.dumps(known).encode())
+            with suppress(OSError), alone(file):  # others add theirs
+                known.update(json.loads(read_whole(file) or "{}") | known)
+                write_whole(file, json.dumps(known).encode())
             before = len(known)
 
     KEEPING.append(keep)

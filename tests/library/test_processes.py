@@ -1,0 +1,142 @@
+"""Processes for users' code: whatever ends them is said, and they end with their parent."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fairbandits as fb
+from fairbandits.library import processes
+from fairbandits.library.own_code import Ended
+
+ARMS, ROUNDS, AT = fb.Instance((0.7, 0.5)), 1500, 1200
+
+
+def _endless():
+    while True:
+        time.sleep(0.01)
+
+
+def _own_base():
+    raise type("Own", (BaseException,), {})("x")
+
+
+def _recurse():
+    return _recurse()
+
+
+ENDS = {
+    "exit": (lambda: sys.exit(0), "the code raised SystemExit: 0"),
+    "_exit": (lambda: os._exit(0), "its process ended with exit status 0"),
+    "killed": (lambda: os.kill(os.getpid(), 9), "was ended by SIGKILL, as when memory is used up"),
+    "fault": (lambda: ctypes.string_at(0), "was ended by SIGSEGV"),
+    "own": (_own_base, "the code raised Own: x"),
+}
+
+
+class Ending:
+    """Ends its process in a round after those that are played in the process of the caller."""
+
+    feedback = "bandit"
+
+    def __init__(self, end):
+        self.end = end
+
+    def start(self, n_arms, horizon):
+        return Ending(self.end)
+
+    def choose(self, t, coin):
+        if t == AT:
+            self.end()
+        return 0
+
+    def learn(self, t, arm, reward):
+        pass
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_what_ends_a_process_is_said_with_its_place(how):
+    end, words = ENDS[how]
+    with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{words}") as caught:
+        fb.run(Ending(end), ARMS, ROUNDS, 4, n_jobs=2)
+    assert caught.value.place.endswith(f", round {AT}")
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_ones_own_is_none_of_the_user():
+    with pytest.raises(Ended, match=r"the code raised KeyboardInterrupt"):
+        fb.run(Ending(_interrupt), ARMS, ROUNDS, 4, n_jobs=2)
+
+
+@pytest.mark.parametrize("end", [_recurse, lambda: sys.exit(0)])
+def test_what_can_be_caught_is_said_in_one_process_too(end):
+    with pytest.raises(RuntimeError) as caught:
+        fb.run(Ending(end), ARMS, ROUNDS)
+    assert caught.value.place == f"replicate 0, round {AT}"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_replicate_that_takes_long_is_said(monkeypatch, capfd, n_jobs):
+    monkeypatch.setattr(processes, "LONG", 0.2)
+    monkeypatch.setattr(processes, "LOOK", 0.05)
+    fb.run(Ending(lambda: time.sleep(1)), ARMS, ROUNDS, n_jobs, n_jobs=n_jobs)
+    lines = capfd.readouterr().err.split("\n")
+    assert f"Ending, replicate 0, round {AT}: at work for 0 s" in [one.strip() for one in lines]
+    assert 2 * n_jobs <= len(lines) <= 6 * n_jobs + 1  # after twice the time each
+
+
+def test_what_takes_longer_than_it_may_is_ended(monkeypatch):
+    monkeypatch.setattr(processes, "LOOK", 0.05)
+
+    def play(_):
+        fb.run(Ending(_endless), ARMS, ROUNDS, [3])
+
+    with pytest.raises(Ended, match=rf"^Ending, replicate 3, round {AT}: it took more than 1 s"):
+        list(processes.shared(play, [None], 1, time_limit=1))
+
+
+SCRIPT = """
+import sys, time
+from fairbandits.library import processes
+if sys.argv[1] == "without":
+    processes._killed_by_system = lambda: False
+
+def work(_):
+    print(__import__("os").getpid(), flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass
+
+list(processes.shared(work, [1, 2], 2))
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("kind", ["with", "without"])
+def test_no_process_is_left(number, kind):
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SCRIPT, kind], **pipe) as main:
+        workers = [int(main.stdout.readline()) for _ in range(2)]
+        main.send_signal(getattr(signal, number))
+        main.wait()
+        end = time.monotonic() + 5
+        while left := [one for one in workers if _lives(one)]:
+            assert time.monotonic() < end, left
+            time.sleep(0.05)
+
+
+def _lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
