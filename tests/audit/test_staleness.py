@@ -16,7 +16,7 @@ from fairbandits.audit import rows, run, staleness
 from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.rows import Made, Table, read, write_committed
 from fairbandits.data.provenance import replay_code
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
 from fairbandits.replication import datasets, lock
 from fairbandits.replication.lock import read_lock
 from fairbandits.settings.schemas import ROOT
@@ -133,6 +133,32 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name, monkeyp
     monkeypatch.setattr(staleness, "load_papers", lambda config: PAPERS)
     problems = staleness.problems_of(config, {"runs": {}})
     assert [one for one in problems if one.startswith(f"{file} was changed")]
+
+
+def test_claims_that_are_judged_again_show_forged_findings(results, tmp_path, monkeypatch):
+    """Whose footers and manifest agree with them."""
+
+    def find(config, paper):
+        found = list(findings_of(paper))
+        return found, "paper", Made.of(SEED, config.results, found)
+
+    monkeypatch.setattr(run, "find", find)
+    monkeypatch.setattr(rows, "apart", lambda verdicts, findings: iter(()))
+    config = replace(CONFIG, folders={"results": str(results)})
+    for name, changed in (("again", ()), ("edited", ("verdicts", "banditq"))):
+        for one in changed:
+            file = results / "audit" / f"{one}.parquet"
+            table = read_table(file)
+            place = table.column_names.index("verdict")
+            edited = table.set_column(place, "verdict", pa.array(["failed"] * table.num_rows))
+            footer = read_footer(file) | {"content": table_hash(edited)}
+            write_table(file, edited, footer)
+        (tmp_path / name).mkdir()
+        problems, words = run.judged_again(config, PAPERS, tmp_path / name)
+        assert {one.split()[0] for one in problems} == {
+            f"{results}/audit/{one}.parquet" for one in changed
+        }
+    assert words.endswith("were judged again: findings and verdicts are the same")
 
 
 def test_verdicts_under_the_seeds_of_the_table_are_not_exploratory(results):

@@ -1,12 +1,14 @@
 """The commands that compare results with their manifest and lock, and keep a run as one file."""
 
+import os
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from click import ClickException, IntRange, argument, echo, option
 
-from fairbandits.cli import options
+from fairbandits.cli import options, serving
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.numerals import counted
 from fairbandits.settings.schemas import ROOT, checkout
@@ -30,6 +32,9 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     its manifest lists, and no other may be there. The content of tables must be that of the lock,
     and of the present code, settings and rules. Some replicates are simulated again.
     """
+    # as Snakemake says to each job; passes of SciPy's optimisers depend on it
+    os.environ |= {f"{name}_THREADS": "1" for name in serving.THREADS} if deep else {}
+
     from fairbandits.audit import run
     from fairbandits.audit.staleness import problems_of
     from fairbandits.replication import verify as check
@@ -46,8 +51,11 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
     if deep:
+        # claims are asked at the published settings, whatever the scale of the data
+        asking, papers = run.load(options.DEFAULT_CONFIG)
+        same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}
         with TemporaryDirectory() as folder:
-            again, words = run.judged_again(*run.load(configs), Path(folder))
+            again, words = run.judged_again(replace(asking, **same), papers, Path(folder))
         problems += again
         said.append(words)
     problems = list(dict.fromkeys(problems))

@@ -113,12 +113,15 @@ def fetch(
             for place, entry in entries.items():
                 kept = Path(scratch) / place if place.split("/")[0] in shown else None
                 _unpack(found, place, entry, kept, archive)
-            staged = replace(config, folders={name: str(one) for name, one in folders.items()})
             if not (folders[RESULTS] / MANIFEST).is_file():
                 raise StoreError(f"{archive} is refused: it has no {RESULTS}/{MANIFEST}")
             manifest = read_manifest(folders[RESULTS] / MANIFEST)
             if root and not manifest.root.startswith(root):
                 raise StoreError(f"{archive} is refused: its root is {manifest.root}, not {root}")
+            # a small run has its figures and tables in the folder of results
+            apart = {RESULTS, *(name.partition("/")[0] for name in manifest.hashes)}
+            own = {name: str(one) for name, one in folders.items() if name in apart}
+            staged = replace(config, folders=own)
             # what is tracked besides, such as agreement.csv, is the checkout's
             ours = {one: own for one, own in lock["files"].items() if one in manifest.hashes}
             problems = compared(manifest.hashes, folders, MANIFEST)
