@@ -1,8 +1,14 @@
 """Claims about one's own policies: the guide to the letter, what is refused, and the history."""
 
+import copy
 import csv
+import multiprocessing
 import re
+import signal
+import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import own_policy
+from commands import invoke, refused
 from fairbandits.audit import own
 from fairbandits.audit.own import check, judged, read_history
 from fairbandits.cli.main import main
@@ -296,3 +303,74 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "history.json").write_text("[{}]")
     with pytest.raises(StoreError, match="cannot be read"):
         read_history(tmp_path)
+
+
+ENDS = {
+    '__import__("os")._exit(0)': "its process ended with exit status 0, and gave no answer",
+    "exit(0)": r"the code raised SystemExit: 0, and gave no answer \(my_policies.py, line 11\)",
+    "__import__('os').kill(__import__('os').getpid(), 9)": "its process was ended by SIGKILL",
+    "[0 for _ in iter(int, 1)]": "it took more than 1 s, the time limit",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_policy_that_ends_its_process_is_named_and_there_is_no_verdict(folder, end, cores):
+    source = RAISING.replace("coin == self.failing_coin", "t == 90").replace(
+        'return {}["no such arm"]', end
+    )
+    (folder / own_policy.NAME).write_text(source)
+    file = changed(*FEW, source=SMALL)
+    said = refused("judge", file, "--cores", cores, "--time-limit", 1)
+    assert re.search(f"replicate 0, round 90: {ENDS[end]}", said)
+    assert "FairGreedy" in said or "policy greedy on instance three_arms" in said
+
+
+def test_only_verdicts_are_on_standard_output(folder, capfd):
+    (folder / own_policy.NAME).write_text(
+        RAISING.replace("return 0", "print('noise')\n        return 0")
+    )
+    result = invoke("judge", changed(*FEW, source=SMALL))
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("own: 1 claim")
+    out, err = capfd.readouterr()
+    assert "noise" not in out
+    assert "noise" in err
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_judging_with_its_word_and_leaves_nothing_half(folder, name):
+    (folder / own_policy.NAME).write_text(
+        RAISING.replace("return 0", "__import__('time').sleep(0.01)\n        return 0")
+    )
+    command = [sys.executable, "-m", "fairbandits.cli.main", "judge", NAME, "--cores", "2"]
+    changed(*FEW, source=SMALL)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while "frozen" not in process.stderr.readline():
+            assert process.poll() is None
+        time.sleep(1)  # two processes simulate
+        process.send_signal(getattr(signal, name))
+        said = process.stderr.read()
+    assert process.returncode == 128 + getattr(signal, name)
+    assert said == "Interrupted. The same command continues.\n"
+    assert not [one for one in folder.rglob(".*-????????*") if "__pycache__" not in one.parts]
+
+
+def test_looks_at_one_moment_are_all_in_the_history(folder):
+    rules = check(changed(*FEW, source=SMALL))
+    fork = multiprocessing.get_context("fork")
+
+    def look(out, number, barrier):
+        study = copy.copy(rules.study)
+        study.digest = f"{number:016}"
+        barrier.wait()
+        own.freeze(out, replace(rules, study=study))
+
+    for turn in range(10):
+        out, barrier = folder / f"out{turn}", fork.Barrier(4)
+        processes = [fork.Process(target=look, args=(out, k, barrier)) for k in range(4)]
+        for one in processes:
+            one.start()
+        for one in processes:
+            one.join()
+        assert sorted(one.digest for one in read_history(out)) == [f"{k:016}" for k in range(4)]

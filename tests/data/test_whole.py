@@ -1,5 +1,7 @@
 """A cache costs no run and changes no number, whatever has become of its files."""
 
+import json
+import multiprocessing
 import os
 import pickle
 

@@ -1,0 +1,177 @@
+"""Real processes are killed at random moments; what the next call makes is as if nothing was."""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+
+import psutil
+import pytest
+from test_workflow import Project
+
+from fairbandits.data.store import read_table, table_hash
+
+pytestmark = [pytest.mark.workflow, pytest.mark.campaign, pytest.mark.slow]
+
+#: Tries of each kind of process with each signal: fifty in all.
+TRIES = {"snakemake": 3, "server": 2, "step": 2, "judge": 3, "worker": 2}
+SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL")
+KINDS = [(who, one) for who, n in TRIES.items() for one in SIGNALS for _ in range(n)]
+KINDS += [("judge", "SIGKILL"), ("worker", "SIGKILL")]
+#: Seconds after which no process of a run that was ended is at work.
+SOON = 5.0
+POLICY = """
+class P:
+    feedback = "bandit"
+
+    def start(self, n_arms, horizon):
+        return S()
+
+
+class S:
+    def __init__(self):
+        self.seen = [0, 0, 0]
+
+    def choose(self, t, coin):
+        return (coin >> 5) % 3
+
+    def learn(self, t, arm, reward):
+        self.seen[arm] += 1
+"""
+CLAIMS = '''
+import fairbandits as fb
+from fairbandits.claims import Study, mean
+from own_p import P
+
+study = Study(
+    "t",
+    instances={"three": fb.Instance((0.5, 0.4, 0.3))},
+    policies={"ours": P},
+    horizon=20_000,
+    replicates=64,
+)
+
+
+@study.claim()
+def little_regret(runs):
+    """Its regret is little."""
+    for run in runs("instances").each("instance"):
+        yield mean("regret", run.end("regret"), at_most=1e6)
+'''
+
+
+class Workflow:
+    """A small run of a part of the project."""
+
+    command = ("fairbandits", "replicate", "--smoke", "--cores", "2", "datasets")
+
+    def __init__(self, factory):
+        self.project = Project(factory.mktemp("kills"), factory.mktemp("cache"))
+        self.project.keep_a_part()
+        self.project.cut_small()
+        self.results = self.project.folder / "results" / "smoke"
+
+    def clean(self):
+        for file in self.results.rglob("*.parquet"):
+            file.unlink()
+
+    def victims(self, who, main):
+        if who == "snakemake":
+            return [main]
+        below = main.children(recursive=True)
+        servers = [one for one in below if "fairbandits.cli.serving" in words(one)]
+        forks = [child for one in servers for child in one.children()]
+        return servers[:1] if who == "server" else forks
+
+
+class Judging(Workflow):
+    """A file of claims about a policy in plain Python."""
+
+    command = ("fairbandits", "judge", "own_claims.py", "--cores", "2", "--out", "judged")
+
+    def __init__(self, factory):
+        self.project = Project(factory.mktemp("judge"), factory.mktemp("cache"))
+        (self.project.folder / "own_p.py").write_text(POLICY)
+        (self.project.folder / "own_claims.py").write_text(CLAIMS)
+        self.results = self.project.folder / "judged"
+
+    def clean(self):
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.results)
+
+    def victims(self, who, main):
+        below = main.children(recursive=True)
+        return [main] if who == "judge" else [one for one in below if not one.children()]
+
+
+def words(process):
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What is run, after a run without kills: how long that took, and the hashes of its tables."""
+    found = {}
+    for kind in (Workflow, Judging):
+        one = kind(tmp_path_factory)
+        one.project.run(*one.command)  # compiles
+        one.clean()
+        begin = time.monotonic()
+        one.project.run(*one.command)
+        found[kind] = one, time.monotonic() - begin, hashes(one)
+    return found
+
+
+def hashes(one):
+    files = [file for file in one.results.rglob("*.parquet") if "cache" not in file.parts]
+    return {str(file.relative_to(one.results)): table_hash(read_table(file)) for file in files}
+
+
+def left_of(session):
+    """Return the processes of a session that are at work."""
+    found = []
+    for one in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getsid(one.pid) == session and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(f"{one.pid} {' '.join(words(one))[:80]}")
+    return found
+
+
+@pytest.mark.parametrize(("who", "name"), KINDS)
+def test_after_any_kill_the_same_command_ends_with_the_same_tables(undisturbed, request, who, name):
+    one, took, wanted = undisturbed[Judging if who in ("judge", "worker") else Workflow]
+    chance = random.Random(request.node.callspec.id)
+    one.clean()
+    process = one.project.start(*one.command)
+    time.sleep(chance.uniform(0.2, 0.9) * took)
+    victims, end = [], time.monotonic() + took
+    while not victims and process.poll() is None and time.monotonic() < end:
+        with suppress(psutil.Error):
+            victims = one.victims(who, psutil.Process(process.pid))
+        time.sleep(0.02)
+    number = getattr(signal, name)
+    killed = None
+    if victims:
+        killed = chance.choice(victims)
+        with suppress(psutil.Error):
+            killed.send_signal(number)
+    said, _ = process.communicate(timeout=300)
+    end = time.monotonic() + SOON
+    while left_of(process.pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    left = left_of(process.pid)
+    resumed = one.project.run(*one.command)
+    print(f"{who} {name}: {killed is not None}, {process.returncode}, {left}", file=sys.stderr)
+    print(said[-400:], file=sys.stderr)
+    assert "Traceback" not in said
+    assert "Traceback" not in resumed
+    assert not left
+    assert hashes(one) == wanted
+    begun = [file for file in one.results.rglob(".*-????????*") if file.is_file()]
+    assert not begun
+    assert process.returncode or said
