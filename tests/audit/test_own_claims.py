@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import own_policy
-from commands import invoke, refused
+from commands import refused
 from fairbandits.audit import own
 from fairbandits.audit.own import check, judged, read_history
 from fairbandits.cli.main import main
@@ -326,16 +326,15 @@ def test_a_policy_that_ends_its_process_is_named_and_there_is_no_verdict(folder,
     assert "FairGreedy" in said or "policy greedy on instance three_arms" in said
 
 
-def test_only_verdicts_are_on_standard_output(folder, capfd):
-    (folder / own_policy.NAME).write_text(
-        RAISING.replace("return 0", "print('noise')\n        return 0")
-    )
-    result = invoke("judge", changed(*FEW, source=SMALL))
-    assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("own: 1 claim")
-    out, err = capfd.readouterr()
-    assert "noise" not in out
-    assert "noise" in err
+def test_only_verdicts_are_on_standard_output(folder):
+    source = RAISING.replace("return 0", "print('noise')\n        return 0")
+    (folder / own_policy.NAME).write_text(source)
+    changed(*FEW, source=SMALL)
+    command = [sys.executable, "-m", "fairbandits.cli.main", "judge", NAME]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("own: 1 claim")
+    assert "noise" not in done.stdout
+    assert "noise" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

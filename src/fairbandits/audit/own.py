@@ -424,7 +424,6 @@ def _now() -> str:
 def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
     """Record rules as frozen, unless they are; return the folder's history and their place."""
     own = Frozen(rules.study.digest, rules.config.seed, rules.file.name, _now())
-    read_history(out)  # refuses another folder before anything is written there
     with alone(out / HISTORY):
         history = read_history(out)
         known = [one.key for one in history]

@@ -166,6 +166,7 @@ def line_of(error: BaseException) -> str:
     """Return the line of the user's file that raised an error, if one did."""
     for one in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(one.filename)
-        if not file.is_relative_to(PACKAGE) and not file.is_relative_to(sys.prefix):
+        ours = any(map(file.is_relative_to, (PACKAGE, sys.prefix, sys.base_prefix)))
+        if not ours and not one.filename.startswith("<frozen"):
             return f" ({file.name}, line {one.lineno})"
     return ""
