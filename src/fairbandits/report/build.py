@@ -87,8 +87,8 @@ def _read(source: Path) -> NotebookNode:
     try:
         notebook = nbformat.read(source, as_version=4)
         nbformat.validate(notebook)
-    except (OSError, ValueError, nbformat.ValidationError) as error:
-        reason = str(error).splitlines()[0]
+    except Exception as error:  # a library's own, of any kind
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{source} is not a notebook that can be read: {reason}") from error
     return notebook
 
