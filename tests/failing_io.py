@@ -3,7 +3,7 @@
     LD_PRELOAD=failing_io.so python failing_io.py FOLDER EVERY COMMAND ...
 
 In FOLDER each COMMAND, a line of words, is run whole, and then with every EVERY-th of its calls
-failing, each with a disk that is full, broken or closed. After each of these all files of the
+failing, as if the disk were full, broken or closed in turn. After each of these all files of the
 folder are whole, old or new, and the command run again makes the same. It prints what is not so,
 and at last how often it tried.
 """
@@ -11,7 +11,6 @@ and at last how often it tried.
 import ctypes
 import errno
 import os
-import re
 import sys
 import tempfile
 from contextlib import redirect_stdout
@@ -66,7 +65,8 @@ def problems(folder, line, before, made, call, error):
     if now.keys() - made.keys() - before.keys() or (code == 0 and now != made):
         yield f"the files {sorted(now.keys() ^ made.keys())} are missing or left over"
     (*_, last) = said.strip().splitlines() or [""]
-    if code and not (last.startswith("Error: ") and re.search(rf"{folder}|results|out", last)):
+    names = [str(folder), "results", *(Path(word).name for word in line.split() if "." in word)]
+    if code and not (last.startswith("Error: ") and any(name in last for name in names)):
         yield f"exit code {code}, and the message names no file: {last}"
     code, said = run(folder, line)
     if code or files(folder) != made:
@@ -85,14 +85,11 @@ def campaign(folder, every, lines):
         assert made != inputs
         earlier = inputs | dict.fromkeys(made.keys() - inputs.keys(), EARLIER)
         for call in range(1, calls + 1, every):
-            for number, error in enumerate(ERRORS):
-                if every > 1 and number != call % len(ERRORS):
-                    continue
-                before = earlier if (call + number) % 2 else inputs
-                restore(folder, before)
-                tries += 1
-                for words in problems(folder, line, before, made, call, error):
-                    print(f"{line}, call {call} of {calls}, {errno.errorcode[error]}: {words}")
+            error, before = ERRORS[call % len(ERRORS)], earlier if call % 2 else inputs
+            restore(folder, before)
+            tries += 1
+            for words in problems(folder, line, before, made, call, error):
+                print(f"{line}, call {call} of {calls}, {errno.errorcode[error]}: {words}")
         restore(folder, made)
     print(tries)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairbandits.audit.own import HISTORY, read_history
 from fairbandits.data.store import StoreError, read_table, write_table
 from fairbandits.replication.bundles import read_plan
-from fairbandits.replication.verify import read_lock
+from fairbandits.replication.lock import read_lock
 from fairbandits.report.build import _read
 from fairbandits.settings.schemas import ConfigError, read_yaml
 
