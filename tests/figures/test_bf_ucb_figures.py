@@ -85,5 +85,4 @@ def test_distances_have_one_line_for_each_group(panels_of):
 
 @pytest.mark.slow
 def test_ratios_of_rewards_share_their_scale(panels_of):
-    first, *others = panels_of("fig3a")
-    assert all(first.get_shared_y_axes().joined(first, other) for other in others)
+    assert len({axis.get_ylim() for axis in panels_of("fig3a")}) == 1

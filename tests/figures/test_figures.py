@@ -2,6 +2,8 @@
 
 import html
 import struct
+import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,9 @@ import pandas as pd
 import pyarrow.compute as pc
 import pytest
 import yaml
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 from scipy import stats
 
 import naive
@@ -18,10 +23,15 @@ from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.figures import PAPERS, fair_ucb
 from fairbandits.figures.draw import draw, drawn, function_of
-from fairbandits.library.style import LAW_TITLES, named
+from fairbandits.library import style
+from fairbandits.library.style import LAW_TITLES
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import runs_of
 from settings_of_a_user import set_otherwise
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it has invalid escapes
+    import colorspacious
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +44,7 @@ ACROSS = {
     ("fair_ucb", "fig2"): "tolerance",
     ("ht_ucb", "fig1"): "1 / Δ²",
     ("ht_ucb", "fig3"): "scale parameter η",
-    ("ht_ucb", "fig4"): "summed shortfall, in pulls",
+    ("ht_ucb", "fig4"): "summed shortfall (pulls)",
     ("bf_ucb", "fig3b"): "BF-UCB",
     ("bf_ucb", "fig3c"): "A10",
 }
@@ -119,7 +129,7 @@ def test_figure_is_written(drawings, paper, figure):
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
     assert 800 <= width <= 1600
-    assert height <= width
+    assert height <= 1.3 * width
     footer = read_footer(files["table"])
     assert (footer["kind"], footer["paper"], footer["figure"]) == ("figure", paper, figure)
     for name in read_table(files["table"]).column_names:
@@ -164,25 +174,26 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     replay["round"] = replay["round"] + 3_000_000 - replay["round"].max()
     drawing, curves, _ = drawn(function_of("banditq", figure), [], replay)
     (axis,) = drawing.axes
-    lines = {line.get_label(): line for line in axis.lines}
-    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
     kind = SHOWN[figure]
     columns = (
         {"regret": "regret"} if kind == "regret" else {f"arm {k}": f"{kind}_{k}" for k in (1, 2)}
     )
-    for series, column in columns.items():
-        line = lines[f"{series}, replayed"]
+    assert [text.get_text() for text in drawing.legends[0].get_texts()] == list(columns)
+    lines, levels = axis.lines[: len(columns)], axis.lines[len(columns) :]
+    for line, column in zip(lines, columns.values(), strict=True):
         assert line.get_ydata().tolist() == replay[column].tolist()
         assert line.get_xdata().tolist() == replay["round"].tolist()
     entry = yaml.safe_load((ROOT / "papers/banditq/published.yaml").read_text())["figures"][figure]
     ends = [one["value"] for one in entry["values"] if one["round"] == 3_000_000]
-    assert lines["published curve"].get_ydata().tolist() == ends
+    assert np.concatenate([one.get_offsets()[:, 1] for one in axis.collections]).tolist() == ends
     assert len(ends) == len(columns)
     assert curves["published"].dropna().tolist() == ends
-    assert labels[-1] == "published curve"
-    assert ("fluid equilibrium" in labels) == (kind == "queue")
+    note = " ".join(drawing.get_supxlabel().split())
+    assert "circles: read off the published figure" in note
+    assert ("fluid equilibrium" in note) == (kind == "queue")
+    assert len(levels) == (0 if kind == "regret" else 2)
     if kind == "rate":
-        assert lines["target of arm 2"].get_ydata()[0] == replay.attrs["means"][1] / 3
+        assert levels[1].get_ydata()[0] == replay.attrs["means"][1] / 3
 
 
 def test_a_shared_legend_names_the_curves_of_all_experiments(config, monkeypatch):
@@ -196,19 +207,57 @@ def test_a_shared_legend_names_the_curves_of_all_experiments(config, monkeypatch
 
     monkeypatch.setattr(fair_ucb, "runs_of", thinned)
     drawing, *_ = drawn(fair_ucb.fairness, datasets_of(config, "fair_ucb", "fig4"), None)
-    shown = [set(named(axis)) for axis in drawing.axes]
-    assert shown[0] != shown[2]
     written = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert set(written) == set().union(*shown)
     assert written == ["Fair-UCB", *(f"LFG, η = {eta}" for eta in (1, 10, 100, 1000, 10000))]
+    colours = {to_hex(line.get_color()) for line in drawing.legends[0].get_lines()}
+    shown = [{to_hex(line.get_color()) for line in axis.get_lines()} for axis in drawing.axes]
+    assert shown[0] != shown[2]
+    assert colours == set().union(*shown)
 
 
 def test_lines_join_no_points_that_are_far_apart(config):
     drawing, *_ = drawn(fair_ucb.cost_of_fairness, datasets_of(config, "fair_ucb", "fig2"), None)
     for axis in drawing.axes:
-        lines = {name: line for name, line in named(axis).items() if name.startswith("Fair-UCB")}
-        looks = {(line.get_linestyle(), line.get_xdata().size) for line in lines.values()}
-        assert looks == {("-", 39), ("None", 11)}
+        assert sorted(line.get_xdata().size for line in axis.get_lines()) == [2, 2, 39]
+        assert 11 in [len(one.get_offsets()) for one in axis.collections]
+
+
+def distance(one, other):
+    """Return how far apart two colours are for a reader, 1 being hardly noticeable, by CIECAM02."""
+    return colorspacious.deltaE(one, other, input_space="sRGB1")
+
+
+def look_of(handle):
+    """Return the form of a curve in a legend: its dashes and its mark."""
+    if isinstance(handle, Line2D):
+        return f"{handle._unscaled_dash_pattern} {handle.get_marker()}"
+    return str(handle.get_paths()[0].vertices)
+
+
+DEFICIENCIES = ("deuteranomaly", "protanomaly", "tritanomaly")
+
+
+@pytest.mark.parametrize(("paper", "figure"), SIMULATED, ids=map("-".join, SIMULATED))
+def test_curves_are_told_apart_without_colours(config, folder, paper, figure):
+    """Curves differ in dashes or marks, and so in grey; bars stand in the legend's order."""
+    published = None
+    if beside := PAPERS[paper][figure].beside:
+        published = read_table(folder / "results" / paper / f"{beside}.parquet").to_pandas()
+    drawing, *_ = drawn(function_of(paper, figure), datasets_of(config, paper, figure), published)
+    handles = drawing.legends[0].legend_handles
+    curves = [one for one in handles if isinstance(one, Line2D | PathCollection)]
+    assert curves or figure in ("fig3b", "fig3c")
+    assert len(set(map(look_of, curves))) == len(curves)
+
+
+def test_colours_are_told_apart_by_readers_who_confuse_some():
+    """Seaborn's palette, as far as policies use it, under three deficiencies of full severity."""
+    colours = np.array([style.PALETTE[place] for place in sorted(set(style.PLACES.values()))])
+    for deficiency in DEFICIENCIES:
+        space = {"name": "sRGB1+CVD", "cvd_type": deficiency, "severity": 100}
+        seen = colorspacious.cspace_convert(colours, space, "sRGB1").clip(0, 1)
+        for one, other in combinations(seen, 2):
+            assert distance(one, other) > 5
 
 
 def quantity(paper, figure, config, run, series):

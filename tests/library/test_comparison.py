@@ -125,7 +125,7 @@ def test_plot_has_a_panel_for_each_measure(compared):
     assert plt.get_fignums() == windows
     assert isinstance(figure, matplotlib.figure.Figure)
     shown = [axis.get_ylabel() for axis in figure.axes]
-    assert shown == ["regret, reward", "violation, pulls", "reward"]
+    assert shown == ["regret (reward units)", "violation (pulls)", "reward"]
     assert figure.get_suptitle() == "means of 6 replicates with 95 % t intervals"
     for axis, metric in zip(figure.axes, ("regret", "violation", "reward"), strict=True):
         lines = axis.get_lines()

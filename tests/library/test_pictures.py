@@ -3,12 +3,12 @@
 import io
 from types import SimpleNamespace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
 
 import fairbandits as fb
-from fairbandits.library.style import Picture, as_written, legend, named
 from settings_of_a_user import set_otherwise
 
 QUOTAS = (0.2, 0.3, 0.25)
@@ -59,7 +59,7 @@ def test_names_are_written_as_they_are(kind):
     if kind == "pulls":
         written = names_in([axis.title for axis in figure.axes])
     else:
-        written = names_in(figure.axes[0].get_legend().get_texts())
+        written = names_in(figure.legends[0].get_texts())
     for name, shown in zip(ODD, written, strict=True):
         assert shown == short(name) or (shown[-1] == "…" and short(name).startswith(shown[:-1]))
     assert b"$5 to $10" in file_of(figure)
@@ -69,25 +69,8 @@ def test_names_are_written_as_they_are(kind):
 def test_a_private_class_and_measures_have_their_names():
     measures = {"$x^^$": "regret", "_y": "reward"}
     figure = compare([_Mine(), fb.UCB1()], metrics=measures).plot()
-    assert names_in(figure.axes[0].get_legend().get_texts()) == ["_Mine", "UCB1"]
+    assert names_in(figure.legends[0].get_texts()) == ["_Mine", "UCB1"]
     assert names_in([axis.yaxis.label for axis in figure.axes]) == ["$x^^$", "_y"]
-    file_of(figure)
-
-
-def test_every_named_curve_of_any_kind_is_found():
-    figure = Picture()
-    axes = figure.subplots()
-    axes.plot([0, 1], label="line")
-    axes.plot([0, 1])
-    axes.bar([0], [1], label="_bar")
-    axes.errorbar([0], [1], [1], label="points")
-    axes.errorbar([0], [1], [1])
-    axes.fill_between([0, 1], 1, label="band")
-    assert sorted(named(axes)) == ["_bar", "band", "line", "points"]
-    axes.set_title("$x^^$")
-    legend(axes, named(axes))
-    as_written(figure)
-    assert sorted(names_in(axes.get_legend().get_texts())) == sorted(named(axes))
     file_of(figure)
 
 
@@ -96,19 +79,26 @@ def test_pulls_are_the_shares_of_arms_with_their_quotas():
     figure = compared.plot("pulls")
     assert [axis.get_title() for axis in figure.axes] == ["UCB1", "FairUCB", "Uniform", "_Mine"]
     for axis, result in zip(figure.axes, compared.results.values(), strict=True):
-        arms = dict(zip(named(axis), axis.get_lines()[::2], strict=True))
-        assert list(arms) == ["arm 1", "arm 2", "arm 3"]
-        for k, line in enumerate(arms.values()):
+        means, levels = axis.get_lines()[:3], axis.get_lines()[3:]
+        for k, line in enumerate(means):
             shares = (result.plays[:, :, k] / result.rounds).mean(axis=0)
             assert line.get_xdata().tolist() == [60, 120, 300]  # the first round says nothing
             np.testing.assert_allclose(line.get_ydata(), shares[1:])
-        assert [line.get_ydata()[0] for line in axis.get_lines()[1::2]] == list(result.quotas)
+        assert [line.get_ydata()[0] for line in levels] == [*map(float, result.quotas)]
+        assert [one.get_color() for one in levels] == [one.get_color() for one in means]
     (written,) = figure.legends
-    assert names_in(written.get_texts()) == ["arm1", "arm2", "arm3", "dotted:quota"]
-    assert (
-        "quota"
-        not in file_of(compare([fb.UCB1()], quotas=None, metrics="regret").plot("pulls")).decode()
+    assert names_in(written.get_texts()) == ["arm1", "arm2", "arm3"]
+    assert "quota" in file_of(figure).decode()
+    without = compare([fb.UCB1()], quotas=None, metrics="regret")
+    assert "quota" not in file_of(without.plot("pulls")).decode()
+
+
+def test_a_picture_says_what_its_bands_are_and_of_how_many_replicates():
+    figure = compare([fb.UCB1()]).plot()
+    assert figure.get_supxlabel() == (
+        "Line: mean over n = 3 replicates; dark band: 95 % t interval of the mean."
     )
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["a", "b"]
 
 
 def test_many_arms_are_a_map_with_those_behind_their_quotas(many):
@@ -141,7 +131,7 @@ def test_arms_with_labels_have_their_names(n_arms):
     object.__setattr__(result, "instance", labelled)
     figure = compared.plot("pulls")
     axis = figure.axes[0]
-    texts = figure.legends[0].get_texts()[:-1] if n_arms == 3 else axis.get_yticklabels()
+    texts = figure.legends[0].get_texts() if n_arms == 3 else axis.get_yticklabels()
     assert [name[:9] for name in names_in(texts)] == [short(name)[:9] for name in ODD[:n_arms]]
     file_of(figure)
 
@@ -161,6 +151,8 @@ def test_settings_of_the_user_change_nothing_and_stay(many):
         return [file_of(one.plot(kind), file) for one, kind in shown for file in ("svg", "png")]
 
     usual = drawn()
+    colours = dict(mpl.colors.get_named_colors_mapping())
     with set_otherwise():
         assert drawn() == usual
+        assert dict(mpl.colors.get_named_colors_mapping()) == colours  # seaborn can change "b"
         assert few._repr_html_() == few._repr_html_()

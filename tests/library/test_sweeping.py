@@ -67,9 +67,12 @@ def test_a_sweep_is_a_comparison_of_the_values(policy, parameter, values, others
     assert table["mean"].tolist() == compared.table["mean"].tolist()
     assert repr(swept).startswith("3 arms")
     figure = swept.plot()
-    assert [axis.get_ylabel() for axis in figure.axes] == ["regret, reward", "violation, pulls"]
+    assert [axis.get_ylabel() for axis in figure.axes] == [
+        "regret (reward units)",
+        "violation (pulls)",
+    ]
     for axis, metric in zip(figure.axes, ("regret", "violation"), strict=True):
-        x, y = axis.containers[0][0].get_data()
+        x, y = axis.get_lines()[0].get_data()
         assert x.tolist() == list(values)
         np.testing.assert_allclose(y, table[table["metric"] == metric]["mean"])
         assert axis.get_xlabel() == parameter
@@ -83,18 +86,19 @@ def test_a_sweep_is_a_comparison_of_the_values(policy, parameter, values, others
         ([100, 1, 10], "log"),
         ([0, 1, 10, 100], "symlog"),
         ([1, 10], "log"),
-        ([1, 2, 3], "linear"),
-        ([0, 0.1, 0.2, 0.9], "linear"),
-        (list(range(1, 40)), "linear"),
-        ([5], "linear"),
+        ([1, 2, 3], "function"),
+        ([0, 0.1, 0.2, 0.9], "function"),
+        (list(range(1, 40)), "function"),
+        ([5], "function"),
     ],
 )
 def test_the_axis_is_logarithmic_for_geometric_values(values, scale):
+    """Seaborn calls an even scale a function."""
     swept = sweep(fb.LFG(QUOTAS), "eta", values)
     figure = swept.plot()
     for axis in figure.axes:
         assert axis.get_xscale() == scale
-        assert axis.containers[0][0].get_xdata().tolist() == sorted(values)
+        assert axis.get_lines()[0].get_xdata().tolist() == sorted(values)
         if len(values) <= 10:
             assert [float(text.get_text()) for text in axis.get_xticklabels()] == values
     figure.draw_without_rendering()

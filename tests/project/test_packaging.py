@@ -30,7 +30,7 @@ PLATFORMS += [f"manylinux{name}_x86_64" for name in (2014, 2010, 1)]
 #: What the package needs by itself, and with its extra.
 LIGHT = PYPROJECT["project"]["dependencies"]
 (EXTRA,) = PYPROJECT["project"]["optional-dependencies"].values()
-PYPI_NAMES = {"matplotlib-base": "matplotlib"}
+PYPI_NAMES = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}
 INDEX_HOSTS = {"pypi.org", "files.pythonhosted.org"}
 
 

@@ -4,20 +4,19 @@ import io
 import re
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.ticker import EngFormatter
+from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
 
 from fairbandits.arena.decisions import rivals, thousandths, with_symbols
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
-from fairbandits.library.style import COLOURS, OTHERS, Picture, as_written, in_style, wrapped
+from fairbandits.library.style import Picture, in_style, palette, scale, wrapped
 from fairbandits.numerals import significant
 
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
@@ -43,20 +42,11 @@ Looks = Mapping[str, tuple[str, str]]
 def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()) -> Looks:
     """Return colour and mark of each policy in standings; like colours have different marks."""
     ignoring = set(rows[rows["kind"] == CONTROL]["label"])
-    free, marks = OTHERS[1::3], list(MARKS)
-    chosen: dict[str, tuple[str, str]] = {}
-    for k, label in enumerate(labels):
-        colour = COLOURS[label] if label in COLOURS else free[k % len(free)]
-        colour = YOURS if label in yours else IGNORES if label in ignoring else colour
-        pairs = [(to_hex(colour), marks[(k + j) % len(marks)]) for j in range(len(marks))]
-        chosen[label] = next((pair for pair in pairs if not _taken(pair, chosen)), pairs[0])
-    return {label: chosen[label] for label in labels if label in set(rows["label"])}
-
-
-def _taken(pair: tuple[str, str], chosen: Looks) -> bool:
-    """Return whether a policy has this mark in a colour that is hard to tell from this one."""
-    alike = (to_rgb(colour) for colour, mark in chosen.values() if mark == pair[1])
-    return any(np.abs(np.subtract(to_rgb(pair[0]), one)).sum() < 0.5 for one in alike)
+    own = dict.fromkeys(ignoring, IGNORES) | dict.fromkeys(yours, YOURS)
+    colours = palette(labels) | {label: own[label] for label in labels if label in own}
+    marks = zip(labels, cycle(MARKS), strict=False)
+    present = set(rows["label"])
+    return {label: (to_hex(colours[label]), mark) for label, mark in marks if label in present}
 
 
 @in_style()
@@ -75,8 +65,8 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     axes = _axes(LARGE, 2 * points["x"], points["y"], kept, kept)  # with room for names
     thousand = "in 1\u202f000 rounds"
     over = f"large marks: mean of {here['instance'].nunique()} instances"
-    axes.set_xlabel(f"shortfall, {terms.unit} {thousand}")
-    axes.set_ylabel(f"contract regret, reward {thousand}")
+    axes.set_xlabel(f"shortfall ({_units(terms.unit)} {thousand})")
+    axes.set_ylabel(f"contract regret (reward units {thousand})")
     axes.set_title(terms.title[0].upper() + terms.title[1:], loc="left", weight="bold")
     axes.set_title(over, loc="right", fontsize="small")
     faint = {"alpha": 0.4, "markeredgewidth": 0}
@@ -99,7 +89,7 @@ def panel(
     rows = rows.assign(shortfall_low=rows["shortfall_low"].clip(lower=0), gap=np.nan)
     kept = KEPT["kept"][1] * rows["horizon"].iloc[0]
     axes = _axes(SMALL, rows[BARS[0]], rows[BARS[1]], kept, kept / 10)
-    axes.set(xlabel=f"shortfall, {unit}", ylabel="contract regret, reward")
+    axes.set(xlabel=f"shortfall ({_units(unit)})", ylabel="contract regret (reward units)")
     axes.set_title(title, loc="left", weight="bold")
     best = rows[(rows["dominated_by"] == "") & (rows["kind"] != ORACLE)]
     best = best.sort_values(["shortfall", "contract_regret"], ascending=[True, False])
@@ -125,11 +115,9 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
     """Return axes for all points, green where a contract is kept; up to `even` y is linear."""
     width, height = size
     axes = Picture(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.9 / width, 1 - 0.8 / height))
-    axes.set_xscale("symlog", linthresh=kept / 10)
-    axes.set_yscale("symlog", linthresh=even)
+    scale([axes], x=kept / 10, y=even)
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_major_locator().set_params(numticks=6)
-        axis.set_major_formatter(_in_short)
     axes.update_datalim([(0, 0), (kept, np.nanmin(ys)), (np.nanmax(xs), np.nanmax(ys))])
     axes.autoscale_view()
     limits = {"xlim": axes.get_xlim(), "ylim": axes.get_ylim()}
@@ -140,13 +128,13 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
     return axes
 
 
+def _units(unit: str) -> str:
+    return unit.replace("reward", "reward units")
+
+
 def _titled(name: str, regret: float, shortfall: float) -> str:
     regret, shortfall = (significant(one, trimmed=True) for one in (regret, shortfall))
     return f"{with_symbols(name)}: contract regret {regret}, shortfall {shortfall}"
-
-
-def _in_short(value: float, _: int) -> str:
-    return EngFormatter(sep="")(value) if abs(value) >= 1 else significant(value, trimmed=True)
 
 
 def _mark(
@@ -165,7 +153,7 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
     taken = [Bbox([point - 8, point + 8]) for point in points]
     for x, y, words, colour in sorted(names, key=lambda name: -name[1]):
         look = {"textcoords": "offset points", "color": colour, "va": "center"}
-        text = axes.annotate(wrapped(words, SHORT), (x, y), (0, 0), parse_math=False, **look)
+        text = axes.annotate(wrapped(words, SHORT), (x, y), (0, 0), **look)
         places = []
         rises = sorted(range(-45, 46, 5), key=abs)
         for rise, (beside, side) in product(rises, ((7, "left"), (-7, "right"))):
@@ -186,7 +174,6 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
 
 def _svg(axes: Axes, title: str, n_policies: int) -> str:
     """Return the SVG of a picture; it scales, and has a text alternative."""
-    as_written(axes.figure)
     file = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     axes.figure.savefig(file, format="svg", metadata=nothing)

@@ -20,7 +20,7 @@ _VERSIONS = (
 )
 #: Words that captions share.
 WORDS = {
-    "spread": "narrow band: 95 % t interval of the mean; wide band: 95 % of the replicates",
+    "spread": "dark band: 95 % t interval of the mean; light band: 95 % of the replicates",
     "version": _VERSIONS.format("the policy", "it"),
     "versions": _VERSIONS.format("the policies", "them"),
 }

@@ -1,14 +1,15 @@
 """Figures of BanditQ: 1-7 with five arms, 8-13 the released program replayed with a thousand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+import seaborn.objects as so
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, draw_curve, legend, named
+from fairbandits.library import style
 from fairbandits.measures.rates import realised_regret, reward_rates
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
@@ -16,14 +17,19 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 from fairbandits.theory.equilibrium import equilibrium_queues, equilibrium_regret
 from fairbandits.theory.static import static_benchmark
 
-#: The protected arms, 0-based, and how their targets are drawn.
-PROTECTED = {0: ":", 1: "--"}
-EQUILIBRIUM = "fluid equilibrium"
+#: The protected arms, 0-based.
+PROTECTED = (0, 1)
+#: What dotted lines are.
+EQUILIBRIUM = (
+    "dotted: fluid equilibrium, where the curve would settle without noise (our derivation)"
+)
+BENCHMARK = "b*: reward per round of the best fair policy, which knows the means"
+LEVELS = {"rates": "dotted: targets", "queues": EQUILIBRIUM, "regret": EQUILIBRIUM}
 #: Quantity -> label of its axis; its columns in a replay, and figures of replays by feedback.
 QUANTITIES = {
-    "rates": ("reward accrual rate, per round", "rate", {"full": 8, "bandit": 11}),
-    "queues": ("queue length, in reward", "queue", {"full": 9, "bandit": 12}),
-    "regret": ("regret, in reward", "regret", {"full": 10, "bandit": 13}),
+    "rates": ("reward rate (reward units per round)", "rate", {"full": 8, "bandit": 11}),
+    "queues": ("queue length (reward units)", "queue", {"full": 9, "bandit": 12}),
+    "regret": ("regret (reward units)", "regret", {"full": 10, "bandit": 13}),
 }
 
 
@@ -49,39 +55,47 @@ def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str)
         for run in runs_of(table, footer)
         for series, values in measured(run, footer, quantity).items()
     )
-    laws = panels.different(curves, "law")
-    drawing, (axes,) = panels.law_panels(laws, sharey=True)
-    for axis, part in panels.each(axes, curves, law=laws):
-        for series, curve in part.groupby("series", sort=False):
-            draw_curve(axis, curve, series)
-            _levels(axis, footer, quantity, series)
-        if replay is not None and axis is axes[0]:
-            for name, words in (("queue_1", "the published run, replayed"), ("queue_2", None)):
-                axis.plot(replay["round"], replay[name], color="black", lw=0.7, label=words)
-        if quantity == "rates":
-            axis.set_ylim(0, 0.25)
-        elif quantity == "queues":  # a smoke run is shorter than the published one
-            axis.set(xlim=(0, footer["horizon"]), ylim=(0, None))
-    axes[0].set_ylabel(QUANTITIES[quantity][0])
-    place, columns = axes[0 if quantity == "queues" else -1], 1 if quantity == "regret" else 2
-    legend(place, named(*axes), ncols=columns)
-    return drawing, curves
+    layers, later, by_arm = style.ALL, curves, {}
+    if quantity == "rates":  # of the first rounds they are those of single rewards
+        later = curves[curves["round"] >= footer["horizon"] / 200]
+    if replay is not None:
+        layers, by_arm = style.SPREAD, {"row": "series"}
+    levels = _levels(footer, quantity, panels.different(curves, "series"), later["round"])
+    others = [levels.merge(pd.DataFrame({"law": panels.different(curves, "law")}), how="cross")]
+    if replay is not None:
+        names = {f"queue_{k + 1}": f"arm {k + 1}" for k in PROTECTED}
+        run = replay.rename(columns=names).melt("round", [*names.values()], "series", "replayed")
+        others.append(run.assign(law=curves["law"].iloc[0]))
+    drawing = style.curves(later, *others, layers=layers).add(style.LEVEL, y="level", legend=False)
+    if replay is not None:
+        thin = so.Line(color="black", linestyle="-", linewidth=0.5)
+        drawing = drawing.add(thin, y="replayed", legend=False)
+    drawing = drawing.facet("law", **by_arm).share(y=True)
+    drawing = drawing.label(x=panels.ROUNDS, y=QUANTITIES[quantity][0], title=panels.law_title)
+    lowest = None if quantity == "regret" else 0
+    drawing = drawing.limit(x=(0, later["round"].max()), y=(lowest, None))
+    said = style.note(
+        curves,
+        layers,
+        LEVELS[quantity],
+        "black: the published run, replayed" * (replay is not None),
+    )
+    height = 2.4 if replay is None else 4.2
+    return style.drawn((style.PAGE, height), said, drawing), curves
 
 
-def _levels(axis: Axes, footer: Mapping[str, Any], quantity: str, series: str) -> None:
-    """Draw an arm's target, or the level where its queue or the regret settles."""
+def _levels(
+    footer: Mapping[str, Any], quantity: str, names: Sequence[str], rounds: pd.Series
+) -> pd.DataFrame:
+    """Return arms' targets, or the levels where their queues or the regret settle."""
     given = footer["means"], footer["targets"], _penalty(footer)
     if quantity == "regret":
-        panels.zero_line(axis)
-        axis.axhline(equilibrium_regret(*given), label=EQUILIBRIUM, **panels.LEVEL_LINE)
-        return
-    k = int(series[-1]) - 1
-    if quantity == "queues":
-        label = EQUILIBRIUM if k == 0 else None
-        axis.axhline(equilibrium_queues(*given)[k], label=label, **panels.LEVEL_LINE)
+        levels = [equilibrium_regret(*given)]
     else:
-        look = {"color": COLOURS[series], "lw": 1.2, "ls": PROTECTED[k]}
-        axis.axhline(footer["targets"][k], label=f"target of {series}", **look)
+        of_arms = footer["targets"] if quantity == "rates" else equilibrium_queues(*given)
+        levels = [of_arms[k] for k in PROTECTED]
+    ends = pd.DataFrame({"round": [rounds.min(), rounds.max()]})
+    return pd.DataFrame({"series": names, "level": levels}).merge(ends, how="cross")
 
 
 def _penalty(footer: Mapping[str, Any]) -> float:
@@ -103,8 +117,8 @@ def _penalty(footer: Mapping[str, Any]) -> float:
 def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the reward accrual rates of the protected arms.
 
-    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ lines }}; dashed lines: the
-    targets.
+    Reward accrual rates of the protected arms, {{ what }}. Lines: {{ lines }}; dotted lines: the
+    targets. The first rounds, whose rates are those of single rewards, are left out.
 
     Columns
     -------
@@ -129,7 +143,8 @@ def rates(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Dra
 def queues(datasets: list[Dataset], published: pd.DataFrame | None) -> panels.Drawing:
     """Draw the queue lengths, with the published run where it can be replayed.
 
-    Queue lengths of the protected arms, {{ what }}. Lines: {{ lines }}; dotted: the fluid
+    Queue lengths of the protected arms, {{ what }}. Lines:
+    {% if beside %}{{ mean }}; {{ spread }}{% else %}{{ lines }}{% endif %}; dotted: the fluid
     equilibrium (our derivation). {% if beside %} Black: the published run, replayed with its own
     random numbers.{% endif %}
     """
@@ -176,18 +191,15 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         for label, total in measured(run, footer, "rewards").items()
         for words, less in both.items()
     )
-    laws = panels.different(curves, "law")
-    drawing, axes = panels.law_panels(laws, rows=2, sharex=True, sharey="row")
-    for row, words in zip(axes, both, strict=True):
-        for axis, part in panels.each(row, curves, law=laws):
-            for label in footer["labels"].values():
-                draw_curve(axis, panels.of(part, series=label + words), label)
-            if words:
-                panels.zero_line(axis)
-    axes[0, 0].set_ylabel("cumulative reward")
-    axes[1, 0].set_ylabel("cumulative reward\nminus b*t")
-    legend(axes[0, 0], named(*axes.flat))
-    return drawing, curves
+    laws, plots = panels.different(curves, "law"), []
+    for words, law in product(both, laws):
+        names = {label + words: label for label in footer["labels"].values()}
+        part = panels.of(curves, law=law).assign(series=lambda one, by=names: one["series"].map(by))
+        drawing = style.curves(part.dropna(subset="series")).limit(x=(0, None))
+        quantity = f"reward{' minus b* t' * bool(words)} (reward units)"
+        plots.append(drawing.label(x=panels.ROUNDS, y=quantity, title=panels.law_title(law)))
+    said = style.note(curves, style.ALL, BENCHMARK)
+    return style.drawn((style.PAGE, 4.4), said, *plots, columns=len(laws)), curves
 
 
 def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
@@ -199,26 +211,26 @@ def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
     read_off = panels.of(read_off, quantity="value").set_index(["series", "round"])["value"]
     arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
     columns = {kind: kind} if kind == "regret" else arms
-    drawing, ((axis,),) = panels.grid(1, 1, figsize=(7.2, 3.7))
     parts = []
     for series, column in columns.items():
         x, y = replay["round"], replay[column]
         part = {"series": series, "round": x, "value": y, "published": x.map(read_off[series])}
         parts.append(pd.DataFrame(part))
-        axis.plot(x, y, color=COLOURS[series], lw=1.0, label=f"{series}, replayed")
     curves = pd.concat(parts, ignore_index=True)
-    panels.rounds_axis(axis, curves)
-    axis.set_ylabel(label)
-    if kind == "regret":
-        panels.zero_line(axis)
-    else:
-        for series in columns:
-            _levels(axis, replay.attrs, quantity, series)
-        most = 1.1 * max(curves["value"].max(), *replay.attrs["targets"])
-        axis.set_ylim(0, most if kind == "rate" else None)
-    read = curves.dropna(subset="published")
-    circles = {"ls": "", "marker": "o", "ms": 5.5, "mfc": "none", "mec": "black"}
-    circles |= {"clip_on": False, "zorder": 3, "label": "published curve"}
-    axis.plot(read["round"], read["published"], **circles)
-    legend(drawing, named(axis), loc="outside right center")
-    return drawing, curves
+    has_levels = kind != "regret"
+    levels = _levels(replay.attrs, quantity, [*columns], curves["round"])
+    shown = pd.concat([curves, levels]) if has_levels else curves.assign(level=np.nan)
+    line = so.Line(linewidth=0.8, linestyle="-")
+    circle = so.Dot(color="black", fill=False, pointsize=4, artist_kws={"clip_on": False})
+    drawing = style.plot(shown, "series", x="round").add(line, y="value")
+    drawing = drawing.add(style.LEVEL, y="level", legend=False)
+    drawing = drawing.add(circle, y="published", legend=False)
+    if has_levels:
+        drawing = drawing.limit(y=(0, None))
+    drawing = drawing.label(x=panels.ROUNDS, y=label).limit(x=(0, None))
+    words = [
+        "lines: one run, replayed",
+        "circles: read off the published figure",
+        LEVELS[quantity] * has_levels,
+    ]
+    return style.drawn((style.COLUMN, 2.6), style.sentence(*words), drawing), curves

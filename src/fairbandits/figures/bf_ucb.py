@@ -1,16 +1,15 @@
 """Figures 1 to 3 of the BF-UCB paper, with the policies as printed beside those as released."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+import seaborn.objects as so
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, PALETTE, draw_curve, legend, named, shades
+from fairbandits.library import style
 from fairbandits.measures import groups as measures
 from fairbandits.measures.pulls import pseudo_reward
 from fairbandits.measures.summary import summarise
@@ -19,7 +18,7 @@ from fairbandits.replication.recorded import Dataset, RunData, runs_of, specs_of
 from fairbandits.settings.spec import RunSpec
 
 VERSIONS = {"paper": "as printed, nothing cut off at 1", "released": "as in the released program"}
-GROUP_COLOURS = {"majority": PALETTE[0], "minority": PALETTE[1]}
+GROUPS = ("majority", "minority")
 #: The policies of Figures 3b and 3c, in the order of its bars.
 POLICIES = ("BF-UCB", "GEF", "MF", "UCB")
 #: The best fair policy with known means, which is not in the paper's Figure 3a.
@@ -89,9 +88,8 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
 
     Reward regret of BF-UCB for three quotas, computed from the probabilities with which arms were
     drawn. Groups have {{ groups | join(" and ") }} arms. {{ version }}{% if shows | length > 1 %},
-    on its own instances, where the first mean of each group is fixed{% endif %}. Thick line:
-    {{ mean }}; narrow band: 95 % t interval of the mean; dashed lines: 95 % of the replicates. The
-    axes of the two panels differ.
+    on its own instances, where the first mean of each group is fixed{% endif %}. Line:
+    {{ mean }}; {{ spread }}. The axes of the two panels differ.
 
     Columns
     -------
@@ -107,33 +105,21 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         for _, run, means in each_run(datasets)
         for series, values in regrets_of(run, means).items()
     )
-    drawing, axes = _two_versions()
-    quotas = sorted(curves["quota"].unique())
-    colours = dict(zip(quotas, shades("BF-UCB", len(quotas)), strict=True))
-    regrets = panels.of(curves, series="regret")
-    for axis, part in panels.each(axes[0], regrets, version=VERSIONS):
-        for quota, curve in part.groupby("quota"):
-            name, colour = f"β = ({quota:g}, {quota:g})", colours[quota]
-            draw_curve(axis, curve, "BF-UCB", name=name, colour=colour, one_run=False, spread=False)
-            for edge in ("run_low", "run_high"):  # bands of three shades would hide each other
-                axis.plot(curve["round"], curve[edge], color=colour, lw=0.8, ls=(0, (4, 2)))
-        panels.rounds_axis(axis, part)
-        panels.zero_line(axis)
-        panels.thousands(axis.yaxis)
-    axes[0, 0].set_ylabel("reward regret, in reward")
-    legend(axes[0, 1], named(*axes.flat), loc="upper left")  # dashed lines cross the other side
-    return drawing, curves
+    shown = panels.of(curves, series="regret").sort_values("quota", kind="stable")
+    shown = shown.assign(name=[f"BF-UCB, β = ({one:g}, {one:g})" for one in shown["quota"]])
+    plots = [
+        style.curves(panels.of(shown, version=version), by="name", layers=style.SPREAD).label(
+            x=panels.ROUNDS, y="reward regret (reward units)", title=title
+        )
+        for version, title in VERSIONS.items()
+    ]
+    said = style.note(curves, style.SPREAD, "the vertical axes differ")
+    plots = [one.limit(x=(0, None), y=(0, None)) for one in plots]
+    return style.drawn((style.PAGE, 2.7), said, *plots, columns=2), curves
 
 
 def _curve(run: RunData, series: str, *summarised: Any, **more: Any) -> pd.DataFrame:
     return summarise(run.law, series, *summarised).assign(version=version_of(run.spec), **more)
-
-
-def _two_versions(rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
-    drawing, axes = panels.grid(rows, 2, 3.2 * rows + 0.4, **options)
-    for axis, title in zip(axes[0], VERSIONS.values(), strict=True):
-        axis.set_title(title)
-    return drawing, axes
 
 
 def distance_of(run: RunData, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,24 +145,31 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
     Distance between BF-UCB's probabilities and those of the fair policy, summed over a group's
     arms, in the group's last round so far, with quotas of 0.4 and groups of
     {{ groups | join(" and ") }} arms. {{ version }}. Above: the published axes; below: logarithmic
-    axes. Thick line: {{ mean }}; {{ spread }}.
+    axes. Line: {{ mean }}; {{ spread }}.
     """
     curves = pd.concat(
         _curve(run, group, rounds, values[:, :, g], quota=quota_of(run.spec))
         for _, run, means in each_run(datasets)
         for rounds, values in [distance_of(run, means)]
-        for g, group in enumerate(GROUP_COLOURS)
+        for g, group in enumerate(GROUPS)
     )
-    drawing, axes = _two_versions(2, sharey="row")
-    for log, row in enumerate(axes):
-        for axis, part in panels.each(row, curves, version=VERSIONS):
-            for group, colour in GROUP_COLOURS.items():
-                draw_curve(axis, panels.of(part, series=group), group, colour=colour, one_run=False)
-            panels.rounds_axis(axis, part, bool(log))
-            axis.set(**({"yscale": "log"} if log else {"ylim": (0, None)}))
-    panels.label_rows(axes, "distance of the policy from the fair one")
-    legend(axes[0, 1], named(*axes.flat))
+    near = _by_version(curves, layers=style.SPREAD)
+    near = [one.label(x=panels.ROUNDS, y="distance from the fair policy") for one in near]
+    said = style.note(curves, style.SPREAD, "a, b: axes as published; c, d: logarithmic axes")
+    drawing = style.drawn((style.PAGE, 4.4), said, *near, *near, columns=2)
+    panels.log_rounds(drawing.axes[2:])
+    style.scale(drawing.axes[2:], y="log")
+    style.align(drawing.axes[:2], bottom=0)
+    style.align(drawing.axes[2:])
     return drawing, curves
+
+
+def _by_version(curves: pd.DataFrame, **options: Any) -> list[so.Plot]:
+    """Return a panel of curves for each version of the policies."""
+    return [
+        style.curves(panels.of(curves, version=version), **options).label(title=title)
+        for version, title in VERSIONS.items()
+    ]
 
 
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
@@ -227,28 +220,29 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
         for label, baseline, run, ratio in ratios_to_ucb(datasets)
         for started in [np.isfinite(ratio).all(axis=0) | (run.rounds == run.rounds[-1])]
     )
-    drawing, axes = _two_versions(3, sharey=True)
-    for (above, middle, below), version in zip(axes.T, VERSIONS, strict=True):
-        part = panels.of(curves, version=version)
-        for axis in (above, middle):
-            for label in (*POLICIES[:-1], OPTIMUM):
-                curve = panels.of(part, series=label, baseline="UCB")
-                draw_curve(axis, curve, label, one_run=False, spread=label != OPTIMUM)
-        for baseline, curve in panels.of(part, series="BF-UCB").groupby("baseline", sort=False):
-            colour = COLOURS["BF-UCB" if baseline == "UCB" else baseline]
-            look = {"name": f"over {baseline}", "colour": colour, "spread": False}
-            draw_curve(below, curve, "BF-UCB", one_run=False, **look)
-        for axis in (above, middle, below):
-            axis.axhline(1, color=COLOURS["UCB"], lw=1.2, label="UCB")
-            panels.rounds_axis(axis, part)
-        for axis in (middle, below):
-            axis.set_xscale("log")
-            axis.set_xlim(min(1000, part["round"].max() / 2), part["round"].max())
-    axes[0, 0].set_ylabel("rewards over UCB's")
-    axes[1, 0].set_ylabel("rewards over UCB's\n(logarithmic axis)")
-    axes[2, 0].set_ylabel("BF-UCB's rewards\nover those of several UCBs")
-    for row in (0, 2):
-        legend(axes[row, 1], named(*axes[row]), fontsize="small")
+    usual = curves[(curves["baseline"] == "UCB") & curves["series"].isin((*POLICIES[:-1], OPTIMUM))]
+    others = panels.of(curves, series="BF-UCB")
+    others = others.assign(series=[f"BF-UCB over {baseline}" for baseline in others["baseline"]])
+    names = [*panels.different(usual, "series"), *panels.different(others, "series")]
+    looks = {"colours": style.palette(names)}
+    near = _by_version(usual, layers=style.SPREAD, **looks)
+    far = _by_version(others, layers=style.MEANS, **looks)
+    labels = ["rewards (ratio to UCB's)"] * 4 + ["BF-UCB's rewards (ratio)"] * 2
+    plots = [
+        one.label(x=panels.ROUNDS, y=label)
+        for one, label in zip([*near, *near, *far], labels, strict=True)
+    ]
+    words = (
+        "grey line: as much as UCB",
+        "a, b: axes as published",
+        "e, f: over several UCBs, without light bands",
+    )
+    said = style.note(curves, style.SPREAD, *words)
+    drawing = style.drawn((style.PAGE, 6.4), said, *plots, columns=2)
+    panels.log_rounds(drawing.axes[2:], 1000)
+    style.align(drawing.axes)
+    for axes in drawing.axes:
+        axes.axhline(1, color=".6", linewidth=0.8, zorder=0)
     return drawing, curves
 
 
@@ -289,26 +283,34 @@ def group_exposure(datasets: list[Dataset]) -> panels.Drawing:
         for groups in [run.spec.groups]
         for pulls in [measures.per_group(run.values["plays"][:, -1], groups)]
     )
-    sizes = panels.different(curves, "arms")
-    drawing, axes = _two_versions(len(sizes), sharey=True)
-    places = np.arange(len(POLICIES))
-    for axis, part in panels.each(axes, curves, arms=sizes, version=VERSIONS):
-        for g, (group, colour) in enumerate(GROUP_COLOURS.items()):
-            bars = panels.of(part, group=g + 1).set_index("series").loc[list(POLICIES)]
-            _bars(axis, places + 0.4 * g - 0.2, bars, 0.38, colour, group)
-        axis.set_xticks(places, POLICIES)
-        panels.thousands(axis.yaxis)
-    for row, words in zip(axes, sizes, strict=True):
-        row[0].set_ylabel(f"pulls of the group\n({words})")
-    legend(axes[0, 0], named(*axes.flat), loc="upper left")
-    return drawing, curves
+    rows = curves.assign(name=[GROUPS[group - 1] for group in curves["group"]])
+    drawing = _bars(rows, "series", POLICIES, by="name").facet("version", "arms")
+    drawing = drawing.label(x="", y="pulls of the group", title=_title)
+    return style.drawn((style.PAGE, 4.0), _note(curves), drawing), curves
 
 
-def _bars(axis: Axes, x: np.ndarray, bars: pd.DataFrame, width: float, colour: Any, name: str):
-    axis.bar(x, bars["mean"], width, color=colour, label=name)
-    half = bars["mean_high"] - bars["mean"]
-    axis.errorbar(x, bars["mean"], bars["sd"], fmt="none", ecolor="0.25", lw=0.8, capsize=2)
-    axis.errorbar(x, bars["mean"], half, fmt="none", ecolor=".1", lw=2.2)
+def _title(name: str) -> str:
+    return VERSIONS.get(name, name)
+
+
+def _note(curves: pd.DataFrame, *more: str) -> str:
+    bars = (
+        "thin line: standard deviation over replicates",
+        "thick line: 95 % t interval of the mean",
+    )
+    return style.note(curves, style.POINTS, *bars, *more).replace("Line", "Bar", 1)
+
+
+def _bars(rows: pd.DataFrame, x: str, order: Sequence[str], by: str) -> so.Plot:
+    """Return bars side by side, each with its standard deviation and its interval."""
+    rows = rows.assign(sd_low=rows["mean"] - rows["sd"], sd_high=rows["mean"] + rows["sd"])
+    drawing = style.plot(rows, by, x=x).add(
+        so.Bar(alpha=1, edgewidth=0), so.Dodge(by=["color"]), y="mean"
+    )
+    for width, low, high in ((0.6, "sd_low", "sd_high"), (1.6, "mean_low", "mean_high")):
+        line = so.Range(color=".1", linestyle="-", linewidth=width)
+        drawing = drawing.add(line, so.Dodge(by=["color"]), ymin=low, ymax=high, legend=False)
+    return drawing.scale(x=so.Nominal(order=[*order])).limit(y=(0, None))
 
 
 @figure(
@@ -337,17 +339,15 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
         if label in POLICIES
         for pulls in [run.values["plays"][:, -1, run.spec.groups[0] :]]
     )
-    drawing, axes = _two_versions(2, sharey=True)
     words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
-    for row, (column, labels) in zip(axes, words.items(), strict=True):
-        for axis, part in panels.each(row, curves, version=VERSIONS):
-            for place, label in enumerate(POLICIES):
-                bars = panels.of(part, **{column: label})
-                x = bars["arm"].to_numpy() + 0.2 * place - 0.3
-                _bars(axis, x, bars, 0.19, COLOURS[label], label)
-            axis.set_xticks(sorted(part["arm"].unique()), [f"A{k}" for k in part["arm"].unique()])
-            panels.thousands(axis.yaxis)
-            axis.set_ylim(bottom=0)
-        row[0].set_ylabel(f"pulls of the minority's arms\n({labels})")
-    panels.legend_below(drawing, axes, 4)
-    return drawing, curves
+    rows = pd.concat(
+        curves.assign(name=curves[column], labels=label) for column, label in words.items()
+    )
+    rows = rows.assign(place=[f"A{arm}" for arm in rows["arm"]])
+    drawing = _bars(rows, "place", panels.different(rows, "place"), by="name")
+    drawing = drawing.facet("version", "labels").label(x="", y="pulls of the arm", title=_title)
+    rotated = ", ".join(f"{name} for {true}" for true, name in ROTATED.items() if name != true)
+    said = (
+        f"c, d, a hypothesis: each policy under the name that the notebook's cell writes, {rotated}"
+    )
+    return style.drawn((style.PAGE, 4.2), _note(curves, said), drawing), curves

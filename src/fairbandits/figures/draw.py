@@ -32,7 +32,6 @@ def drawn(function: Callable, data: Sequence[Path], replayed: Any) -> tuple[Figu
     datasets = [Dataset(*load_dataset(file, function.reads, function.rows)) for file in data]
     known = {"datasets": datasets, "published": replayed}
     drawing, curves = function(**{name: known[name] for name in signature(function).parameters})
-    style.as_written(drawing)
     return drawing, curves, [one.footer for one in datasets]
 
 
@@ -63,9 +62,8 @@ def draw(
     if not data and (last := replayed["round"].max()) != footer["horizon"]:
         words = f"not results: {last} rounds in place of {footer['horizon']}"
     if words:
-        width = round(12 * drawing.get_figwidth())  # characters
-        look = {"fontsize": "medium", "color": "0.3", "parse_math": False}
-        drawing.suptitle(textwrap.fill(words, width), **look)
+        width = round(style.NOTE * drawing.get_figwidth())  # characters
+        drawing.legends[0].set_title(textwrap.fill(words, width))
     declared, origin = PAPERS[paper][figure], ("paper", "experiment", "seed", "code")
     record = {"kind": "figure", "paper": paper, "figure": figure}
     record |= {"quantity": declared.quantity, "unit": declared.unit}

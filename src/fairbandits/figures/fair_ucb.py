@@ -4,16 +4,18 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+import seaborn.objects as so
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, draw_curve, legend, named, shades
+from fairbandits.library import style
 from fairbandits.measures.pulls import gaps, r_regret, regret
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: Below this a logarithmic axis is linear, so that 0 and what lies below it can be seen.
-LINEAR = 1.0
+LINEAR = 10.0
+#: What is drawn at 0 where it is below.
+NOT_BELOW = ["mean", "mean_low", "mean_high", "run_low", "run_high", "one_run"]
 #: The fewest tolerances that a line joins: between few, its form would be the axis's.
 JOINED = 12
 
@@ -29,8 +31,8 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     """Draw regret and largest violation against the tolerance.
 
     Regret of Fair-UCB at round {{ horizon }} (left) and its largest violation in any round (right)
-    against the tolerance, on a linear axis above and a logarithmic axis below. Solid: {{ what }};
-    circles and dashed: the other reading of the gaps, at fewer tolerances, with a thin bar for
+    against the tolerance, on a linear axis above and a logarithmic axis below. Lines: {{ what }};
+    circles and dotted: the other reading of the gaps, at fewer tolerances, with a thin bar for
     95 % of the replicates; horizontal lines: UCB1, which ignores quotas. Mean over
     {{ replicates }} replicates; {{ spread }}. The instance and the tolerances are reconstructed.
 
@@ -41,21 +43,26 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
         without a tolerance.
     """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
-    drawing, axes = panels.grid(2, 2, 7.0, sharey="col")
-    readings = panels.different(curves, "panel")
-    for row, scale in zip(axes, ("linear", "logarithmic"), strict=True):
-        for axis, part in panels.each(row, curves, series=("regret", "violation")):
-            for reading, dash in zip(readings, ("-", "--"), strict=True):
-                _cost_curves(axis, panels.of(part, panel=reading), reading, dash)
-            if scale == "logarithmic":
-                axis.set_xscale("symlog", linthresh=LINEAR)
-            else:
-                panels.thousands(axis.xaxis)
-            panels.thousands(axis.yaxis)
-            axis.set(xlabel=f"tolerance α ({scale} axis)", xlim=(0, None), ylim=(0, None))
-        row[0].set_ylabel("regret R(T), in reward")
-        row[1].set_ylabel("largest violation so far, in pulls")
-    legend(axes[0, 0], named(*axes.flat))
+    labels = {
+        "regret": "regret R(T) (reward units)",
+        "violation": "largest violation so far (pulls)",
+    }
+    sides = [
+        _cost_curves(panels.of(curves, series=one)).label(y=label) for one, label in labels.items()
+    ]
+    near, far = (
+        [one.label(x=f"tolerance α ({axis} axis)") for one in sides]
+        for axis in ("linear", "logarithmic")
+    )
+    lines, circles = panels.different(curves, "panel")
+    said = style.note(
+        curves,
+        style.SPREAD,
+        f"lines: {lines}",
+        f"circles and dotted: {circles}, at fewer tolerances (bar: 95 % of the replicates)",
+    )
+    drawing = style.drawn((style.PAGE, 4.6), said, *near, *far, columns=2)
+    style.scale(drawing.axes[2:], x=LINEAR)
     return drawing, curves
 
 
@@ -77,21 +84,22 @@ def reading_of(footer: dict) -> str:
     return "gaps 0.01 (i − 1)" if np.allclose(spaced, spaced[0]) else "gaps 0.01 i"
 
 
-def _cost_curves(axis: Axes, part: pd.DataFrame, reading: str, dash: str) -> None:
-    fair = panels.of(part, policy="Fair-UCB")
-    name = f"Fair-UCB, {reading}"
-    if len(fair) < JOINED:
-        at, colour = fair["tolerance"], COLOURS["Fair-UCB"]
-        axis.vlines(at, fair["run_low"], fair["run_high"], color=colour, lw=0.8)
-        axis.vlines(at, fair["mean_low"], fair["mean_high"], color=colour, lw=2)
-        look = {"color": colour, "mfc": colour if dash == "-" else "white", "clip_on": False}
-        axis.plot(at, fair["mean"], "o", ms=5, label=name, zorder=3, **look)
-    else:
-        draw_curve(axis, fair, "Fair-UCB", name=name, dash=dash, one_run=False)
-    (control,) = panels.of(part, policy="UCB1").itertuples()
-    colour = COLOURS["UCB1"]
-    axis.axhline(control.mean, color=colour, ls=dash, lw=1.2, label=f"UCB1, {reading}")
-    axis.axhspan(control.mean_low, control.mean_high, color=colour, alpha=0.3)
+def _cost_curves(part: pd.DataFrame) -> so.Plot:
+    """Return a panel: lines of the reading with many tolerances, circles of the other one."""
+    ends = pd.DataFrame({"tolerance": [0, part["tolerance"].max()]})
+    fair, control = (panels.of(part, policy=one) for one in ("Fair-UCB", "UCB1"))
+    level = control.drop(columns="tolerance").merge(ends, how="cross")
+    few = fair.groupby("panel")["panel"].transform("size") < JOINED
+    other = level["panel"].isin(fair[few]["panel"])
+    own = {"mean": "few", "run_low": "few_low", "run_high": "few_high"}
+    circles = fair[few].rename(columns=own)[["policy", "tolerance", *own.values()]]
+    dotted = level[other].rename(columns={"mean": "level"})[["policy", "tolerance", "level"]]
+    lines = pd.concat([fair[~few], level[~other]])
+    drawing = style.curves(lines, circles, dotted, by="policy", x="tolerance", layers=style.SPREAD)
+    drawing = drawing.add(so.Range(linewidth=0.6), ymin="few_low", ymax="few_high", legend=False)
+    circle = so.Dot(pointsize=3.5, fill=False, artist_kws={"clip_on": False})
+    drawing = drawing.add(circle, y="few", legend=False).add(style.LEVEL, y="level", legend=False)
+    return drawing.limit(x=(0, None), y=(0, None))
 
 
 @figure(
@@ -103,7 +111,7 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
     r-Regret of Fair-UCB and of LFG with several weights η, for both readings of the gaps, up to
     {{ horizon }} rounds (above) and up to {{ shows[2].horizon }} rounds (below). Lines: mean over
     {{ replicates }} replicates above and {{ shows[2].replicates }} below; {{ spread }}; thin line:
-    one replicate. The vertical axis is linear below 1. The instance, the tolerance 0 and η are
+    one replicate. The vertical axis is linear below 10. The instance, the tolerance 0 and η are
     reconstructed.
 
     Columns
@@ -117,13 +125,18 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         for given in [(footer["means"], footer["quotas"])]
         for run in runs_of(table, footer)
     )
-    drawing, axes = panels.grid(2, 2, 7.0, sharey=True)
-    for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
-        name = footer["experiment"]
-        _over_rounds(axis, curves, name.startswith("r_regret_long"), panel=name)
-        axis.set_title(reading_of(footer))
-    panels.label_rows(axes, "r-Regret, in reward\n(logarithmic above 1)")
-    panels.legend_below(drawing, axes, 6, _names(curves))
+    plots = [
+        _over_rounds(curves, panel=footer["experiment"]).label(
+            title=f"{reading_of(footer)}, {style.in_short(footer['horizon'])} rounds",
+            y="r-Regret (reward units)",
+        )
+        for _, footer in datasets
+    ]
+    said = style.note(curves, style.ALL, f"vertical axes are linear below {LINEAR:g}")
+    drawing = style.drawn((style.PAGE, 4.8), said, *plots, columns=2)
+    style.scale(drawing.axes, y=LINEAR)
+    style.align(drawing.axes)
+    panels.log_rounds(drawing.axes[2:])
     return drawing, curves
 
 
@@ -139,7 +152,8 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
 
     Violation of Fair-UCB and of LFG with several weights η. Above, up to {{ horizon }} rounds: in
     the round (left) and the largest so far (right). Below, up to {{ shows[1].horizon }} rounds: in
-    the round (left) and divided by the round (right). Dotted: η times the largest gap. Lines:
+    the round (left) and divided by the round (right). Dotted: η times the largest gap. No
+    shortfall is drawn as 0. Lines:
     mean over {{ replicates }} replicates above and {{ shows[1].replicates }} below; {{ spread }};
     thin line: one replicate. The instance, the horizon, the tolerance 0 and η are reconstructed.
     """
@@ -149,22 +163,34 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
         for run in runs_of(*dataset)
         for series, values in _violations(run).items()
     )
-    drawing, axes = panels.grid(2, 2, 7.0)
     short, long = (dataset.footer["experiment"] for dataset in datasets)
     shown = (
-        (short, "now", "violation in the round, in pulls"),
-        (short, "so far", "largest violation so far, in pulls"),
-        (long, "now", "violation in the round, in pulls"),
-        (long, "now, per round", "violation per round, in pulls"),
+        (short, "now", "violation in the round (pulls)"),
+        (short, "so far", "largest violation so far (pulls)"),
+        (long, "now", "violation in the round (pulls)"),
+        (long, "now, per round", "violation per round (pulls)"),
     )
-    for axis, (name, series, words) in zip(axes.flat, shown, strict=True):
-        linear = 1e-4 if series.endswith("per round") else LINEAR
-        _over_rounds(axis, curves, name == long, linear, panel=name, series=series)
-        axis.set_ylabel(f"{words}\n(logarithmic above {linear:g})")
     largest = gaps(datasets[1].footer["means"]).max()
-    for eta in panels.different(panels.of(curves, panel=long, policy="LFG"), "eta"):
-        axes[1, 0].axhline(eta * largest, **panels.LEVEL_LINE)  # where LFG's queues settle
-    panels.legend_below(drawing, axes, 6, _names(curves))
+    levels = panels.of(curves, panel=long, series="now", policy="LFG")[["policy", "eta", "round"]]
+    ends = levels[levels["round"].isin([levels["round"].min(), levels["round"].max()])]
+    ends = ends.assign(level=ends["eta"] * largest, panel=long, series="now")  # where queues settle
+    known = curves.assign(**curves[NOT_BELOW].clip(lower=0))
+    plots = [
+        _over_rounds(pd.concat([known, ends]), panel=name, series=series).label(y=label)
+        for name, series, label in shown
+    ]
+    said = style.note(
+        curves,
+        style.ALL,
+        "dotted: η times the largest gap",
+        "no shortfall is drawn as 0; below 1 pull (0.0001 per round) the vertical axes are linear",
+    )
+    drawing = style.drawn((style.PAGE, 4.8), said, *plots, columns=2)
+    style.scale(drawing.axes[:3], y=1)
+    style.scale(drawing.axes[3:], y=1e-4)
+    for axes in drawing.axes:
+        axes.set_ylim(bottom=0)
+    panels.log_rounds(drawing.axes[2:])
     return drawing, curves
 
 
@@ -186,22 +212,15 @@ def _name(policy: str, eta: float) -> str:
     return policy if np.isnan(eta) else f"{policy}, η = {eta:g}"
 
 
-def _names(curves: pd.DataFrame) -> list[str]:
-    """Return the names of the curves of all panels, in order of eta."""
-    different = curves[["policy", "eta"]].drop_duplicates()
-    ordered = different.sort_values("eta", na_position="first", kind="stable")
-    return [_name(policy, eta) for policy, eta in ordered.itertuples(index=False)]
-
-
-def _over_rounds(
-    axis: Axes, curves: pd.DataFrame, log: bool, linear: float = LINEAR, **shown: str
-) -> None:
-    """Draw every policy, LFG once for each eta; those without eta come last, to lie on top."""
-    etas = sorted(curves["eta"].dropna().unique())
-    colours = dict(zip(etas, shades("LFG", len(etas)), strict=True))
-    part = panels.of(curves, **shown)
-    for (eta, label), curve in part.groupby(["eta", "policy"], dropna=False):
-        draw_curve(axis, curve, label, name=_name(label, eta), colour=colours.get(eta))
-    axis.set_yscale("symlog", linthresh=linear)
-    panels.zero_line(axis)
-    panels.rounds_axis(axis, part, log)
+def _over_rounds(curves: pd.DataFrame, **shown: str) -> so.Plot:
+    """Return a panel of every policy, LFG once for each eta; those without eta come first."""
+    name = [_name(policy, eta) for policy, eta in curves[["policy", "eta"]].itertuples(index=False)]
+    named = curves.assign(name=name).sort_values("eta", na_position="first", kind="stable")
+    part = panels.of(named, **shown)
+    lines, levels = part[part["mean"].notna()], part[part["mean"].isna()]
+    drawing = style.curves(
+        lines, levels, by="name", colours=style.palette(panels.different(named, "name"))
+    )
+    if "level" in part:
+        drawing = drawing.add(style.LEVEL, y="level", legend=False)
+    return drawing.label(x=panels.ROUNDS)

@@ -1,13 +1,14 @@
 """Figures 1 to 4 of the hard-threshold paper: pulls, penalised regret, paths, frontiers."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+import seaborn.objects as so
 
 from fairbandits.figures import figure, panels
-from fairbandits.library.style import COLOURS, LAW_TITLES, draw_curve, shades, viridis
+from fairbandits.library import style
 from fairbandits.measures import penalised as measures
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.measures.summary import summarise
@@ -16,11 +17,10 @@ from fairbandits.replication.recorded import Dataset, RunData, joined, runs_of
 from fairbandits.theory.penalised import arm_sets, fluid_pulls
 
 #: Reward laws; the paper states a range for rewards, but not for these experiments.
-LAW_NAMES = LAW_TITLES | {"bernoulli": "Bernoulli rewards"}
-#: Marker of each reward law; the first of an experiment is the primary reading.
-MARKERS = {"gaussian": "o", "bernoulli": "^", "deterministic": "x"}
+LAW_NAMES = style.LAW_TITLES | {"bernoulli": "Bernoulli rewards"}
 #: Published policies of Figure 2; LFG's exponent of eta_0 in the paper is 1/2.
-PUBLISHED = ("HT-UCB", "LFG, η₀ = √T", "Flearn")
+PUBLISHED = ("HT-UCB", "LFG, η = √T", "Flearn")
+FRONTIERS = ("HT-UCB", "Flearn", "LFG", "LFG, even grid")
 
 
 @figure(
@@ -34,9 +34,9 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
 
     Pulls of an arm after {{ horizon }} rounds of HT-UCB against its inverse gap. Above:
     non-critical arms (Experiment A, gap minus penalty rate), below: critical arms (Experiment B), a
-    column for each case. Large points: mean over {{ replicates }} replicates with Gaussian rewards,
-    bars: 95 % t interval of the mean; crosses: one replicate; small marks: other reward laws. The
-    laws are reconstructed. Horizontal line: quota times rounds. Curve: fluid law of HT-UCB.
+    column for each case. Marks: mean over {{ replicates }} replicates, an arm's laws side
+    by side; bars: 95 % t interval of the mean; crosses: one replicate with Gaussian rewards. The
+    laws are reconstructed. Dotted: quota times rounds. Curve: fluid law of HT-UCB.
 
     Columns
     -------
@@ -48,20 +48,17 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
         Pulls of the arm by the fluid law of HT-UCB. Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
-    drawing, axes = panels.grid(2, 3, 6.6)
-    for axis, (_, footer) in zip(axes.flat, datasets, strict=True):
-        shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
-        _points(axis, panels.of(curves, **shown))
-        _fluid_curve(axis, footer)
-        axis.axhline(_level(footer), color="tab:blue", lw=2.5, alpha=0.5, label="level τT")
-        kind, gap, lowest = "critical", "Δ²", 0.9 * _level(footer)
-        if is_raised(footer):
-            kind, gap, lowest = "non-critical", "(Δ − A)²", 0
-        title = f"{kind} arms, case {footer['experiment'][-1]}"
-        axis.set(title=title, xlabel=f"1 / {gap}", xlim=(0, None), ylim=(lowest, None))
-    panels.label_rows(axes, f"pulls in {datasets[0].footer['horizon']} rounds")
-    panels.legend_below(drawing, axes, 6)
-    return drawing, curves
+    plots = [_points(curves, footer) for _, footer in datasets]
+    words = (
+        "circle: mean over n = {} replicates, bar: its 95 % t interval",
+        "marks of an arm stand side by side",
+        "cross: one replicate of the first law",
+        "curve: fluid law of HT-UCB",
+        "dotted: quota times rounds",
+        "d-f begin near it",
+    )
+    said = style.sentence(*words).format(datasets[0].footer["replicates"])
+    return style.drawn((style.PAGE, 4.6), said, *plots, columns=3), curves
 
 
 def is_raised(footer: dict) -> bool:
@@ -106,26 +103,49 @@ def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
         yield values[:published]
 
 
-def _points(axis: Axes, part: pd.DataFrame) -> None:
-    colour = COLOURS["HT-UCB"]
-    look = {"ms": 7, "color": colour, "mfc": colour, "zorder": 3}  # of the primary law
-    for law, rows in part.groupby("law", sort=False):
-        x, mean = rows["inverse_gap"], rows["mean"].to_numpy()
-        bars = np.abs(rows[["mean_low", "mean_high"]].to_numpy().T - mean)
-        axis.errorbar(x, mean, bars, fmt=MARKERS[law], capsize=3, label=LAW_NAMES[law], **look)
-        if look["color"] == colour:
-            axis.plot(x, rows["one_run"], "+", ms=9, color=".1", mew=0.6, label="one run", zorder=5)
-        look = {"ms": 5, "color": "0.35", "mfc": "none", "zorder": 4}
+def _points(curves: pd.DataFrame, footer: dict) -> so.Plot:
+    """Return a panel of an experiment: each law's pulls side by side, and the fluid law."""
+    shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
+    part, fluid, level = panels.of(curves, **shown), _fluid_curve(footer), _level(footer)
+    laws = panels.different(part, "law")
+    kind, gap, lowest = "critical", "Δ²", 0.9 * level
+    if is_raised(footer):
+        kind, gap, lowest = "non-critical", "(Δ − A)²", 0
+    wide = fluid["inverse_gap"].max()
+    beside = 0.03 * wide * (part["law"].map(laws.index) - (len(laws) - 1) / 2)
+    part = part.assign(law=part["law"].map(LAW_NAMES), inverse_gap=part["inverse_gap"] + beside)
+    one = part["one_run"].where(part["law"] == LAW_NAMES[laws[0]])
+    rows = pd.concat([part.assign(one=one), fluid, fluid[["inverse_gap"]].assign(level=level)])
+    rows = rows.assign(law=rows["law"].fillna(LAW_NAMES[laws[0]]))
+    drawing = style.plot(rows, "law", x="inverse_gap", marker="law")
+    drawing = drawing.add(
+        so.Line(color=".5", linestyle="-", marker="", linewidth=0.8), y="law_of_pulls", legend=False
+    )
+    drawing = drawing.add(
+        so.Line(color=".5", linestyle=(0, (1, 2)), marker="", linewidth=0.9),
+        y="level",
+        legend=False,
+    )
+    drawing = drawing.add(
+        so.Range(linestyle="-", linewidth=0.8), ymin="mean_low", ymax="mean_high", legend=False
+    )
+    drawing = drawing.add(so.Dot(pointsize=4, artist_kws={"clip_on": False}), y="mean")
+    drawing = drawing.add(so.Dot(pointsize=4, marker="+", color=".1"), y="one", legend=False)
+    drawing = drawing.label(title=f"{kind} arms, case {footer['experiment'][-1]}")
+    drawing = drawing.label(
+        x=f"1 / {gap}", y=f"pulls in {style.in_short(footer['horizon'])} rounds"
+    )
+    return drawing.limit(x=(0, None), y=(lowest, None))
 
 
-def _fluid_curve(axis: Axes, footer: dict) -> None:
-    """Draw the fluid law for all gaps, with the best arm's pulls of this instance."""
+def _fluid_curve(footer: dict) -> pd.DataFrame:
+    """Return the fluid law for all gaps, with the best arm's pulls of this instance."""
     scale = np.sqrt(2 * np.log(footer["horizon"]))
     most = inverse_gaps(footer)[1][-1] * 1.05
     inverse = np.linspace(most / 400, most, 400)
     free = 1 / (1 / np.sqrt(inverse) / scale + fluid_law(footer).max() ** -0.5) ** 2
     law = (np.minimum if is_raised(footer) else np.maximum)(free, _level(footer))
-    axis.plot(inverse, law, color=COLOURS["HT-UCB"], lw=1.2, label="fluid law")
+    return pd.DataFrame({"inverse_gap": inverse, "law_of_pulls": law})
 
 
 @figure(
@@ -145,33 +165,36 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     uniformly for each replicate, which is reconstructed.
     """
     curves = pd.concat(curve for dataset in datasets for curve in _regret_curves(dataset))
-    drawing, axes = panels.grid(4, len(datasets) // 4, figsize=(11, 10.8))
-    colours = dict(zip(["LFG, η₀ = √T", "LFG, η₀ = T"], shades("LFG", 3)[1:], strict=True))
     most = curves.groupby("experiment")["n_replicates"].transform("max")
     shown = curves[curves["n_replicates"] == most]
+    shown = shown.assign(policy=shown["policy"].str.replace("η₀", "η"))
     short = ~shown["experiment"].str.contains("_long_")
     published = shown[short & shown["policy"].isin(PUBLISHED)]
     titles = panels.different(curves, "panel")
-    above, below = axes[:2], axes[2:]
-    for rows, kept in ((above, published), (below, shown)):
-        for axis, part in panels.each(rows, kept, panel=titles):
-            for name, curve in part.groupby("policy", sort=False):
-                label = name.partition(",")[0] if name.startswith("LFG") else name
-                look = {"colour": colours.get(name), "marker": "."}
-                look |= {"dash": "--"} if name == "LFG, η₀ = T" else {}
-                curve = curve.sort_values("round", kind="stable")
-                draw_curve(axis, curve, label, name=name, one_run=False, spread=False, **look)
-            axis.set_title(part["panel"].iloc[0])
-    for axis in above.flat:
-        axis.set(xlim=(0, None), ylim=(0, None))
-        panels.thousands(axis.xaxis)
-    for axis in below.flat:
-        axis.set_xscale("log")
-        axis.set_yscale("symlog", linthresh=10, linscale=0.3)
-        axis.set(ylim=(0, None), xlabel="number of rounds T")
-    panels.label_rows(above, "penalised regret\nR(T), in reward")
-    panels.label_rows(below, "penalised regret\nR(T), log axes")
-    panels.legend_below(drawing, below, 4)
+    # the prophet's is 0
+    colours = style.palette(one for one in panels.different(shown, "policy") if one != "prophet")
+    point = so.Line(marker="o", pointsize=2)
+    plots = [
+        style.curves(
+            panels.of(kept, panel=title),
+            by="policy",
+            colours=colours,
+            layers=style.MEANS,
+            mean=point,
+        ).label(x="number of rounds T", y="penalised regret\n(reward units)", title=title)
+        for kept in (published, shown[shown["policy"] != "prophet"])
+        for title in titles
+    ]
+    said = style.note(
+        shown,
+        style.MEANS,
+        "the prophet's penalised regret is 0",
+        "a-f: as published; g-l: with controls, on logarithmic axes",
+    )
+    drawing = style.drawn((style.PAGE, 7.4), said, *plots, columns=len(titles) // 2)
+    for axes in drawing.axes[: len(titles)]:
+        axes.set(xlim=(0, None), ylim=(0, None))
+    style.scale(drawing.axes[len(titles) :], x="log", y=10)
     return drawing, curves
 
 
@@ -226,22 +249,26 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
         eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    policies, settings, arms = (
-        panels.different(curves, one) for one in ("policy", "panel", "series")
-    )
-    drawing, axes = panels.grid(len(settings), len(policies), 6.8, sharey="row", sharex=True)
-    colours = dict(zip(arms, viridis(len(arms)), strict=True))
-    for axis, part in panels.each(axes, curves, panel=settings, policy=policies):
-        for arm, curve in part.groupby("series", sort=False):
-            draw_curve(axis, curve, arm, name=arm, colour=colours[arm], one_run=False)
-        setting, policy = part[["panel", "policy"]].iloc[0]
-        axis.set(title=f"{policy}, setting {setting[-1]}", xlim=(0, 1), ylim=(0, None))
-    panels.label_rows(axes, "shortfall of the arm, in pulls")
+    policies, settings = (panels.different(curves, one) for one in ("policy", "panel"))
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
-    for axis, policy in zip(axes[-1], policies, strict=True):
-        axis.set_xlabel(f"scale parameter η ({words[policy]})")
-    panels.legend_below(drawing, axes, 8)
-    return drawing, curves
+    plots = [
+        style.curves(
+            panels.of(curves, panel=setting, policy=policy),
+            x="eta",
+            layers=style.SPREAD,
+            colours="viridis",
+        ).label(
+            x=f"scale parameter η ({words[policy]})",
+            y="shortfall of the arm (pulls)",
+            title=f"{policy}, setting {setting[-1]}",
+        )
+        for setting in settings
+        for policy in policies
+    ]
+    none = [arm for arm, own in curves.groupby("series")["mean"] if not own.any()]
+    said = style.note(curves, style.SPREAD, f"0 throughout: {', '.join(none)}" * bool(none))
+    plots = [one.limit(x=(0, 1), y=(0, None)) for one in plots]
+    return style.drawn((style.PAGE, 4.6), said, *plots, columns=len(policies)), curves
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
@@ -279,8 +306,9 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     {{ horizon }} rounds, for 4 instances (rows) and 3 reward laws (columns). Each point is a value
     of the policy's parameter. Means over {{ replicates }} replicates. Grey: levels of unfairness
     that all policies reach, the only ones where they can be compared. LFG's points with small
-    weights are below the axes; the inset shows all of them, and LFG on an even grid of weights. The
-    parameters, the number of rounds and the law of the means are reconstructed.
+    weights are below the axes; the last row shows all of them,
+    and LFG on an even grid of weights. The parameters, the
+    number of rounds and the law of the means are reconstructed.
 
     Columns
     -------
@@ -291,32 +319,35 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     curves = pd.concat(part for dataset in datasets for part in _frontiers_of(dataset))
     laws = panels.different(curves, "law")
     curves = curves.sort_values("law", key=lambda own: own.map(laws.index), kind="stable")
-    drawing, axes = panels.grid(len(datasets), len(laws), 10.4)
     titles = [panel_of(dataset.footer) for dataset in datasets]
-    for axis, part in panels.each(axes, curves, panel=titles, law=laws):
-        for policy, curve in part.groupby("policy", sort=False):
-            if policy != "LFG, even grid":
-                _frontier(axis, curve, policy)
+    plots = [
+        _frontier(panels.of(shown, panel=title, law=law)).label(
+            title=f"{title}, {LAW_NAMES[law].removesuffix(' rewards')}"
+        )
+        for shown in (curves[curves["policy"] != "LFG, even grid"],)
+        for title in titles
+        for law in laws
+    ]
+    whole = curves[(curves["panel"] == titles[0]) & (curves["policy"] != "Flearn")]
+    plots += [
+        _frontier(panels.of(whole, law=law)).label(title=f"{titles[0]}, all weights")
+        for law in laws
+    ]
+    said = style.sentence(
+        f"mean over n = {datasets[0].footer['replicates']} replicates",
+        "a point for each value of the policy's parameter",
+        "grey: levels that all policies reach",
+        "m-o: as a-c with LFG's whole range",
+    )
+    drawing = style.drawn((style.PAGE, 8.4), said, *plots, columns=len(laws))
+    for axes, (title, law) in zip(drawing.axes, product(titles, laws), strict=False):
+        part = panels.of(curves[curves["policy"] != "LFG, even grid"], panel=title, law=law)
+        reached = part.groupby("policy")["unfairness"]
+        axes.axvspan(reached.min().max(), reached.max().min(), color="0.93", lw=0, zorder=0)
         # LFG without rewards is far below
-        reward = part[part["policy"].isin(["HT-UCB", "Flearn"])]["mean"]
+        reward = part[part["policy"] != "LFG"]["mean"]
         low, high = reward.min(), reward.max()
-        axis.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
-        if axis is axes[0, 0]:
-            inset = axis.inset_axes((0.52, 0.12, 0.46, 0.36))
-            for policy in ("HT-UCB", "LFG", "LFG, even grid"):
-                _frontier(inset, panels.of(part, policy=policy), policy)
-            panels.thousands(inset.yaxis)
-            inset.tick_params(labelsize=6)
-        reached = part[part["policy"] != "LFG, even grid"].groupby("policy")["unfairness"]
-        look = {"color": "0.93", "lw": 0, "zorder": 0, "label": "range that all reach"}
-        axis.axvspan(reached.min().max(), reached.max().min(), **look)
-        panel, law = part[["panel", "law"]].iloc[0]
-        axis.set_title(f"{panel}, {LAW_NAMES[law]}")
-        panels.thousands(axis.yaxis)
-    panels.label_rows(axes, "expected reward")
-    for axis in axes[-1]:
-        axis.set_xlabel("summed shortfall, in pulls")
-    panels.legend_below(drawing, [*axes.flat, inset], 5)
+        axes.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
     return drawing, curves
 
 
@@ -337,9 +368,7 @@ def balance_of(run: RunData, footer: dict) -> np.ndarray:
     return np.stack([lacking[:, -1], measures.mean_reward(plays, means)[:, -1]], axis=1)
 
 
-def _frontier(axis: Axes, curve: pd.DataFrame, policy: str) -> None:
-    look = {"ls": "-", "marker": "o", "ms": 2.5}
-    if policy == "LFG, even grid":
-        look = {"ls": ":", "marker": "s", "ms": 3, "mfc": "none"}
-    x, y, colour = curve["unfairness"], curve["mean"], COLOURS[policy]
-    axis.plot(x, y, color=colour, lw=1.2, label=policy, **look)
+def _frontier(part: pd.DataFrame) -> so.Plot:
+    drawing = style.plot(part, "policy", style.palette(FRONTIERS), x="unfairness", y="mean")
+    drawing = drawing.add(so.Path(marker="o", pointsize=1.8, linewidth=0.8))
+    return drawing.label(x="summed shortfall (pulls)", y="expected reward\n(reward units)")

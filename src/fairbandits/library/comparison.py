@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 #: Methods of `Result` that are measures: their titles on an axis, and the inputs that they need.
 METRICS = {
-    "regret": ("regret, reward",),
-    "violation": ("violation, {}", "quotas or targets"),
-    "r_regret": ("regret beyond the quotas, reward", "quotas"),
-    "target_regret": ("regret beyond the targets, reward", "targets"),
-    "penalised_regret": ("penalised regret, reward", "quotas", "penalties"),
-    "unfairness": ("unfairness, pulls", "quotas"),
+    "regret": ("regret (reward units)",),
+    "violation": ("violation ({})", "quotas or targets"),
+    "r_regret": ("regret beyond the quotas (reward units)", "quotas"),
+    "target_regret": ("regret beyond the targets (reward units)", "targets"),
+    "penalised_regret": ("penalised regret (reward units)", "quotas", "penalties"),
+    "unfairness": ("unfairness (pulls)", "quotas"),
     "reward": ("reward",),
 }
 #: How to provide each input that a measure needs.
@@ -273,7 +273,7 @@ def compare(
         for name, metric in wanted.items()
         for label, result in results.items()
     }
-    unit = "pulls" if targets is None else "reward"
+    unit = "pulls" if targets is None else "reward units"
     titles = {
         key: METRICS[key][0].format(unit) if key == one else key for key, one in wanted.items()
     }

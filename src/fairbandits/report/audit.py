@@ -305,13 +305,13 @@ def verdict_bars(counted: Mapping[str, Totals]) -> style.Picture:
         left = left + widths
     printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
     words = ["\n".join(lines) for lines in zip(counted, printed, strict=True)]
-    axis.set_yticks(at, words, parse_math=False)
+    axis.set_yticks(at, words)
     axis.invert_yaxis()
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_xlabel("number of claims that the audited text makes")
     look = {"ncols": 4, "handlelength": 1, "columnspacing": 1}
-    style.legend(figure, style.named(axis), loc="outside upper center", **look)
+    figure.legend(loc="outside upper center", **look)
     return figure
 
 

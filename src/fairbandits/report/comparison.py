@@ -1,12 +1,12 @@
 """Our curves over replicates beside the published single runs, as pictures and in numbers."""
 
 import importlib
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import seaborn.objects as so
 
 from fairbandits.figures import PAPERS, panels
 from fairbandits.library import style
@@ -22,7 +22,7 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 #: The law of the published runs of BanditQ: that of the released program.
 RELEASED = "uniform02"
 #: How published numbers are drawn.
-POINTS = {"marker": "o", "ms": 8, "mfc": "none", "mec": "black", "ls": "", "clip_on": False}
+CIRCLE = so.Dot(color="black", fill=False, marker="o", pointsize=5, artist_kws={"clip_on": False})
 #: What a finding on a published number says of our runs.
 OURS = ("lowest of ours", "mean", "highest of ours")
 #: Of so many rounds a small picture shows one.
@@ -104,26 +104,21 @@ def laid_over(paper: Paper) -> Html:
     """Return the curves of BanditQ's experiments with the points read off the published ones."""
     known = published(paper.slug)["figures"]
     names = sorted(name for one in paper.experiments for name in one.figures)
-    drawing, axes = panels.grid(2, math.ceil((len(names) + 1) / 2), 5.0)
-    for axis, name in zip(axes.flat, names, strict=False):
+    plots = []
+    for name in names:
         drawn, entry = paper.table(name), known[name]
-        title = f"Figure {name[3:]}\n{PAPERS[paper.slug][name].label}"
-        axis.set_title(title, fontsize="small")
-        panels.rounds_axis(axis, drawn)
-        if drawn["mean"].abs().max() > 1:
-            panels.thousands(axis.yaxis)
-        axis.set_ylabel(PAPERS[paper.slug][name].unit, fontsize="small")
-        axis.locator_params(nbins=4)
-        for series in dict.fromkeys(one["series"] for one in entry["values"]):
-            curve = panels.of(drawn, law=RELEASED, series=series).iloc[THINNED::THINNED]
-            band = curve["round"], curve["run_low"], curve["run_high"]
-            axis.fill_between(*band, color=style.COLOURS[series], alpha=0.25, lw=0)
-            axis.plot("round", "mean", data=curve, color=style.COLOURS[series], label=series)
-        if drawn["round"].max() == entry["horizon"]:  # else nothing is known of ours
-            read = [(one["round"], one["value"]) for one in entry["values"] if "round" in one]
-            axis.plot(*zip(*read, strict=True), **POINTS, label="published")
-    axes.flat[-1].axis("off")
-    style.legend(axes.flat[-1], style.named(*axes.flat), loc="center")
+        series = list(dict.fromkeys(one["series"] for one in entry["values"]))
+        curves = drawn[(drawn["law"] == RELEASED) & drawn["series"].isin(series)]
+        is_whole = drawn["round"].max() == entry["horizon"]  # else nothing is known of ours
+        read = pd.DataFrame(one for one in entry["values"] if "round" in one and is_whole)
+        read = read.reindex(columns=["series", "round", "value"])
+        declared = PAPERS[paper.slug][name]
+        plot = style.curves(curves.iloc[THINNED::THINNED], read, layers=("runs", "mean"))
+        plot = plot.add(CIRCLE, y="value", legend=False).limit(x=(0, None))
+        title = f"Figure {name[3:]}\n{declared.label}"
+        plots.append(plot.label(title=title, x=panels.ROUNDS, y=declared.unit))
+    said = style.note(curves, ("runs", "mean"), "circles: published" * is_whole)
+    drawing = style.drawn((style.PAGE, 3.9), said, *plots, columns=4)
     return as_figure(drawing, NAMES["captions"]["laid_over"])
 
 
@@ -135,31 +130,28 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         return None
     judging = audit.judging(claim)
     known, readings = published(judging.slug), judging.readings
-    drawing, axes = panels.grid(1, 2, 3.4)
-    for axis, (what, unit) in zip(axes[0], NAMES["of_the_notebook"].items(), strict=True):
+    plots = []
+    for what, unit in NAMES["of_the_notebook"].items():
         entries = known[what]["values"]
-        places = {one["value"]: place for place, one in enumerate(entries)}
-        for k, reading in enumerate(dict.fromkeys(one["reading"] for one in found)):
-            own = (one for one in found if one["reading"] == reading)
-            ours = [one["also"] for one in own if what in one["phrase"].split()]
-            low, mean, high = (np.array([one[key] for one in ours]) for key in OURS)
-            axis.errorbar(
-                [places[one["printed"]] + 0.15 * (k - 1) for one in ours],
-                mean,
-                [mean - low, high - mean],
-                fmt="o",
-                capsize=4,
-                color=style.PALETTE[k],
-                label="ours, " + readings[reading].partition(":")[0].lower(),
-            )
-        at = [0.15 + place for place in places.values()]
-        axis.plot(at, list(places), **POINTS, label="published")
-        names = [
-            f"β = {one['quota']}" if "quota" in one else f"group {one['group']}" for one in entries
+        places = {
+            one["value"]: f"β = {one['quota']}" if "quota" in one else f"group {one['group']}"
+            for one in entries
+        }
+        ours = [
+            {
+                name: one["also"][key]
+                for name, key in zip(("low", "mean", "high"), OURS, strict=True)
+            }
+            | {"place": places[one["also"]["printed"]], "value": one["also"]["printed"]}
+            | {"reading": "ours, " + readings[one["reading"]].partition(":")[0].lower()}
+            for one in found
+            if what in one["phrase"].split()
         ]
-        axis.set_xticks(range(len(names)), names)
-        axis.set_ylabel(unit)
-        axis.set(xlim=(-0.5, len(names) - 0.5), ylim=0)
-    panels.thousands(axes[0, 0].yaxis)
-    style.legend(axes[0, 0], style.named(axes[0, 0]))
+        plot = style.plot(pd.DataFrame(ours), "reading", x="place", marker="reading")
+        line, dot = so.Range(linestyle="-", linewidth=1), so.Dot(pointsize=4)
+        plot = plot.add(line, so.Dodge(by=["color"]), ymin="low", ymax="high", legend=False)
+        plot = plot.add(dot, so.Dodge(by=["color"]), y="mean").add(CIRCLE, y="value", legend=False)
+        plots.append(plot.label(x="", y=unit).limit(y=(0, None)))
+    said = "Mark: mean of our runs; bar: from the lowest to the highest; circle: published."
+    drawing = style.drawn((style.PAGE, 2.8), said, *plots, columns=2)
     return as_figure(drawing, NAMES["captions"]["notebook_laid_over"])

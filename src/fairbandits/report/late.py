@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullLocator, ScalarFormatter
+import seaborn.objects as so
 
 import fairbandits as fb
 from fairbandits.figures import panels
@@ -38,8 +38,8 @@ def _worst_shortfall(result: fb.Result) -> np.ndarray:
 
 #: Title of a panel -> what it measures of a result.
 MEASURES = {
-    "regret beyond the quotas' cost": "r_regret",
-    "worst shortfall in any round, pulls": _worst_shortfall,
+    "regret beyond the quotas' cost (reward units)": "r_regret",
+    "worst shortfall in any round (pulls)": _worst_shortfall,
 }
 
 
@@ -69,24 +69,21 @@ def costs() -> pd.DataFrame:
 def picture() -> Html:
     """Return regret and worst shortfall against the delay."""
     rows = costs()
-    drawing, axes = panels.grid(1, len(MEASURES), 3.6)
-    for axis, title in zip(axes[0], MEASURES, strict=True):
-        for label, dash in zip(_rivals(), style.OTHER_DASHES, strict=False):  # some coincide
-            curve = panels.of(rows, law=title, series=label)
-            look = {"dash": dash, "one_run": False, "spread": False, "marker": "o"}
-            style.draw_curve(axis, curve, label, **look)
-        axis.set_xscale("symlog", linthresh=DELAYS[1])
-        axis.set_xticks(DELAYS, map(str, DELAYS))
-        axis.xaxis.set_minor_locator(NullLocator())
-        axis.set(xlabel="delay, rounds", ylabel=title)
-    axes[0, 0].set_yscale("symlog", linthresh=100)
-    axes[0, 1].set_yscale("symlog", linthresh=1)
-    for axis, subs in zip(axes[0], ([1, 2, 5], [1]), strict=True):
-        axis.yaxis.get_major_locator().set_params(subs=subs)
-        axis.yaxis.set_major_formatter(ScalarFormatter())
-        axis.margins(y=0.15)
-    axes[0, 1].set_ylim(0)
-    style.legend(axes[0, 0], style.named(axes[0, 0]))
+    point = so.Line(marker="o", pointsize=3)
+    plots = [
+        style.curves(panels.of(rows, law=title), x="delay", layers=style.MEANS, mean=point).label(
+            x="delay (rounds)", y=title
+        )
+        for title in MEASURES
+    ]
+    drawing = style.drawn((style.PAGE, 2.8), style.note(rows, style.MEANS), *plots, columns=2)
+    left, right = drawing.axes
+    style.scale([left, right], x=DELAYS[1])
+    style.scale([left], y=100)
+    style.scale([right], y=1)
+    for axes in (left, right):
+        axes.set_xticks(DELAYS)
+    right.set_ylim(bottom=0)
     arms = ", ".join(map(str, MEANS))
     return as_figure(
         drawing,

@@ -186,9 +186,6 @@ def table(
 
 def as_figure(drawing: Any, caption: str) -> Html:
     """Return a Matplotlib figure as a picture with its caption."""
-    from fairbandits.library import style  # most pages have no such figure
-
-    style.as_written(drawing)
     image = io.BytesIO()
     drawing.savefig(image, format="svg", metadata={"Date": None})
     return Html(
