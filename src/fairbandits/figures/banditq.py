@@ -199,7 +199,10 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         quantity = f"reward{' minus b* t' * bool(words)} (reward units)"
         plots.append(drawing.label(x=panels.ROUNDS, y=quantity, title=panels.law_title(law)))
     said = style.note(curves, style.ALL, BENCHMARK)
-    return style.drawn((style.PAGE, 4.4), said, *plots, columns=len(laws)), curves
+    drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=len(laws))
+    style.align(drawing.axes[: len(laws)])
+    style.align(drawing.axes[len(laws) :])
+    return drawing, curves
 
 
 def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
