@@ -126,14 +126,17 @@ def test_plot_has_a_panel_for_each_measure(compared):
     assert isinstance(figure, matplotlib.figure.Figure)
     shown = [axis.get_ylabel() for axis in figure.axes]
     assert shown == ["regret (reward units)", "violation (pulls)", "reward"]
-    assert figure.get_suptitle() == "means of 6 replicates with 95 % t intervals"
+    assert "mean over n = 6 replicates" in figure.get_supxlabel()
+    (names,) = figure.legends
+    labels = [text.get_text() for text in names.get_texts()]
+    assert labels == ["Mine", "FairUCB", "UCB1"]
+    colours = [line.get_color() for line in names.get_lines()]
+    assert len(set(colours)) == 3
     for axis, metric in zip(figure.axes, ("regret", "violation", "reward"), strict=True):
-        lines = axis.get_lines()
-        assert [line.get_label() for line in lines] == ["Mine", "FairUCB", "UCB1"]
-        assert len({line.get_color() for line in lines}) == 3
-        assert len(axis.collections) == 3  # the bands
-        for line in lines:
-            wanted = compared.curves[metric, line.get_label()].mean(axis=0)
+        assert len(axis.patches) == 3  # the bands
+        assert [line.get_color() for line in axis.get_lines()] == colours
+        for line, label in zip(axis.get_lines(), labels, strict=True):
+            wanted = compared.curves[metric, label].mean(axis=0)
             np.testing.assert_allclose(line.get_ydata(), wanted)
 
 
