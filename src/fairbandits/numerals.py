@@ -25,6 +25,17 @@ def counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
+def first_digits(value: float, digits: int = 6) -> str:
+    """Return a number's first digits as a program reads them.
+
+    Sums differ in their last bits between processors, which must not decide how a half is rounded.
+
+    >>> first_digits(-110.8625), first_digits(-110.86249999999998), first_digits(1e-9)
+    ('-110.862', '-110.862', '1e-09')
+    """
+    return f"{float(f'{value:.12g}'):.{digits}g}"
+
+
 def significant(value: float | None, digits: int = 4, *, trimmed: bool = False) -> str:
     """Return a number with so many significant digits; empty if there is none.
 

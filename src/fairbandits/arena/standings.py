@@ -18,6 +18,7 @@ from fairbandits.arena.settings import TABLES, arena_code
 from fairbandits.data.store import replacing, table_hash, write_table
 from fairbandits.library import contracts
 from fairbandits.measures.summary import summarise
+from fairbandits.numerals import first_digits
 from fairbandits.rationals import rational
 from fairbandits.replication.datasets import expect_experiment, load_dataset
 from fairbandits.replication.recorded import RunData, runs_of
@@ -256,4 +257,4 @@ def write(config: Config, out: Path, committed: Path) -> None:
     rows = tables["standings"]
     rows = rows[rows["kind"] != ORACLE][[*COMMITTED_COLUMNS]]
     with replacing(committed) as file:
-        rows.to_csv(file, index=False, float_format="%.6g", lineterminator="\n")
+        rows.to_csv(file, index=False, float_format=first_digits, lineterminator="\n")

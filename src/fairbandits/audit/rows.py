@@ -22,6 +22,7 @@ from fairbandits.audit.totals import Row, left_out
 from fairbandits.data import store
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.numerals import first_digits
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.config import LEDGER
 from fairbandits.settings.schemas import ROOT
@@ -364,7 +365,7 @@ def written_out(places: Iterable[str]) -> list[str]:
 def short(value: float | None) -> str:
     if value is None or math.isnan(value):
         return ""
-    return str(value) if isinstance(value, int) else f"{value:.{DIGITS}g}"
+    return str(value) if isinstance(value, int) else first_digits(value, DIGITS)
 
 
 def _against(values: Mapping[str, float | None]) -> str:
