@@ -213,8 +213,8 @@ def failed_steps(proof):
     return [step() for step in PROOFS[proof]]
 
 
-def beyond_order(order, power="0"):
-    """Return 1 if BF-UCB's regret over an order is unbounded, with delta of order T^-power."""
+def fluid_rises(number, what, order, power, seed):
+    """Return how much BF-UCB's fluid regret, or distance, over an order in T rises at the end."""
     from fairbandits.theory.derivations import group_regret
 
-    return group_regret.beyond_order(order, power)
+    return group_regret.rises(number, ("regret", "distance").index(what), order, power, seed)

@@ -1,5 +1,6 @@
 """Proofs by computer algebra: which steps hold, and that a wrong one is found."""
 
+import numpy as np
 import pytest
 import sympy
 
@@ -16,7 +17,7 @@ from fairbandits.theory.derivations import (
 BROKEN = {
     *("minimum_free", "eq13_free", "eq20", "second_time", "any_round", "eq33", "ties"),
     *("first_term", "eq40", "eq44", "eq46", "eq48", "near_optimal_critical"),
-    *("without_quota", "equation_21_many_arms"),
+    *("without_quota", "equation_21_many_arms", "tie"),
 }
 PROOFS = {
     name: proof
@@ -70,7 +71,23 @@ def test_inequalities_are_shown_by_signs_alone():
     assert steps.at_most(x, y)() == 1
 
 
-@pytest.mark.parametrize("power", ["0", "1/2"])
-def test_the_regret_is_of_no_order_without_the_logarithm(power):
-    orders = {"sqrt(T)": 1, "sqrt(T*log(T))": 0, "sqrt(T)*log(T)": 0, "T": 0}
-    assert {one: group_regret.beyond_order(one, power) for one in orders} == orders
+@pytest.mark.parametrize(("which", "power"), [(0, 0), (0, 0.5), (1, 0)])
+def test_the_fluid_regret_rises_over_an_order_without_its_logarithm_alone(which, power):
+    orders = {(0.5, 0): True, (0.5, 0.5): False, (1, -1): False}
+    found = {one: group_regret.rises(2, which, one, power, 5) > 0 for one in orders}
+    assert {one: set(above.tolist()) for one, above in found.items()} == {
+        one: {rises} for one, rises in orders.items()
+    }
+
+
+def test_the_fluid_regret_of_equal_means_does_not_rise():
+    assert abs(group_regret.fluid(np.full(3, 0.5), np.array([1000]), 0.01)).max() < 1e-6
+
+
+def test_a_limit_or_a_sign_that_is_not_known_is_no_verdict():
+    x, y = steps.positive("x y")
+    with pytest.raises(ValueError, match="limit of .* is not known"):
+        steps.not_endless(x * sympy.log(y), x)()
+    with pytest.raises(ValueError, match="the sign of x - y is not known"):
+        steps.not_above_0(x - y)()
+    assert [steps.not_endless(one, x)() for one in (x, 1 / x, -x)] == [1, 0, 0]

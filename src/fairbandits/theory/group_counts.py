@@ -79,19 +79,6 @@ def _drawn(rng, size):
     return [Fraction(int(one), 100) for one in rng.integers(1, 100, size, endpoint=True)]
 
 
-def merit_ratios_off(number, seed):
-    """Number of random policies f(mu_i) / sum f whose ratios are not those of the merits."""
-    rng, off = generator(seed), 0
-    for trial in range(number):
-        merits = [mu ** (1 + trial % 2) for mu in _drawn(rng, 2 + trial % 7)]
-        policy = [f / sum(merits) for f in merits]
-        only = [policy[0] / merits[0] * f for f in merits]
-        pairs = itertools.combinations(range(len(merits)), 2)
-        kept = all(policy[i] * merits[j] == policy[j] * merits[i] for i, j in pairs)
-        off += not (kept and sum(policy) == 1 and only == policy)
-    return off
-
-
 def optimum_off(number, seed):
     """Number of random instances whose best reward by enumeration differs from Eq. 1."""
     rng, off = generator(seed), 0

@@ -82,6 +82,8 @@ PROOFS: dict[str, list[Step]] = {
         # a group has a share of all rounds at least, so that its rounds grow as T does
         at_most(b * T, b * T + u),
     ],
+    # a group with the gap a, a logarithm b and the smallest gap 1 / T
+    "tie": [not_endless(8 * k * b * T**2 * a, T)],
     "decomposition": [
         equal(
             sum(f * r + (n - f) * best - n * own for n, f, r, own in groups),
@@ -99,11 +101,22 @@ PROOFS: dict[str, list[Step]] = {
 }
 
 
-def beyond_order(order: str, power: str) -> int:
-    """Return 1 if sqrt(T) w goes to infinity over an order in T, with delta of order T^-power."""
-    over = sympy.sympify(order, locals={"T": T})
-    widths = sqrt(2 * ((1 + sympy.Rational(power)) * log(T) + log(4 * k)))
-    return not_endless(sqrt(T) * widths / over, T)()
+def rises(number: int, which: int, order: tuple, power: float, seed: int) -> np.ndarray:
+    """Return the rise of the fluid regret, or distance (1), over T^a ln^b T for random instances.
+
+    It is from 10^12 to 10^16 rounds, with delta = 0.01 or T^-power, in the high setting's groups.
+    """
+    rng, (of_t, of_log) = np.random.default_rng(seed), order
+    settings = ((0.7, 1.0, 50, 0.6), (0.5, 0.8, 10, 0.4))  # means, arms, share of the rounds
+    found = np.zeros((2, number))
+    for r in range(number):
+        means = [rng.uniform(low, high, k) for low, high, k, _ in settings]
+        for end, t in enumerate((1e12, 1e16)):
+            delta = t**-power if power else 0.01
+            rounds = [np.array([part * t]) for *_, part in settings]
+            totals = [fluid(*one, delta)[which, 0] for one in zip(means, rounds, strict=True)]
+            found[end, r] = sum(totals) / (t**of_t * math.log(t) ** of_log)
+    return found[1] - found[0]
 
 
 def fluid(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:

@@ -46,8 +46,18 @@ def tends(expression: sympy.Expr, to: Any, symbol: sympy.Symbol) -> Step:
 
 
 def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
-    """Return the step that an expression does not go to infinity with a symbol."""
-    return lambda: int(sympy.limit(expression, symbol, sympy.oo) == sympy.oo)
+    """Return the step that an expression does not go to infinity with a symbol.
+
+    It raises ValueError if the limit is not known, so that the ledger gets no verdict from it.
+    """
+
+    def step() -> int:
+        limit = sympy.limit(expression, symbol, sympy.oo)
+        if not (limit.is_finite or limit in (sympy.oo, -sympy.oo)):
+            raise ValueError(f"the limit of {expression} in {symbol} is not known, got {limit}")
+        return int(limit == sympy.oo)
+
+    return step
 
 
 def above_0(expression: sympy.Expr) -> Step:
@@ -56,8 +66,15 @@ def above_0(expression: sympy.Expr) -> Step:
 
 
 def not_above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is not known to be positive."""
-    return lambda: int(bool(sympy.simplify(expression).is_positive))
+    """Return the step that an expression is not positive, or raise ValueError if no sign is known."""
+
+    def step() -> int:
+        simple = sympy.simplify(expression)
+        if simple.is_positive is None:
+            raise ValueError(f"the sign of {simple} is not known")
+        return int(simple.is_positive)
+
+    return step
 
 
 def true(condition: Any) -> Step:
