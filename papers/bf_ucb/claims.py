@@ -70,7 +70,7 @@ paper = Paper(
             r"The mean of the round in the proof of Theorem 3, $\mu_{i,t}$, is the optimistic "
             r"mean."
         ),
-        "printed_fair": "As printed, and the least is that of the fair policies: BF-UCB, GEF and MF.",
+        "printed_fair": "As printed, and the least of the fair policies, BF-UCB, GEF and MF.",
         "released_fair": (
             "As in the authors' program, and the least is that of the fair policies: BF-UCB, GEF "
             "and MF."

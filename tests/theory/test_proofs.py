@@ -86,7 +86,7 @@ def test_the_fluid_regret_of_equal_means_does_not_rise():
 
 def test_a_limit_or_a_sign_that_is_not_known_is_no_verdict():
     x, y = steps.positive("x y")
-    with pytest.raises(ValueError, match="limit of .* is not known"):
+    with pytest.raises(ValueError, match=r"limit of .* is not known"):
         steps.not_endless(x * sympy.log(y), x)()
     with pytest.raises(ValueError, match="the sign of x - y is not known"):
         steps.not_above_0(x - y)()

@@ -66,7 +66,7 @@ def above_0(expression: sympy.Expr) -> Step:
 
 
 def not_above_0(expression: sympy.Expr) -> Step:
-    """Return the step that an expression is not positive, or raise ValueError if no sign is known."""
+    """Return the step that an expression is not positive; ValueError if no sign is known."""
 
     def step() -> int:
         simple = sympy.simplify(expression)
