@@ -24,12 +24,28 @@ T, D, A, G, Q, L, N = positive("T D A g tau L N")
 n, pulls, few, many, below, constant, share, values = positive("n s a b e C c_0 m")
 u, v = nonnegative("u v")
 
-# Hoeffding for each number of pulls, the union over them, and both widths below the gap
-INDEX = [
-    equal(sympy.exp(-2 * pulls * (2 * log(n) / pulls)), n**-4),
-    at_most((1 + u) * (1 + u) ** -4, (1 + u) ** -2),
-    at_most(8 * L, expand((8 * L / D**2 + u) * D**2)),
-]
+# c_a, delta, what a raised mean is above another's, and errors and widths of two arms
+c_a, delta, raised, arms_of_all = positive("c_a delta mu K")
+errors, widths = positive("x y"), positive("w z")
+
+
+def event(gap: sympy.Expr, least: sympy.Expr) -> list[Step]:
+    """Return the steps to 2 / n^2 for an index to be above that of a mean larger by a gap.
+
+    It is of an arm with at least so many pulls. One of two means is off by its width, or twice the
+    arm's own width exceeds the gap, which it cannot.
+    """
+    other, own = raised - gap + errors[0] + widths[0], raised - errors[1] + widths[1]
+    off = [error - width for error, width in zip(errors, widths, strict=True)]
+    return [
+        equal(other - own, sum(off) + 2 * widths[0] - gap),
+        at_most(4 * 2 * L / (least + u), gap**2),
+        # Hoeffding for each number of pulls, and the union over them
+        equal(sympy.exp(-2 * pulls * (2 * log(n) / pulls)), n**-4),
+        at_most((1 + u) * (1 + u) ** -4, (1 + u) ** -2),
+    ]
+
+
 # Eq. 13's term of a critical arm, as printed and corrected, and the horizon at which this is most
 printed, corrected = 8 * log(T) / D - Q * T, 8 * log(T) / D - D * Q * T
 most = 8 / (D**2 * Q)
@@ -92,8 +108,27 @@ PROOFS: dict[str, list[Step]] = {
         equal(expand_log(corrected.subs(T, most) - 8 * (log(most) - 1) / D), 0),
     ],
     # with pulls at which the printed term is 0
+    # Eq. 17 with such a quota, for a gap of 1 / n
+    "eq13_family": [not_endless(L * n - 8 * L, n)],
     "eq13_free": [not_endless(gap * (log(T) / gap**2 - 8 * log(T) / gap), T)],
-    "eq18": INDEX,
+    # A - Delta is c_a + u, and the other arm's mean is v below the best
+    "eq18": [at_most(c_a, (D + c_a + u) - D + v), *event(c_a, 8 * L / c_a**2)],
+    "eq39": event(2 * sqrt(2 * L) * T ** -Rational(1, 3) + v, T ** Rational(2, 3)),
+    "two_over_T2": [at_most(2 / n**2, 2 / (n + u) ** 2)],
+    "not_very_critical": [not_endless(log(T) * T ** Rational(4, 5) / T ** Rational(2, 3), T)],
+    # T is the cube of 4 K / c_0^2 + u, and c_0 = 1 / (1 + v)
+    "halfway": [
+        equal(share * T / 2 - share**2 * T / 4 - (1 - share) * share * T / 2, share**2 * T / 4),
+        *(
+            at_most(arms_of_all, part * (4 * arms_of_all * (1 + v) ** 2 + u))
+            for part in (1 / (4 * (1 + v) ** 2), 1 / (2 * (1 + v)))
+        ),
+    ],
+    "eq22": [
+        # the right side minus the left, over Delta - A
+        tends(sqrt(2 * (log(T) - log(2)) / log(T)) - 1 - 2 * sqrt(log(T) / T) / G, sqrt(2) - 1, T),
+        above_0(sqrt(2) - 1),
+    ],
     # the sample mean falls by more than the largest gap allowed, so that Hoeffding gives 1 / n
     "eq19": [
         at_most(allowed, sqrt(2 * L / pulls) - allowed / (1 + u)),
@@ -101,14 +136,17 @@ PROOFS: dict[str, list[Step]] = {
         at_most(1 / (share * T / 2 + u), 2 / (share * T)),
     ],
     "eq20": [
-        *INDEX,
+        *event(D, 8 * L / D**2),
         at_most(8 * L * (1 + u), 8 * L * (1 + u) ** 2),  # n is at least the pulls
         true(8 * log(10**4) / Rational(1, 2) >= Rational(1, 50) * 10**4),
     ],
-    "eq21": [*INDEX, at_most(1 / (Q * T + u) ** 2, 1 / (Q * T) ** 2)],
+    "eq21": [*event(D, 8 * L / D**2), at_most(1 / (Q * T + u) ** 2, 1 / (Q * T) ** 2)],
     "second_time": [not_above_0((1 - share) * apart + 2 * 8 * L / squared - apart)],
     "any_round": [not_endless((Q * T - 8 * log(T) / G**2) / log(T), T)],
-    "eq31": [*INDEX, equal(sympy.Sum(2 * count**2 * count**-4, (count, 1, oo)), sympy.pi**2 / 3)],
+    "eq31": [
+        *event(delta, 8 * L / delta**2),
+        equal(sympy.Sum(2 * count**2 * count**-4, (count, 1, oo)), sympy.pi**2 / 3),
+    ],
     "eq33": [
         equal(one, sum((j - d + 1) * b[d] for d in range(j + 1))) for j, one in enumerate(sums())
     ],
