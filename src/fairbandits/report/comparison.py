@@ -117,7 +117,7 @@ def laid_over(paper: Paper) -> Html:
         plot = plot.add(CIRCLE, y="value", legend=False).limit(x=(0, None))
         title = f"Figure {name[3:]}\n{declared.label}"
         plots.append(plot.label(title=title, x=panels.ROUNDS, y=declared.unit))
-    said = style.note(curves, ("runs", "mean"), "circles: published" * is_whole)
+    said = style.note(curves, ("runs", "mean"), "circles: published" if is_whole else "")
     drawing = style.drawn((style.PAGE, 3.9), said, *plots, columns=4)
     return as_figure(drawing, NAMES["captions"]["laid_over"])
 

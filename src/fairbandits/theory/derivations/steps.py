@@ -42,7 +42,9 @@ def _above(smaller: Any, larger: Any) -> int:
 
 def tends(expression: sympy.Expr, to: Any, symbol: sympy.Symbol) -> Step:
     """Return the step that an expression has this limit as a symbol grows without end."""
-    return lambda: int(sympy.limit(expression.doit(), symbol, sympy.oo) != to)
+    return lambda: int(
+        sympy.simplify(sympy.limit(expression.doit(), symbol, sympy.oo) - to) != 0
+    )
 
 
 def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
