@@ -42,9 +42,12 @@ def _above(smaller: Any, larger: Any) -> int:
 
 def tends(expression: sympy.Expr, to: Any, symbol: sympy.Symbol) -> Step:
     """Return the step that an expression has this limit as a symbol grows without end."""
-    return lambda: int(
-        sympy.simplify(sympy.limit(expression.doit(), symbol, sympy.oo) - to) != 0
-    )
+
+    def step() -> int:
+        limit = sympy.limit(expression.doit(), symbol, sympy.oo)
+        return int(limit != to and sympy.simplify(limit - to) != 0)
+
+    return step
 
 
 def not_endless(expression: sympy.Expr, symbol: sympy.Symbol) -> Step:
