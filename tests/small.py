@@ -38,6 +38,8 @@ SEED = 20240725
 REPLICATES = 3
 HORIZON = 300
 PAPERS = read_yaml(ROOT / "config" / "config.yaml")["papers"]
+LIMITS_OF_THE_ARENA = {"horizon": 200, "replicates": REPLICATES, "chunk": REPLICATES}
+LIMITS_OF_THE_ARENA |= {"checkpoints": {"linear": 5, "log": 2}}
 #: Pages that are of no paper.
 LIBRARY_PAGES = ["library", "your_own_policy"]
 PAGES = ["index", "audit", "across", "arena", *LIBRARY_PAGES, *PAPERS]
@@ -124,13 +126,15 @@ def small_arena(factory) -> Path:
     return once(factory, "arena", write_arena) / "results"
 
 
+def small_arena_config(results: Path):
+    settings = shrunk.settings([], SEED, results, **LIMITS_OF_THE_ARENA)
+    return arena_config(settings, "test")
+
+
 def write_arena(folder: Path) -> None:
     """Run the arena with few rounds, and write its tables; one instance has a longer run too."""
-    results = folder / "results"
-    limits = {"horizon": 200, "replicates": REPLICATES, "chunk": REPLICATES}
-    limits["checkpoints"] = {"linear": 5, "log": 2}
-    settings = shrunk.settings([], SEED, results, **limits)
-    config = arena_config(settings, "test")
+    results, limits = folder / "results", LIMITS_OF_THE_ARENA
+    config = small_arena_config(results)
     for one in config.experiments:
         shrunk.dataset_of(one, results, config.seed_of(one))
     standings.write(config, results / "arena", results / "audit" / "arena.csv")

@@ -119,7 +119,7 @@ def finished(tmp_path_factory):
     folders = manifest.folders_of(config)
     listed_of(root)
     committed = manifest.hashes_of(manifest.committed_files(folders))
-    write_lock(config, {}, committed, root / "results.lock")
+    write_lock(config, committed, root / "results.lock")
     names = [file.relative_to(root).as_posix() for file in chunks]
     recorded(root, "simulate_toy", "fairbandits simulate plan", [], names, 100, 110)
     recorded(root, "collect_toy", "fairbandits collect plan", names, [DATA], 111, 112)
@@ -188,9 +188,9 @@ def test_results_come_back_as_they_were(finished, made, elsewhere):
     folder = Path(elsewhere.folders["results"])
     assert fetched(made, elsewhere, finished) == [
         f"{folder}: 3 files",
-        "2 tables and figures agree with results.lock",
-        "1 pages and notebooks are as the archive's manifest says, which its root alone vouches "
-        f"for: {root}; compare it with the author's",
+        "2 datasets, figures and short tables agree with results.lock",
+        "1 other tables, pages and notebooks are as its manifest says, which its root alone "
+        f"vouches for: {root}; compare it with the author's",
     ]
     assert sorted(path.name for path in folder.parent.iterdir()) == ["results"]
     for name in ("toy/two_arms.parquet", "site/index.html"):

@@ -140,42 +140,6 @@ def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None
                 rows.write_text(history, before + csv_text([line]))
 
 
-def judged_again(config: Config, papers: Papers, folder: Path) -> tuple[list[str], str]:
-    """Judge all claims again from the datasets, into `folder`; return what differs, and words.
-
-    Findings, verdicts and their short tables are compared with those on disk.
-    """
-    there, files = config.results / "audit", []
-    missing = [slug for slug in papers if not (there / f"{slug}.parquet").is_file()]
-    if missing or not papers:
-        return [], f"No claim was judged again: there are no findings of {', '.join(missing)}"
-    for slug, paper in papers.items():
-        found, scale, made = find(config, paper)
-        files.append(folder / f"{slug}.parquet")
-        judged = [rows.finding_row({slug: paper}, one, made) for one in found]
-        rows.write(files[-1], "findings", judged, {slug: paper}, scale, made)
-    joint, out = (folder / f"{name}.parquet" for name in ("findings", "verdicts"))
-    failed, written = write_verdicts(files, papers, joint, out)
-    if not written:
-        return failed, ""
-    record(out, joint, papers, folder)
-    names = [one.name for one in (*files, joint, out)]
-    wrong = [
-        f"{there / name} has other content than when its claims are judged again"
-        for name in names
-        if (there / name).is_file()
-        and read_footer(there / name)["content"] != read_footer(folder / name)["content"]
-    ]
-    short = Path(config.folders["audit"]) if "audit" in config.folders else there
-    wrong += [
-        f"{short / name} is not what it is when claims are judged again"
-        for name in (rows.VERDICTS_TABLE, rows.FINDINGS_TABLE)
-        if (short / name).is_file() and (short / name).read_bytes() != (folder / name).read_bytes()
-    ]
-    words = f"{len(claims_of(papers))} claims of {len(papers)} papers"
-    return wrong, f"{words} were judged again: findings and verdicts are the same"
-
-
 def claims_words(
     configs: Sequence[Path],
     claim: str | None,

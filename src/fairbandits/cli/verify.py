@@ -23,14 +23,15 @@ from fairbandits.settings.schemas import ROOT, checkout
     type=IntRange(min=0),
     help="Seed that chooses those replicates; by default random.",
 )
-@option("--deep", is_flag=True, help="Judge all claims again, and compare findings and verdicts.")
+@option("--deep", is_flag=True, help="Compute figures' curves, the arena and verdicts again.")
 @option("--all", "every", is_flag=True, help="List each problem, even many of one kind.")
 def verify(configs, lock, sample, sample_seed, deep, every):
     """Check committed files and results, from results.lock down.
 
     Committed figures and tables must be those of the lock. Every file of a finished run must be as
-    its manifest lists, and no other may be there. The content of tables must be that of the lock,
-    and of the present code, settings and rules. Some replicates are simulated again.
+    its manifest lists, and no other may be there. The content of runs must be that of the lock, and
+    all tables of the present code, settings and rules. Some replicates are simulated again. What is
+    computed of the runs is computed again with `--deep`.
     """
     # as Snakemake says to each job; passes of SciPy's optimisers depend on it
     os.environ |= {f"{name}_THREADS": "1" for name in serving.THREADS} if deep else {}
@@ -40,6 +41,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     from fairbandits.replication import verify as check
     from fairbandits.replication.lock import LOCK, read_lock
     from fairbandits.report import manifest as manifests
+    from fairbandits.report.again import computed_again
 
     config = options.with_arena(configs)
     if lock is None and config.scale_name == "paper" and not config.exploratory:
@@ -51,11 +53,11 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
     if deep:
-        # claims are asked at the published settings, whatever the scale of the data
         asking, papers = run.load(options.DEFAULT_CONFIG)
         same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}
         with TemporaryDirectory() as folder:
-            again, words = run.judged_again(replace(asking, **same), papers, Path(folder))
+            judging, arena = replace(asking, **same), options.arena_of(configs)
+            again, words = computed_again(config, arena, judging, papers, Path(folder))
         problems += again
         said.append(words)
     problems = list(dict.fromkeys(problems))
@@ -80,7 +82,7 @@ def lock(configs, out):
         config = options.load_config(configs)
     folders = manifests.folders_of(config)
     committed = manifests.hashes_of(manifests.committed_files(folders))
-    write_lock(config, manifests.facts_of(config), committed, out)
+    write_lock(config, committed, out)
     echo(f"{out}: {counted(len(config.runs), 'run')}, {counted(len(committed), 'committed file')}")
     if (config.results / manifests.MANIFEST).is_file():
         echo(manifests.write_manifest(folders).words)

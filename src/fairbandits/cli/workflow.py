@@ -12,7 +12,7 @@ from typing import Any
 
 from fairbandits.arena.settings import TABLES, arena_config
 from fairbandits.data.provenance import PACKAGE, fingerprint_of_text
-from fairbandits.figures import PAPERS, figure_code
+from fairbandits.figures import PAPERS, figure_code, shown_by
 from fairbandits.replication.bundles import jobs_of
 from fairbandits.replication.progress import PROGRESS, START, measured, needs
 from fairbandits.settings.config import build_config
@@ -143,13 +143,11 @@ class Plan:
         nothing = f"which nothing draws in src/fairbandits/figures/{paper}.py"
         expect_known(figure, known, f"papers/{paper}/experiments.yaml has {figure}, {nothing}")
         declared, config = known[figure], self.config
-        replays = [one for one in config.replays if one.paper == paper]
-        alone = [one for one in replays if figure in one.figures]
-        shown = [] if alone else config.shown_in(paper, figure)
+        shown, replay = shown_by(config, paper, figure)
         inputs: dict[str, Any] = {"data": _datasets(shown)}
-        for one in alone or [one for one in replays if one.name == declared.beside]:
-            inputs["published"] = f"<results>/{one.table}"
-        if alone:
+        if replay:
+            inputs["published"] = f"<results>/{replay.table}"
+        if not shown:
             inputs["read_off"] = f"papers/{paper}/published.yaml"
         title = read_yaml(paper_file(paper, "experiments", self.root))["title"]
         return SimpleNamespace(
@@ -159,7 +157,7 @@ class Plan:
             category=title.partition(":")[0],  # in a report
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
-            caption=declared.caption([*map(vars, alone), *(one.facts() for one in shown)]),
+            caption=declared.caption([one.facts() for one in shown] or [vars(replay)]),
             code=figure_code(paper),
         )
 

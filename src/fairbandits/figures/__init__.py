@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.replication.reading import collect_code
+from fairbandits.settings.config import Config
+from fairbandits.settings.experiments import Experiment, Replay
 
 _REPLAYED = "with the program's own random numbers; circles: read off the published figure"
 _VERSIONS = (
@@ -97,3 +99,13 @@ PAPERS = {
     for slug in sorted(file.stem for file in Path(__file__).parent.glob("*.py"))
     if (figures := figures_of(slug))
 }
+
+
+def shown_by(config: Config, paper: str, figure: str) -> tuple[Sequence[Experiment], Replay | None]:
+    """Return the experiments that a figure shows, its own first, and the replay that it shows."""
+    replays = [one for one in config.replays if one.paper == paper]
+    if alone := next((one for one in replays if figure in one.figures), None):
+        return (), alone
+    beside = PAPERS[paper][figure].beside
+    replay = next((one for one in replays if one.name == beside), None)
+    return config.shown_in(paper, figure), replay

@@ -19,7 +19,7 @@ def read_lock(file: Path) -> dict[str, Any]:
             raise ValueError("no seed and runs in it")
         if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
             raise ValueError("its seeds follow from ledgers, and it has no digests of those")
-        for part in ("runs", "files", "tables"):
+        for part in ("runs", "files"):
             lines = lock.setdefault(part, {})
             if not (isinstance(lines, dict) and {*map(type, lines.values())} <= {str}):
                 raise ValueError(f"its {part} are no hashes by name")

@@ -135,13 +135,14 @@ def fetch(
                 reasons = list(dict.fromkeys(reasons))
                 raise StoreError("\n".join([f"{archive} is refused:", *summarised(reasons)]))
             _move(folders[RESULTS], results)
-    agree = len(tables_of(config)) + len(ours)
+    agree = len({one.dataset for one in config.experiments}) + len(ours)
     trust = f"which its root alone vouches for: {manifest.root}"
+    known = "it begins as --root says" if root else "compare it with the author's"
     return [
         f"{results}: {counted(len(taken), 'file')}",
-        f"{agree} tables and figures agree with {lock['name']}",
-        f"{len(manifest.hashes) - agree} pages and notebooks are as the archive's manifest says, "
-        f"{trust}; " + ("it begins as --root says" if root else "compare it with the author's"),
+        f"{agree} datasets, figures and short tables agree with {lock['name']}",
+        f"{len(manifest.hashes) - agree} other tables, pages and notebooks are as its manifest "
+        f"says, {trust}; {known}",
     ]
 
 

@@ -1,0 +1,69 @@
+"""What is computed of the data is computed again: curves, the arena's tables, the audit's."""
+
+import shutil
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import small
+from fairbandits.data.alike import alike
+from fairbandits.data.store import read_footer, table_hash, write_table
+from fairbandits.report.again import computed_again
+
+TABLE = {"name": ["a", '{"b": 0.5, "c": 12}'], "n": [1, None], "mean": [0.25, float("nan")]}
+
+
+def test_last_digits_may_differ_and_nothing_else():
+    table = pa.table(TABLE)
+    last = TABLE | {
+        "name": ["a", '{"b": 0.50000000000001, "c": 12}'],
+        "mean": [0.2500000000000001, float("nan")],
+    }
+    assert alike(table, pa.table(last))
+    for change in (
+        {"mean": [0.250001, float("nan")]},
+        {"mean": [0.25, 0.0]},
+        {"n": [2, None]},
+        {"n": [1, 1]},
+        {"n": [1.0, None]},
+        {"name": ["a", '{"b": 0.5001, "c": 12}']},
+        {"name": ["a", '{"b": 0.5, "d": 12}']},
+        {"name": ["b", '{"b": 0.5, "c": 12}']},
+    ):
+        assert not alike(table, pa.table(TABLE | change))
+    assert not alike(table, table.slice(1))
+    assert not alike(table, table.drop(["n"]))
+
+
+@pytest.fixture
+def made(tmp_path, tmp_path_factory):
+    """Return the configurations of small results, of papers and of the arena, and their folder."""
+    results = tmp_path / "results"
+    shutil.copytree(small.small_results(tmp_path_factory) / "results", results)
+    config = small.small_config(results.parent)
+    arena = replace(small.small_arena_config(results), folders={"results": str(results)})
+    few = tuple(one for one in config.experiments if one.paper == "ht_ucb")
+    return replace(config, experiments=few, replays=()), arena, results
+
+
+def edited(file, column):
+    """Write a table with its numbers changed, as it would have been written had this come out."""
+    table = pq.read_table(file)
+    place = table.column_names.index(column)
+    values = pc.multiply(table[column], 1.001)
+    table = table.set_column(place, table.schema.field(column), values)
+    write_table(file, table, read_footer(file) | {"content": table_hash(table)})
+
+
+def test_an_edited_curve_or_standing_is_named(made, tmp_path):
+    config, arena, results = made
+    assert computed_again(config, arena, config, {}, tmp_path / "first")[0] == []
+    files = results / "ht_ucb" / "fig1.parquet", results / "arena" / "standings.parquet"
+    for file, column in zip(files, ("mean", "contract_regret"), strict=True):
+        edited(file, column)
+    found, said = computed_again(config, arena, config, {}, tmp_path / "second")
+    assert found == [f"{file} has other content than when it is computed again" for file in files]
+    assert said.endswith("tables computed again of the data agree")
