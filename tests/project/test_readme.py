@@ -9,10 +9,12 @@ import pytest
 
 import fairbandits as fb
 import small
+from fairbandits.report.numbers import texts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+(TABLE,) = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
 LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
@@ -24,7 +26,19 @@ def test_python_examples_run(number, tmp_path, tmp_path_factory, monkeypatch, ca
     (tmp_path / "results").symlink_to(folder / "results")
     monkeypatch.chdir(tmp_path)
     exec(compile(BLOCKS[number], f"README example {number + 1}", "exec"), {"__name__": "__main__"})
-    assert capsys.readouterr().out.strip()
+    out = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert any(out)
+    if number == 0:
+        assert out == TABLE.splitlines()
+
+
+def test_it_has_few_lines_and_its_numbers_are_those_of_the_tables():
+    assert len(README.splitlines()) <= 150
+    assert "<!--" not in README
+    numbers = texts_of(ROOT / "audit" / "numbers.csv")
+    printed, claims = (numbers[f"fair_ucb_{one}"] for one in ("printed", "claims"))
+    assert f"{printed} of {claims} claims rest on printed words" in README
+    assert f"It has {float(numbers['bfucb_of_ucb']):.0f} % of UCB's reward" in README
 
 
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
@@ -16,6 +17,7 @@ from matplotlib.transforms import Bbox
 from fairbandits.arena.decisions import rivals, thousandths, with_symbols
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
+from fairbandits.library import style
 from fairbandits.library.style import Picture, in_style, palette, scale, wrapped
 from fairbandits.numerals import significant
 
@@ -79,6 +81,36 @@ def overview(terms: Terms, rows: pd.DataFrame, look: Looks) -> str:
     means["colour"] = [".4" if one in ignoring else ".13" for one in means.index]
     _write_names(axes, means)
     return _svg(axes, terms.title, len(means))
+
+
+@in_style()
+def price_of_quotas(rows: pd.DataFrame) -> Picture:
+    """Return what policies pay for keeping quotas: standings of one contract, instance, horizon.
+
+    The regret is against the best arm, so that policies without quotas have the least.
+    """
+    paid = rows["price"] * rows["horizon"]  # also by a policy that knows the means
+    ends = {end: rows[f"contract_regret{end}"] + paid for end in ("", "_low", "_high")}
+    points = rows.assign(regret=ends[""], low=ends["_low"], high=ends["_high"])
+    points = points[points["kind"] != ORACLE]
+    points = points.sort_values(["label", "shortfall", "regret"], ascending=[True, True, False])
+    spots = (30 * points["regret"] / points["regret"].max()).round()
+    hidden = (points["shortfall"] < 1) & spots[points["shortfall"] < 1].duplicated(keep=False)
+    points["setting"] = points["setting"].map(with_symbols).mask(hidden, "")
+    plot = style.plot(points, "label", x="shortfall", y="regret", marker="label")
+    plot = plot.add(so.Line(linewidth=0.8, linestyle="-", alpha=0.6), legend=False)
+    plot = plot.add(so.Range(linestyle="-"), ymin="low", ymax="high", legend=False)
+    plot = plot.add(so.Dot(pointsize=5, artist_kws={"clip_on": False}))
+    text = so.Text(fontsize=5, halign="left", valign="bottom", offset=3)
+    plot = plot.add(text, text="setting", legend=False)
+    plot = plot.label(x="shortfall of the worst arm (pulls)", y="regret (reward units)")
+    n, rounds = (style.in_short(rows[name].iloc[0]) for name in ("replicates", "horizon"))
+    words = f"mean over n = {n} replicates of {rounds} rounds; bars: 95 % t interval"
+    drawing = style.drawn((style.PAGE, 3.2), style.sentence(words), plot)
+    style.scale(drawing.axes, x=1)
+    for axes in drawing.axes:
+        axes.set(xlim=(-0.1, 2 * points["shortfall"].max()), ylim=(0, None))
+    return drawing
 
 
 @in_style()

@@ -52,7 +52,7 @@ def site(notebooks, figures, out, results):
 @CONFIGS
 @RESULTS
 def numbers(configs, results):
-    """Write the numbers in README and docs/figures.md."""
+    """Write the findings and numbers in docs/findings.md and docs/figures.md."""
     from fairbandits.audit.run import load
     from fairbandits.report.numbers import renew
 

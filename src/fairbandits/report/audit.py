@@ -5,12 +5,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
@@ -18,10 +15,8 @@ from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.totals import Row, Totals
+from fairbandits.audit.totals import Row
 from fairbandits.data.store import StoreError, read_footer
-from fairbandits.library import style
-from fairbandits.library.style import PALETTE
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale, scale_of
 
@@ -267,58 +262,6 @@ def objections(audit: Audit, key: str) -> list[str]:
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:
     """Return the outputs of a function of audit and paper, one paper below the other."""
     return Html().join(function(audit, paper) for paper in audit.papers)
-
-
-#: The order of the bar's parts: from what holds to what cannot be said.
-COLOURS = {
-    finding.REPRODUCED: PALETTE[2],
-    finding.NOT_REPRODUCED: PALETTE[3],
-    finding.DEPENDS: PALETTE[8],
-    finding.INCONCLUSIVE: "0.65",
-    finding.NOT_TESTABLE: "0.88",
-    finding.FAILED: "black",
-}
-#: Verdicts whose parts are the grades of evidence, and how full their colour is.
-GRADED = (finding.REPRODUCED, finding.NOT_REPRODUCED)
-SHADES = {"exact": 1.0, "measured": 0.75, "consistent": 0.4}
-
-
-@style.in_style()
-def verdict_bars(counted: Mapping[str, Totals]) -> style.Picture:
-    """Return a bar for each paper, split by verdict; `counted` is by title of the paper."""
-    figure = style.Picture(figsize=(7.6, 0.72 * len(counted) + 1.0), layout="constrained")
-    axis = figure.subplots()
-    at = range(len(counted))
-    left = np.zeros(len(counted), int)
-    for verdict, grade in product(finding.OUTCOMES, (*finding.GRADES, "")):
-        widths = [_width(one, verdict, grade) for one in counted.values()]
-        if not any(widths):
-            continue
-        shade = SHADES.get(grade, 1.0)
-        look = {"color": (COLOURS[verdict], shade), "height": 0.62}
-        label = ", ".join(filter(None, (verdict, grade)))
-        bars = axis.barh(at, widths, left=left, label=label, **look)
-        dark = verdict in (*GRADED, finding.FAILED) and shade > 0.5
-        labels = [str(width) if width > 1 else "" for width in widths]  # two 1s would be an 11
-        colour = "white" if dark else "black"
-        axis.bar_label(bars, labels, label_type="center", color=colour, fontsize="small")
-        left = left + widths
-    printed = (f"{one.printed} of {one.claims} on printed words" for one in counted.values())
-    words = ["\n".join(lines) for lines in zip(counted, printed, strict=True)]
-    axis.set_yticks(at, words)
-    axis.invert_yaxis()
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)
-    axis.set_xlabel("number of claims that the audited text makes")
-    look = {"ncols": 4, "handlelength": 1, "columnspacing": 1}
-    figure.legend(loc="outside upper center", **look)
-    return figure
-
-
-def _width(one: Totals, verdict: str, grade: str) -> int:
-    """Return how many claims have a verdict by evidence of a grade, or of none."""
-    grades = one.grades.get(verdict, {}) if verdict in GRADED else {}
-    return grades.get(grade, 0) if grade else one.counted.get(verdict, 0) - sum(grades.values())
 
 
 offer(badge, called, judged, named, number_of, objections, reason, role, totals.tally)

@@ -1,4 +1,4 @@
-"""The findings that matter most, at the top of README and of the report's first page."""
+"""The findings that matter most, in docs/findings.md and on the report's first page."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from fairbandits.settings.records import Headline, HeadlinesFile
 from fairbandits.settings.schemas import ROOT, ConfigError, meant, read_yaml
 
 FILE = Path("papers") / "headlines.yaml"
-#: README's marks, with the headlines between them.
+#: Marks in docs/findings.md, with the headlines between them.
 MARKED = re.compile("(<!--findings-->).*?(<!--/findings-->)", re.DOTALL)
 #: A number's name in a headline's words.
 NUMBER = re.compile(r"\{(\w+)\}")
@@ -134,7 +134,7 @@ def refuse(headlines: Sequence[Headline], audit: Audit) -> None:
 
 
 def written(text: str, headlines: Sequence[Headline]) -> str:
-    """Return README with the headlines between their marks, numbers still as marks."""
+    """Return a page with the headlines between their marks, numbers still as marks."""
     cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
     shown = render_text("headlines.md", headlines=headlines, cite=cite)
     return MARKED.sub(lambda found: f"{found[1]}\n{shown}{found[2]}", text, count=1)

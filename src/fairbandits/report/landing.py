@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from fairbandits.arena.picture import price_of_quotas
 from fairbandits.figures import PAPERS
 from fairbandits.report import pages
 from fairbandits.report.audit import Audit
 from fairbandits.report.headlines import NUMBER, load_headlines, missing, texts_of
-from fairbandits.report.markup import Html, minus, render
-from fairbandits.report.numbers import ARENA, numbers_of
+from fairbandits.report.markup import Html, as_figure, minus, render
+from fairbandits.report.numbers import ARENA, numbers_of, shown_first
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.records import Headline
 from fairbandits.settings.schemas import ROOT, paper_file, read_yaml
@@ -23,7 +24,11 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
     if not audit.papers:
         return None
     headlines = _headlines(audit, root) if audit.scale == "paper" else []  # a small run has others
-    return render("landing.html", audit=audit, headlines=headlines)
+    picture = None
+    if audit.scale == "paper" and (audit.results / ARENA).is_dir():
+        drawing = price_of_quotas(shown_first(audit.results))
+        picture = as_figure(drawing, pages.NAMES["captions"]["price_of_quotas"])
+    return render("landing.html", audit=audit, headlines=headlines, picture=picture)
 
 
 def _headlines(audit: Audit, root: Path) -> list[tuple[Headline, list[Html]]]:

@@ -1,4 +1,4 @@
-"""The numbers in README and docs/figures.md, computed from the tables that they come from.
+"""The numbers in docs/findings.md and docs/figures.md, computed from the tables that have them.
 
 A mark in a page is ``<!--n:NAME-->4 012<!--/n-->``; docs/adding-a-paper.md says what NAME can be.
 """
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from fairbandits.arena.picture import price_of_quotas
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
@@ -18,19 +19,20 @@ from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
 from fairbandits.library import style
 from fairbandits.report import headlines
-from fairbandits.report.audit import Audit, committed, verdict_bars
+from fairbandits.report.audit import Audit, committed
 from fairbandits.report.markup import minus
 from fairbandits.settings.config import Config
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
-PAGES = ("README.md", "docs/figures.md")
+FINDINGS_PAGE = "docs/findings.md"
+PAGES = (FINDINGS_PAGE, "docs/figures.md")
 TABLE = "numbers.csv"
 #: Takes a paper's place in the totals of all papers.
 ALL = "all"
-#: The picture of the totals, in the folder of the figures.
-OVERVIEW = "verdicts"
+#: What the picture shows that stands first.
+FIRST = {"contract": "minimum_pulls", "instance": "fair_ucb_1", "horizon": 100_000}
 #: Each source of a number, and the column that it takes by default.
 SOURCES = {
     **{"table": "mean", "runs": "reward", "finding": "statistic", "arena": "least"},
@@ -172,7 +174,7 @@ def texts_of(file: Path) -> dict[str, str]:
     return {row["name"]: minus(row["text"]) for row in csv_rows(file)}
 
 
-def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> str:
+def written(text: str, numbers: Mapping[str, str], page: str) -> str:
     """Return a page's text with its marked numbers filled in; ConfigError for an unknown name."""
 
     def filled(mark: re.Match[str]) -> str:
@@ -184,7 +186,7 @@ def written(text: str, numbers: Mapping[str, str], page: str = "README.md") -> s
 
 
 def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
-    """Write the pages' numbers, their table and the picture of the totals; return what it wrote."""
+    """Write the pages' numbers, their table and the first picture; return what it wrote."""
     table = root / config.folders["audit"] / TABLE
     audit = committed(own, table.parent, results or root / config.results)
     shown = headlines.load_headlines(own, root)
@@ -195,17 +197,23 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     numbers += [one for paper in papers for one in numbers_of(paper, audit, root)]
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
-    pages["README.md"] = headlines.written(pages["README.md"], shown)
+    pages[FINDINGS_PAGE] = headlines.written(pages[FINDINGS_PAGE], shown)
     pages = {page: written(text, texts, page) for page, text in pages.items()}
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
-    images = root / config.folders["figures"] / OVERVIEW
-    drawn = verdict_bars({own[key].short_title: one for key, one in counted.items()})
+    images = root / config.folders["figures"] / ARENA
+    drawn = price_of_quotas(shown_first(audit.results))
     style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
     marked = sum(len(MARK.findall(text)) for text in pages.values())
-    where = f"{marked} in {' and '.join(PAGES)}, {OVERVIEW} in {config.folders['figures']}"
+    where = f"{marked} in {' and '.join(PAGES)}, {ARENA} in {config.folders['figures']}"
     return f"{len(numbers)} numbers in {table.name}, {where}"
+
+
+def shown_first(results: Path) -> pd.DataFrame:
+    """Return the arena's standings that the first picture shows."""
+    standings = read_table(results / ARENA / "standings.parquet").to_pandas()
+    return standings[standings[[*FIRST]].eq(FIRST).all(axis=1)]
 
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
