@@ -2,12 +2,14 @@
 
 import base64
 import html.parser
+import re
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from fairbandits.report.build import build
+from fairbandits.settings.schemas import ROOT
 
 # of Sphinx to the authors of its extensions
 pytestmark = [
@@ -50,7 +52,7 @@ class Made:
     """Executed notebooks and figures in a folder, to build a site of."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.root = folder, None
         self.figures = folder / "figures"
         self.out = folder / "results" / "site"
         (self.figures / "banditq").mkdir(parents=True)
@@ -66,7 +68,7 @@ class Made:
         for name, notebook in self.pages.items():
             paths.append(self.folder / f"{name}.ipynb")
             nbformat.write(notebook, paths[-1])
-        build(paths, self.figures, self.out)
+        build(paths, self.figures, self.out, root=self.root)
         return self.out
 
     def refused(self):
@@ -138,6 +140,28 @@ def test_figures_are_in_it_and_shown_from_there(site):
     assert '<img src="figures/banditq/fig1.svg"' in page
     assert '<a href="figures/banditq/fig1.png">PNG</a>' in page
     assert "base64" not in page
+
+
+def test_documents_are_pages_whose_links_lead_somewhere(made):
+    made.root = ROOT
+    site = made.build()
+    pages = {file: file.read_text(encoding="utf-8") for file in (site / "docs").rglob("*.html")}
+    assert len(pages) == len([*(ROOT / "docs").rglob("*.md")])
+    for page, text in pages.items():
+        for address in re.findall(r'(?:href|src)="([^":]+)"', text):
+            target, _, anchor = address.partition("#")
+            goal = page.parent / target.partition("?")[0] if target else page
+            assert goal.is_file(), f"{page}: {address}"
+            if anchor and goal.suffix == ".html":
+                assert f'id="{anchor}"' in goal.read_text(encoding="utf-8"), f"{page}: {address}"
+    assert '<a class="reference' in pages[site / "docs" / "index.html"]
+
+
+def test_a_document_that_leads_out_of_the_project_is_refused(made, tmp_path):
+    made.root = tmp_path / "project"
+    (made.root / "docs").mkdir(parents=True)
+    (made.root / "docs" / "one.md").write_text("# One\n\n[secret](../../secret.md)\n")
+    assert "one.md links to '../../secret.md', which is not in the project" in made.refused()
 
 
 def test_same_bytes_wherever_it_is_built(site, made):

@@ -31,6 +31,7 @@ rule site:
         images=PLAN.images,
         verdicts=PLAN.site_verdicts,
         settings=PLAN.site_settings,
+        documents=PLAN.documents,
     output:
         PLAN.site,
     log:

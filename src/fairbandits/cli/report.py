@@ -7,7 +7,7 @@ from click import Choice, argument, echo, option
 
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, RESULTS, command
 from fairbandits.data.whole import named
-from fairbandits.settings.schemas import checkout
+from fairbandits.settings.schemas import ROOT, checkout
 
 
 @command("describe results/banditq/fig1.parquet", "describe > docs/data-dictionary.md")
@@ -45,7 +45,7 @@ def site(notebooks, figures, out, results):
     from fairbandits.report.build import build
 
     with named(out):
-        build(list(notebooks), figures, out, results)
+        build(list(notebooks), figures, out, results, ROOT)
 
 
 @command("numbers")

@@ -23,6 +23,7 @@ from fairbandits.audit.rows import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page
+from fairbandits.report.documents import write_documents
 from fairbandits.report.listing import write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
@@ -141,8 +142,14 @@ def _outputs(captured: Any) -> Iterator[NotebookNode]:
         yield nbformat.v4.new_output("display_data", data, metadata=one.metadata or {})
 
 
-def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None = None) -> None:
-    """Build the site: a page per notebook and, with verdicts, a page per claim.
+def build(
+    notebooks: list[Path],
+    figures: Path,
+    out: Path,
+    results: Path | None = None,
+    root: Path | None = None,
+) -> None:
+    """Build the site: a page per notebook, with verdicts one per claim, and documents of `root`.
 
     `notebooks` are executed ones in the order of the menu, with ``index.ipynb``; `figures` holds
     ``PAPER/FIGURE.svg`` and ``.png``; `out` is replaced whole, or kept when something fails.
@@ -160,9 +167,13 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
         known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}
+        texts = write_documents(source, names, root) if root else []
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
-            nbformat.write(_page(notebook, known, figures, extra), source / notebook.name)
+            page = _page(notebook, known, figures, extra)
+            if notebook.stem == "index":
+                page.cells.append(_menu([*known[""], *texts]))
+            nbformat.write(page, source / notebook.name)
             bare = _read(notebook)
             for cell in (one for one in bare.cells if one.cell_type == "code"):
                 cell.outputs, cell.execution_count = [], None
@@ -172,7 +183,7 @@ def build(notebooks: list[Path], figures: Path, out: Path, results: Path | None 
         for file in source.glob("*.md"):
             text = file.read_text(encoding="utf-8")
             file.write_text(_linked(text, known, file.name), encoding="utf-8")
-        _sphinx(Path(scratch), known[""], pages)
+        _sphinx(Path(scratch), [*known[""], *texts], pages)
         if pages:  # Sphinx made one page for all claims
             template = site / "claims" / "claim.html"
             text = template.read_text(encoding="utf-8")
@@ -247,11 +258,14 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
             if "text/html" in data:
                 markup = _PICTURE.sub(picture, _FIGURE.sub(figure, data["text/html"]))
                 data["text/html"] = _linked(markup, known, str(notebook))
-    if notebook.stem == "index":
-        others = "\n".join(name for name in known[""] if name != "index")
-        menu = f"```{{toctree}}\n:hidden:\n\n{others}\n```"
-        page.cells.append(nbformat.v4.new_markdown_cell(menu, id="menu"))
     return page
+
+
+def _menu(names: Sequence[str]) -> NotebookNode:
+    others = "\n".join(name for name in names if name != "index")
+    return nbformat.v4.new_markdown_cell(
+        f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
+    )
 
 
 def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
@@ -265,10 +279,12 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
 
     def add(app: Any, page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
         titles = {name: app.env.titles[name].astext() for name in names}
-        made_by = f"notebooks/{page}.ipynb" if page in titles else ""  # empty for the search page
+        # empty for the search page, and for documents
+        made_by = f"notebooks/{page}.ipynb" if page in titles and "/" not in page else ""
         if page.partition("/")[0] in GENERATED:
             made_by = f"src/fairbandits/report/{'claims' if '/' in page else 'listing'}.py"
-        context |= {"page_titles": titles, "made_by": made_by}
+        documents = [name for name in names if "/" in name]
+        context |= {"page_titles": titles, "made_by": made_by, "documents": documents}
         if page in titles:
             texts[page] = _NO_SECTION.sub(" ", context["body"])
 

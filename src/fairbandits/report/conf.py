@@ -7,6 +7,7 @@ html_title = project
 
 extensions = ["myst_nb", "sphinx_design", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_render_markdown_format = "myst"

@@ -1,0 +1,50 @@
+"""The documents of docs/ as pages of the site."""
+
+import re
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+FOLDER = "docs"
+#: A link or an image, with what it shows, and its target without an anchor.
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)")
+_IMAGES = (".svg", ".png")
+
+
+def documents(root: Path) -> dict[str, Path]:
+    """Return the documents by the names of their pages, index first; a package has none."""
+    files = sorted((root / FOLDER).rglob("*.md"), key=lambda file: file.stem != "index")
+    return {file.relative_to(root).with_suffix("").as_posix(): file for file in files}
+
+
+def write_documents(source: Path, pages: Collection[str], root: Path) -> list[str]:
+    """Write the documents and their images into `source`; return the names of their pages.
+
+    Links lead to other documents and to `pages`; a file that is no page is named without a link.
+    """
+    known = documents(root)
+    for name, file in known.items():
+
+        def link(found: re.Match[str], file: Path = file) -> str:
+            image, shown, target, anchor = found.groups(default="")
+            if "//" in target:
+                return found[0]
+            goal = (file.parent / target).resolve()
+            if not goal.is_relative_to(root.resolve()):
+                raise ValueError(f"{file} links to {target!r}, which is not in the project")
+            place = goal.relative_to(root.resolve())
+            if image and goal.suffix in _IMAGES:
+                copy = source / place
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(goal, copy)
+                return f"![{shown}](/{place.as_posix()})"
+            if place.with_suffix("").as_posix() in known and goal.suffix == ".md":
+                return found[0]
+            if goal.suffix == ".ipynb" and goal.stem in pages:
+                return f"[{shown}](/{goal.stem}.ipynb{anchor})"
+            return shown
+
+        copy = source / f"{name}.md"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(_LINK.sub(link, file.read_text(encoding="utf-8")), encoding="utf-8")
+    return [*known]
