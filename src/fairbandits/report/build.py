@@ -263,9 +263,7 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
 
 def _menu(names: Sequence[str]) -> NotebookNode:
     others = "\n".join(name for name in names if name != "index")
-    return nbformat.v4.new_markdown_cell(
-        f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu"
-    )
+    return nbformat.v4.new_markdown_cell(f"```{{toctree}}\n:hidden:\n\n{others}\n```", id="menu")
 
 
 def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> None:
