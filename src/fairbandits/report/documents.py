@@ -20,7 +20,8 @@ def documents(root: Path) -> dict[str, Path]:
 def write_documents(source: Path, pages: Collection[str], root: Path) -> list[str]:
     """Write the documents and their images into `source`; return the names of their pages.
 
-    Links lead to other documents and to `pages`; a file that is no page is named without a link.
+    Links lead to other documents and to `pages`, those to a figure to its place on the paper's
+    page; a file that is no page is named without a link.
     """
     known = documents(root)
     for name, file in known.items():
@@ -40,6 +41,9 @@ def write_documents(source: Path, pages: Collection[str], root: Path) -> list[st
                 return f"![{shown}](/{place.as_posix()})"
             if place.with_suffix("").as_posix() in known and goal.suffix == ".md":
                 return found[0]
+            if goal.suffix in _IMAGES and goal.parent.name in pages:  # a paper's figure
+                up = "../" * (len(file.relative_to(root).parts) - 1)
+                return f'<a href="{up}{goal.parent.name}.html#{goal.stem}">{shown}</a>'
             if goal.suffix == ".ipynb" and goal.stem in pages:
                 return f"[{shown}](/{goal.stem}.ipynb{anchor})"
             return shown
