@@ -77,7 +77,7 @@ for one in CONFIG.papers:
 
 onstart:
     try:
-        if run_lock.take():
+        if run_lock.take(inside=True):
             launch.tidy(Path.cwd(), CONFIG.folders.values(), locks=False)
     except run_lock.RunLockedError as error:
         raise WorkflowError(str(error)) from None

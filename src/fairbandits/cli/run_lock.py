@@ -34,11 +34,11 @@ class RunLockedError(Exception):
     """Another run has the folder, or nobody can tell that it has not."""
 
 
-def take(unlock: bool = False) -> bool:
+def take(unlock: bool = False, inside: bool = False) -> bool:
     """Lock the run of this folder for this process; return whether it is left by a killed one.
 
-    With `unlock` a holder that is not seen from here is taken for gone. Raise RunLockedError if the
-    folder has another run.
+    With `unlock` a holder that is not seen from here is taken for gone. `inside` Snakemake its own
+    locks are this run's. Raise RunLockedError if the folder has another run.
     """
     if _held:
         return False
@@ -55,7 +55,7 @@ def take(unlock: bool = False) -> bool:
         words = _holder_in_words(_read())
         raise RunLockedError(f"{words}; wait for it or stop it first.") from None
     known = _read()
-    foreign = None if known else LOCKS.is_dir() and any(LOCKS.iterdir())
+    foreign = not known and not inside and LOCKS.is_dir() and any(LOCKS.iterdir())
     if not unlock and (foreign or (known is not None and not _is_gone(known))):
         file.close()
         raise RunLockedError(
@@ -64,7 +64,7 @@ def take(unlock: bool = False) -> bool:
         )
     _held.append(file)
     _describe()
-    return known is not None or bool(foreign)
+    return known is not None or foreign
 
 
 def inherit() -> None:

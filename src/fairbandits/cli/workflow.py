@@ -74,11 +74,11 @@ class Plan:
             self.site_verdicts = [f"<results>/audit/{name}.parquet" for name in AUDITED]
             generated = ["claims", "robustness"]
         #: Pages of the site; those of single claims come with the table of all.
-        pages = (*self.pages, *generated, "docs/index")
-        self.site = [f"<results>/site/{page}.html" for page in pages]
         #: What becomes pages as it is, with images.
         files = sorted((root / "docs").rglob("*.*"))
         self.documents = [file.relative_to(root).as_posix() for file in files]
+        pages = (*self.pages, *generated, *(["docs/index"] if files else []))
+        self.site = [f"<results>/site/{page}.html" for page in pages]
         shared = ("across", "findings", "arena/experiments", "arena/arena")
         #: What pages say of words, symbols, settings and published numbers.
         self.site_settings = self._there(
