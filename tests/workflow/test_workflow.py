@@ -285,7 +285,8 @@ def test_snakemake_and_the_command_refuse_each_other(fresh):
     wait_for(lambda: lock.exists() and lock.read_text())
     assert f"(process {first.pid} of " in fresh.replicate("datasets", code=1)
     # another scale makes other files, for which Snakemake has no lock
-    preview = fresh.run("snakemake", "banditq_fig1", "--cores", "1", "--config", "seed=3", code=1)
+    other = ("--configfile", "config/config.yaml", "config/preview.yaml")
+    preview = fresh.run("snakemake", "banditq_fig1", "--cores", "1", *other, code=1)
     assert f"(process {first.pid} of " in preview
     assert not first.poll()
     os.killpg(first.pid, signal.SIGKILL)

@@ -34,6 +34,8 @@ def write_documents(source: Path, pages: Collection[str], root: Path) -> list[st
             if not goal.is_relative_to(root.resolve()):
                 raise ValueError(f"{file} links to {target!r}, which is not in the project")
             place = goal.relative_to(root.resolve())
+            if image and not goal.is_file():  # a folder without the committed figures
+                return shown
             if image and goal.suffix in _IMAGES:
                 copy = source / place
                 copy.parent.mkdir(parents=True, exist_ok=True)
