@@ -14,7 +14,6 @@ from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
     COMMITTED,
     SCHEMAS,
-    VERDICTS_TABLE,
     answer_of,
     apart,
     committed,
@@ -25,7 +24,6 @@ from fairbandits.audit.rows import (
     write_committed,
     written_out,
 )
-from fairbandits.audit.staleness import of_other_findings
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ROOT
 from small_claims import paper_of
@@ -194,7 +192,9 @@ def test_a_claim_that_is_missing_or_in_another_place(kind, folder):
 
 
 def test_the_committed_findings_are_those_of_the_committed_verdicts():
-    table = ROOT / "audit" / VERDICTS_TABLE
-    verdicts = read(table, PAPERS, anyway=True)
-    assert list(of_other_findings(table, verdicts, PAPERS)) == []
+    files = (ROOT / "audit" / f"{kind}.csv" for kind in KINDS)
+    tables = (
+        read(file, PAPERS, kind, anyway=True) for file, kind in zip(files, KINDS, strict=True)
+    )
+    assert list(apart(*(one.rows for one in tables))) == []
     assert (ROOT / "audit" / "findings.csv").stat().st_size < 2_000_000

@@ -134,7 +134,7 @@ def test_an_interrupted_run_says_one_line(printed):
 @pytest.mark.parametrize("columns", [100, 40, 20, 5])
 def test_a_terminal_shows_a_bar_below_the_lines(printed, monkeypatch, columns):
     size = os.terminal_size((columns + 1, 24))
-    monkeypatch.setattr(logger.shutil, "get_terminal_size", lambda: size)
+    monkeypatch.setattr(logger.shutil, "get_terminal_size", lambda **_: size)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     printed("", event=LogEvent.RUN_INFO, stats=COUNTS)
     said = printed("", event=LogEvent.JOB_INFO, jobid=1, rule_name="simulate_a")
