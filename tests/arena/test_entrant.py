@@ -180,7 +180,8 @@ WRONG = [
     ("Greedy", ("--contract", "minimum_pul"), GOOD, "did you mean 'minimum_pulls'?"),
     ("Greedy", ("--instances", "fair_ucb2"), GOOD, "no instance 'fair_ucb2'; did you mean"),
     ("Greedy", ("--contract", "group_merit", "--instances", "drawn"), GOOD, "is not judged on"),
-    ("Greedy", (), "import nothing_at_all", "cannot be imported: ModuleNotFoundError"),
+    ("Greedy", (), "import nothing_at_all\n" + GOOD, "cannot be imported: ModuleNotFoundError"),
+    ("Greedy", (), "", "has no class 'Greedy'"),
 ]
 
 
