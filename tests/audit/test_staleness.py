@@ -19,6 +19,7 @@ from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
 from fairbandits.replication import datasets, lock
 from fairbandits.replication.lock import read_lock
+from fairbandits.report.again import computed_again
 from fairbandits.settings.schemas import ROOT
 
 CONFIG = real.config()
@@ -153,12 +154,12 @@ def test_claims_that_are_judged_again_show_forged_findings(results, tmp_path, mo
             edited = table.set_column(place, "verdict", pa.array(["failed"] * table.num_rows))
             footer = read_footer(file) | {"content": table_hash(edited)}
             write_table(file, edited, footer)
-        (tmp_path / name).mkdir()
-        problems, words = run.judged_again(config, PAPERS, tmp_path / name)
+        none = replace(config, experiments=(), replays=())
+        problems, words = computed_again(none, none, config, PAPERS, tmp_path / name)
         assert {one.split()[0] for one in problems} == {
             f"{results}/audit/{one}.parquet" for one in changed
         }
-    assert words.endswith("were judged again: findings and verdicts are the same")
+    assert words == f"{len(PAPERS) + 2} tables computed again of the data agree"
 
 
 def test_verdicts_under_the_seeds_of_the_table_are_not_exploratory(results):
