@@ -1,7 +1,7 @@
 """Users' policies outside the package, ``module:Class``; neither Numba nor NumPy is imported.
 
-A file of settings names such a class, so nothing is imported that is no class of the user's own
-files or of a package that offers it, and nothing is called that is no policy.
+A file of settings names such a class. So only classes of the user's own files are imported, or
+those that a package offers, and only policies are called.
 """
 
 import ast

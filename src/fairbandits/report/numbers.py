@@ -21,6 +21,7 @@ from fairbandits.library import style
 from fairbandits.report import headlines
 from fairbandits.report.audit import Audit, committed
 from fairbandits.report.markup import minus
+from fairbandits.report.pages import NAMES
 from fairbandits.settings.config import Config
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
@@ -31,8 +32,6 @@ PAGES = (FINDINGS_PAGE, "docs/figures.md")
 TABLE = "numbers.csv"
 #: Takes a paper's place in the totals of all papers.
 ALL = "all"
-#: What the picture shows that stands first.
-FIRST = {"contract": "minimum_pulls", "instance": "fair_ucb_1", "horizon": 100_000}
 #: Each source of a number, and the column that it takes by default.
 SOURCES = {
     **{"table": "mean", "runs": "reward", "finding": "statistic", "arena": "least"},
@@ -212,8 +211,8 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
 
 def shown_first(results: Path) -> pd.DataFrame:
     """Return the arena's standings that the first picture shows."""
-    standings = read_table(results / ARENA / "standings.parquet").to_pandas()
-    return standings[standings[[*FIRST]].eq(FIRST).all(axis=1)]
+    standings, shown = read_table(results / ARENA / "standings.parquet").to_pandas(), NAMES["first"]
+    return standings[standings[[*shown]].eq(shown).all(axis=1)]
 
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
