@@ -43,7 +43,7 @@ def made(tmp_path, tmp_path_factory):
     """Return the configurations of small results, of papers and of the arena, and their folder."""
     results = tmp_path / "results"
     shutil.copytree(small.small_results(tmp_path_factory) / "results", results)
-    config = small.small_config(results.parent)
+    config = small.small_config(results)
     arena = replace(small.small_arena_config(results), folders={"results": str(results)})
     few = tuple(one for one in config.experiments if one.paper == "ht_ucb")
     return replace(config, experiments=few, replays=()), arena, results

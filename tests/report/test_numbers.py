@@ -161,9 +161,9 @@ def test_what_is_not_one_row_is_refused(entry, words, place):
 
 def test_marks_are_filled():
     text = "from <!--n:one-->1<!--/n--> to <!--n:two-->9<!--/n-->"
-    assert written(text, {"one": "1", "two": "2"}).endswith("to <!--n:two-->2<!--/n-->")
+    assert written(text, {"one": "1", "two": "2"}, "a page").endswith("to <!--n:two-->2<!--/n-->")
     with pytest.raises(ConfigError, match="no number 'two'; did you mean"):
-        written(text, {"one": "1", "two_": "2"})
+        written(text, {"one": "1", "two_": "2"}, "a page")
 
 
 def pages():
@@ -178,7 +178,7 @@ def test_pages_have_the_committed_numbers():
     waiting = {name for name in names if KNOWN[name] not in JUDGED}
     assert len(names - waiting) > 20
     others = MARK.sub(lambda found: "" if found[1] in waiting else found[0], text)
-    assert written(others, texts_of(ROOT / "audit" / "numbers.csv")) == others
+    assert written(others, texts_of(ROOT / "audit" / "numbers.csv"), "pages") == others
 
 
 def test_each_defined_number_is_cited():
