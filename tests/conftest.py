@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import os
+import signal
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -23,6 +24,8 @@ for name in [*os.environ]:
     if name.startswith(("GIT_", "SNAKEMAKE_")):
         del os.environ[name]
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+# below nohup a hangup is ignored, by what tests start as well
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 #: What the tests of kernels are in. They compile short runs as well; the others do as users do.
 OF_KERNELS = ("engine", "policies", "library", "measures")
