@@ -1,5 +1,6 @@
 """What docs/adding-a-*.md tell to write is picked up: policy, observer, paper, figure and claim."""
 
+import hashlib
 import json
 import os
 import re
@@ -193,10 +194,6 @@ def test_they_are_run_drawn_and_judged(extended):
 
 #: As in `make test-fast`, one test at a time.
 QUICK = "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
-#: The picture of the totals is drawn anew from the tables of all papers' figures.
-PICTURE = (
-    "tests/report/test_headlines.py::test_the_picture_of_the_totals_fits_the_committed_numbers"
-)
 KERNELS = [f"--ignore=tests/{room}" for room in ("engine", "policies", "library", "measures")]
 
 
@@ -220,8 +217,10 @@ def test_the_quick_tests_pass_with_one_more_paper(tmp_path):
         _, *lines = (tmp_path / "alone" / name).read_text(encoding="utf-8").splitlines(True)
         with (tmp_path / "audit" / name).open("a", encoding="utf-8") as file:
             file.writelines(lines)
+    lock = json.loads((tmp_path / "results.lock").read_text(encoding="utf-8"))
+    for name in ("audit/verdicts.csv", "audit/findings.csv"):  # `fairbandits lock` after a run
+        lock["files"][name] = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    (tmp_path / "results.lock").write_text(json.dumps(lock), encoding="utf-8")
     dictionary = made.command("describe")
     (tmp_path / "docs" / "data-dictionary.md").write_text(dictionary, encoding="utf-8")
-    made.run(
-        "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", QUICK, *KERNELS, "--deselect", PICTURE
-    )
+    made.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", QUICK, *KERNELS)

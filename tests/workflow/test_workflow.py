@@ -29,7 +29,7 @@ SUITE = "suite_bandit"
 #: What is run of the audit where a part is compared with the whole.
 PART = "no_penalty_full"
 #: What is made anew where there is another policy.
-LISTING = {"claims", "notebook", "site", "all"}
+LISTING = {"manifest", "claims", "notebook", "site", "all"}
 
 pytestmark = pytest.mark.workflow
 
