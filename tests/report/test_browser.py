@@ -298,7 +298,7 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
     found = [(one, headlines.texts_of(one)) for one in headlines.load_headlines(judged.papers)]
     total = tally(judged.heads)
-    markup = render("landing.html", audit=judged, headlines=found, total=total)
+    markup = render("landing.html", audit=judged, headlines=found, total=total, picture=None)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {
