@@ -48,8 +48,10 @@ def begun(tmp_path):
     return tmp_path, f"results/{one.dataset}"
 
 
-def tried(shim, folder, every, commands):
-    """Return how often a call failed; nothing must have been wrong."""
+def tried(shim, begun, every):
+    """Return how often a call failed, of all or some; nothing must have been wrong."""
+    folder, data = begun
+    commands = [line.format(data=data) for line in COMMANDS]
     driver = [sys.executable, HERE / "failing_io.py", folder, str(every), *commands]
     done = subprocess.run(
         driver, env=os.environ | {"LD_PRELOAD": str(shim)}, capture_output=True, text=True
@@ -62,17 +64,13 @@ def tried(shim, folder, every, commands):
 
 @pytest.mark.slow
 def test_some_failing_calls_leave_whole_files(shim, begun, record_property):
-    folder, data = begun
-    commands = [line.format(data=data) for line in COMMANDS]
-    tries = tried(shim, folder, 11, commands)
+    tries = tried(shim, begun, 11)
     assert tries > 10
     record_property("tries", tries)
 
 
 @pytest.mark.campaign
 def test_each_failing_call_leaves_whole_files(shim, begun, record_property):
-    folder, data = begun
-    commands = [line.format(data=data) for line in COMMANDS]
-    tries = tried(shim, folder, 1, commands)
+    tries = tried(shim, begun, 1)
     assert tries > 100
     record_property("tries", tries)

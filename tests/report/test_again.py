@@ -13,13 +13,18 @@ from fairbandits.data.alike import alike
 from fairbandits.data.store import read_footer, table_hash, write_table
 from fairbandits.report.again import computed_again
 
-TABLE = {"name": ["a", '{"b": 0.5, "c": 12}'], "n": [1, None], "mean": [0.25, float("nan")]}
+TABLE = {
+    "name": ["a", '{"b": 0.5, "c": 12, "d": 1e-05}'],
+    "n": [1, None],
+    "mean": [0.25, float("nan")],
+    "seed": ["12345678901234567", "5e123456789012ab"],
+}
 
 
 def test_last_digits_may_differ_and_nothing_else():
     table = pa.table(TABLE)
     last = TABLE | {
-        "name": ["a", '{"b": 0.50000000000001, "c": 12}'],
+        "name": ["a", '{"b": 0.50000000000001, "c": 12, "d": 1.00000000000001e-05}'],
         "mean": [0.2500000000000001, float("nan")],
     }
     assert alike(table, pa.table(last))
@@ -29,9 +34,12 @@ def test_last_digits_may_differ_and_nothing_else():
         {"n": [2, None]},
         {"n": [1, 1]},
         {"n": [1.0, None]},
-        {"name": ["a", '{"b": 0.5001, "c": 12}']},
-        {"name": ["a", '{"b": 0.5, "d": 12}']},
-        {"name": ["b", '{"b": 0.5, "c": 12}']},
+        {"name": ["a", '{"b": 0.5001, "c": 12, "d": 1e-05}']},
+        {"name": ["a", '{"b": 0.5, "c": 12, "d": 2e-05}']},
+        {"name": ["a", '{"b": 0.5, "d": 12, "d": 1e-05}']},
+        {"name": ["b", '{"b": 0.5, "c": 12, "d": 1e-05}']},
+        {"seed": ["12345678901234568", "5e123456789012ab"]},
+        {"seed": ["12345678901234567", "5e123456789013ab"]},
     ):
         assert not alike(table, pa.table(TABLE | change))
     assert not alike(table, table.slice(1))

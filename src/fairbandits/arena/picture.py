@@ -18,7 +18,7 @@ from fairbandits.arena.decisions import rivals, thousandths, with_symbols
 from fairbandits.arena.roles import CONTROL, ORACLE, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.library import style
-from fairbandits.library.style import Picture, in_style, palette, scale, wrapped
+from fairbandits.library.style import Picture, in_style
 from fairbandits.numerals import significant
 
 #: Width and height in inches of a picture of one instance, and of all instances of a contract.
@@ -45,7 +45,7 @@ def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()
     """Return colour and mark of each policy in standings; like colours have different marks."""
     ignoring = set(rows[rows["kind"] == CONTROL]["label"])
     own = dict.fromkeys(ignoring, IGNORES) | dict.fromkeys(yours, YOURS)
-    colours = palette(labels) | {label: own[label] for label in labels if label in own}
+    colours = style.palette(labels) | {label: own[label] for label in labels if label in own}
     marks = zip(labels, cycle(MARKS), strict=False)
     present = set(rows["label"])
     return {label: (to_hex(colours[label]), mark) for label, mark in marks if label in present}
@@ -147,7 +147,7 @@ def _axes(size: tuple[float, float], xs: Any, ys: Any, kept: float, even: float)
     """Return axes for all points, green where a contract is kept; up to `even` y is linear."""
     width, height = size
     axes = Picture(size).add_axes((0.7 / width, 0.48 / height, 1 - 0.9 / width, 1 - 0.8 / height))
-    scale([axes], x=kept / 10, y=even)
+    style.scale([axes], x=kept / 10, y=even)
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_major_locator().set_params(numticks=6)
     axes.update_datalim([(0, 0), (kept, np.nanmin(ys)), (np.nanmax(xs), np.nanmax(ys))])
@@ -185,7 +185,7 @@ def _write_names(axes: Axes, rows: pd.DataFrame) -> None:
     taken = [Bbox([point - 8, point + 8]) for point in points]
     for x, y, words, colour in sorted(names, key=lambda name: -name[1]):
         look = {"textcoords": "offset points", "color": colour, "va": "center"}
-        text = axes.annotate(wrapped(words, SHORT), (x, y), (0, 0), **look)
+        text = axes.annotate(style.wrapped(words, SHORT), (x, y), (0, 0), **look)
         places = []
         rises = sorted(range(-45, 46, 5), key=abs)
         for rise, (beside, side) in product(rises, ((7, "left"), (-7, "right"))):

@@ -127,9 +127,9 @@ def archive(configs, agent, out):
 def fetch(configs, results, lock, root, file):
     """Unpack the results of an archive FILE.
 
-    Tables and figures must agree with results.lock, and everything with the archive's manifest,
-    for which only its root vouches. An archive that is damaged, or of other code, settings, rules
-    or results, is refused. Nothing of it is run.
+    Data, figures and short tables must agree with results.lock, and everything with the archive's
+    manifest, for which only its root vouches. An archive that is damaged, or of other code,
+    settings, rules or results, is refused. Nothing of it is run.
     """
     from fairbandits.replication.lock import LOCK, read_lock
     from fairbandits.report.archive import fetch as fetch_results

@@ -73,10 +73,10 @@ class Plan:
             self.verdicts.append("<results>/audit/verdicts.html")
             self.site_verdicts = [f"<results>/audit/{name}.parquet" for name in AUDITED]
             generated = ["claims", "robustness"]
-        #: Pages of the site; those of single claims come with the table of all.
         #: What becomes pages as it is, with images.
         files = sorted((root / "docs").rglob("*.*"))
         self.documents = [file.relative_to(root).as_posix() for file in files]
+        #: Pages of the site; those of single claims come with the table of all.
         pages = (*self.pages, *generated, *(["docs/index"] if files else []))
         self.site = [f"<results>/site/{page}.html" for page in pages]
         shared = ("across", "findings", "arena/experiments", "arena/arena")

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 #: Logarithms and sums differ by a few parts in 10^16 between processors, differences of them more.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
-#: A number in a text, such as JSON.
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+#: A float in a text, such as JSON; counts, seeds and hashes have neither point nor signed exponent.
+NUMBER = re.compile(r"-?\d+(?:\.\d+(?:e[+-]\d+)?|e[+-]\d+)")
 
 
 def alike(table: pa.Table, other: pa.Table) -> bool:

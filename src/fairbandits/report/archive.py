@@ -234,20 +234,17 @@ def _unpack(
     digest, size = sha256(), 0
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with found.open(place) as source, open(out or os.devnull, "wb") as target:
-            while block := source.read(BLOCK):
-                size += len(block)
-                if size > entry.size:
-                    raise StoreError(
-                        f"{archive} is damaged: {place} has more than {entry.size} bytes"
-                    )
-                digest.update(block)
-                target.write(block)
-    except (StoreError, OSError):
-        raise
-    except Exception as error:
-        raise StoreError(f"{archive} is damaged: {place} ({error})") from error
+    with (
+        _guarded(archive, place),
+        found.open(place) as source,
+        open(out or os.devnull, "wb") as target,
+    ):
+        while block := source.read(BLOCK):
+            size += len(block)
+            if size > entry.size:
+                raise StoreError(f"{archive} is damaged: {place} has more than {entry.size} bytes")
+            digest.update(block)
+            target.write(block)
     if Entry(size, digest.hexdigest()) != entry:
         raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
 
