@@ -273,27 +273,25 @@ def test_ties_of_the_box_go_up():
     assert out.tolist() == [1] * 5 + [0] * 3
 
 
-def group_of(weights, order, rounded):
-    """Return one group of arms to draw from."""
-    arms = merit.begin((len(weights),), False, rounded)
-    arms.weight[: len(weights)] = arms.policy[: len(weights)] = weights
-    arms.order[: len(weights)] = order
-    return arms
-
-
 def word_of(u):
     """Return a coin whose uniform number is u, to 53 bits."""
     return np.uint64(int(u * 2**53) << 11)
 
 
 @njit
-def draw_compiled(group, last, coin):
-    return merit.draw(group, 0, last, 1.0, coin)
+def draw_rounded_compiled(group, coin):
+    return merit.draw_rounded(group, 0, True, 1.0, coin)
 
 
 def drawn_rounded(p, order, coin):
-    """Return the arm drawn from p by a kernel that begins with this order, ties by arm."""
-    return draw_compiled(group_of(p, order, True), len(p) - 1, coin)
+    """Return the arm drawn from p by a kernel whose arms stand in this order, ties by arm."""
+    arms = merit.begin((len(p),), False, True)
+    arms.rank[: len(p)] = order
+    arms.place_of[order] = np.arange(len(p))
+    arms.placed_weight[: len(p)] = np.array(p)[order]
+    arm = draw_rounded_compiled(arms, coin)
+    assert arms.policy[arms.place_of[: len(p)]].tolist() == list(p)
+    return arm
 
 
 def test_rounded_draw():
