@@ -172,8 +172,8 @@ def banditq_abs_classic_unfair(runs):
 
 @paper.claim(
     "rate",
-    "abstract, fifth sentence; Propositions 2 and 6; section 5, discussion of Fig. 1 (second "
-    "sentence)",
+    """abstract, fifth sentence; Propositions 2 and 6; section 5, discussion of Fig. 1 (second
+    sentence)""",
     primary=True,
     rests_on=["banditq-prop2-violation", "banditq-prop6"],
     readings=LAWS,
@@ -246,24 +246,22 @@ paper.untested(
     """BanditQ's regret grows no faster than $T^{3/4}$, with full information and under bandit
     feedback.""",
     primary=True,
-    note="""Under bandit feedback only the power of $T$ is tested, and Theorem 3 has logarithms
-    that the abstract drops.""",
+    note="""Under bandit feedback only the power of $T$ is tested, and Theorem 3 has logarithms that
+    the abstract drops.""",
     judged_by=["banditq-prop3-regret", "banditq-thm3-regret"],
 )
-
 
 paper.untested(
     "banditq-abs-violation-t34",
     "rate",
     "abstract, fifth sentence",
-    """BanditQ's violation of the target rates grows no faster than $T^{3/4}$, with full
-    information and under bandit feedback.""",
+    """BanditQ's violation of the target rates grows no faster than $T^{3/4}$, with full information
+    and under bandit feedback.""",
     primary=True,
     note="""Under bandit feedback the bound is judged up to logarithms, which the abstract drops
     (banditq-prop6).""",
     judged_by=["banditq-prop2-violation", "banditq-prop6"],
 )
-
 
 paper.untested(
     "banditq-abs-avg-regret-sqrt",
@@ -278,10 +276,8 @@ paper.untested(
 
 @paper.claim(
     "rate",
-    (
-        "abstract, seventh sentence; section 3, after Eq. 10 (projection in O(N log N)); "
-        "section 5, last sentence of the setup"
-    ),
+    """abstract, seventh sentence; section 3, after Eq. 10 (projection in O(N log N)); section 5,
+    last sentence of the setup""",
     part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
 )
 def banditq_abs_efficient(runs):
@@ -302,10 +298,8 @@ def banditq_abs_efficient(runs):
 
 @paper.claim(
     "comparison",
-    (
-        "abstract, seventh sentence; section 1.2, contribution 1; section 3, The BanditQ "
-        "policy (first sentence)"
-    ),
+    """abstract, seventh sentence; section 1.2, contribution 1; section 3, The BanditQ policy (first
+    sentence)""",
 )
 def banditq_abs_blackbox(runs):
     """The adversarial learner inside BanditQ is a black box: other learners that adapt to the scale
@@ -323,9 +317,9 @@ paper.untested(
     "bound",
     "abstract; contributions; Eqs 14 and 19",
     "BanditQ's queues and regret obey an inequality in which the queues bound themselves.",
-    note=r"""With full information the inequality is $\sum_i Q_i(t)^2 + 2 V R(t) \le 2 t + 4
-    \sqrt{2 E} + 4 V \sqrt{2 N t}$. Here $Q_i$ are the queues, $R$ is the regret and $E$ the sum of
-    squared queues so far. Eq. 19 is its form under bandit feedback.""",
+    note=r"""With full information the inequality is $\sum_i Q_i(t)^2 + 2 V R(t) \le 2 t + 4 \sqrt{2
+    E} + 4 V \sqrt{2 N t}$. Here $Q_i$ are the queues, $R$ is the regret and $E$ the sum of squared
+    queues so far. Eq. 19 is its form under bandit feedback.""",
     judged_by=["banditq-eq14", "banditq-eq19"],
 )
 
@@ -367,7 +361,6 @@ paper.untested(
     which this paper does not ask.""",
 )
 
-
 paper.untested(
     "banditq-intro-freq-vs-reward",
     "opinion",
@@ -375,7 +368,6 @@ paper.untested(
     "Guaranteed rewards suit applications better than guaranteed frequencies of pulls.",
     untestable="This is an argument about what to model, which no run can decide.",
 )
-
 
 paper.untested(
     "banditq-intro-novelty",
@@ -385,7 +377,6 @@ paper.untested(
     untestable="This is a statement about other work.",
 )
 
-
 paper.untested(
     "banditq-intro-cai-not-applicable",
     "literature",
@@ -393,7 +384,6 @@ paper.untested(
     "The method of Cai et al. does not cover the setting of BanditQ.",
     untestable="This is a statement about another paper's assumptions.",
 )
-
 
 paper.untested(
     "banditq-contrib-sims",
@@ -519,7 +509,6 @@ paper.untested(
     untestable="A set that linear inequalities define is closed and convex.",
 )
 
-
 paper.untested(
     "banditq-sec2-goal",
     "rate",
@@ -529,7 +518,6 @@ paper.untested(
     note="The three are judged in the same runs as far as banditq-abs-jointly does.",
     judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
 )
-
 
 paper.untested(
     "banditq-footnote1",
@@ -972,7 +960,6 @@ paper.untested(
     untestable="This is a definition.",
 )
 
-
 paper.untested(
     "banditq-eq18",
     "definition",
@@ -1088,8 +1075,8 @@ def banditq_prop6(runs):
     part="instances that do not change with $T$",
     rests_on=["banditq-eq21-22-moment"],
     basis="recalled",
-    reconstructed="""The rate is reconstructed. The text refers to Proposition 7 of an appendix
-    that it lacks. Theorem 3 takes $T^{3/4}$ from it, and the UAI version prints this rate, with
+    reconstructed="""The rate is reconstructed. The text refers to Proposition 7 of an appendix that
+    it lacks. Theorem 3 takes $T^{3/4}$ from it, and the UAI version prints this rate, with
     $N^{1/4}$.""",
     figure="fig5",
 )
@@ -1178,7 +1165,6 @@ paper.untested(
     r"The weight $V = \sqrt{T}$ is 1414 at two million rounds.",
     untestable="This is arithmetic on what is configured.",
 )
-
 
 paper.untested(
     "banditq-variance-cause",
@@ -1644,8 +1630,7 @@ paper.untested(
     "banditq-fig7-explanation",
     "opinion",
     "UAI App. I.1",
-    """BanditQ earns more than LFG because it works with realised rewards rather than
-    expectations.""",
+    "BanditQ earns more than LFG because it works with realised rewards rather than expectations.",
     about="later version",
     untestable="""The explanation makes no prediction of its own. banditq-fig3-mechanism tests
     another one.""",
@@ -1833,7 +1818,6 @@ paper.untested(
     "Whether the horizon $T$ must be known is open.",
     untestable="This is an open problem.",
 )
-
 
 paper.untested(
     "banditq-concl-improve",
@@ -2089,7 +2073,6 @@ paper.untested(
     judged_by=["banditq-thm2-scalefree"],
 )
 
-
 paper.untested(
     "banditq-inconsistency-07",
     "inconsistency",
@@ -2103,7 +2086,6 @@ paper.untested(
     untestable="""Sampled arms and distributions have the same expectation under any policy. Runs
     could show only the noise.""",
 )
-
 
 paper.untested(
     "banditq-inconsistency-08",
@@ -2166,7 +2148,6 @@ paper.untested(
     untestable="The contradiction is in a comment. The numbers are the same.",
 )
 
-
 paper.untested(
     "banditq-inconsistency-12",
     "inconsistency",
@@ -2175,7 +2156,6 @@ paper.untested(
     between=["text: diameter sqrt(2)", "geometry: sqrt(2) (1 - sum target / mean)"],
     judged_by=["banditq-sec2-diameter"],
 )
-
 
 paper.untested(
     "banditq-inconsistency-13",
@@ -2191,7 +2171,6 @@ paper.untested(
     untestable="These misprints leave no doubt about the meaning.",
 )
 
-
 paper.untested(
     "banditq-inconsistency-14",
     "inconsistency",
@@ -2204,7 +2183,6 @@ paper.untested(
     judged_by=["banditq-thm2-scalefree", "banditq-eq21-22-moment"],
 )
 
-
 paper.untested(
     "banditq-inconsistency-15",
     "inconsistency",
@@ -2216,7 +2194,6 @@ paper.untested(
     ],
     judged_by=["banditq-prop6", "banditq-thm3-regret"],
 )
-
 
 paper.untested(
     "banditq-inconsistency-16",
@@ -2231,7 +2208,6 @@ paper.untested(
     judged_by=["banditq-thm3-regret", "banditq-u-thm5", "banditq-eq21-22-moment"],
 )
 
-
 paper.untested(
     "banditq-inconsistency-17",
     "inconsistency",
@@ -2241,7 +2217,6 @@ paper.untested(
     judged_by=["banditq-prop4-average"],
 )
 
-
 paper.untested(
     "banditq-inconsistency-18",
     "inconsistency",
@@ -2250,7 +2225,6 @@ paper.untested(
     between=["Proposition 5: 8 sqrt(N t)", "UAI Proposition 3: 6 sqrt(t), without N"],
     judged_by=["banditq-prop5-v0", "banditq-u-prop3"],
 )
-
 
 paper.untested(
     "banditq-inconsistency-19",
@@ -2291,8 +2265,8 @@ paper.untested(
     "banditq-inconsistency-21",
     "inconsistency",
     "Figs 1 and 4",
-    """The paper says that the targets are met, but with full information the queues' identity
-    keeps the rate below the target at every finite $T$.""",
+    """The paper says that the targets are met, but with full information the queues' identity keeps
+    the rate below the target at every finite $T$.""",
     between=["text: targets met", "identity: rate = target - (queue - idleness) / T"],
     judged_by=[
         "banditq-abs-targets",
@@ -2300,7 +2274,6 @@ paper.untested(
         "banditq-fig4-targets-met-bandit",
     ],
 )
-
 
 paper.untested(
     "banditq-inconsistency-22",
@@ -2318,7 +2291,6 @@ paper.untested(
         "banditq-thm3-regret",
     ],
 )
-
 
 paper.untested(
     "banditq-inconsistency-23",
@@ -2381,7 +2353,6 @@ paper.untested(
     untestable="""Both formulas are printed. For a fixed number of arms the sentence holds up to a
     constant, and otherwise it does not.""",
 )
-
 
 paper.untested(
     "banditq-inconsistency-26",

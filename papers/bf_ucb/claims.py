@@ -144,7 +144,6 @@ paper.untested(
     alias_of="bf-thm2-gef",
 )
 
-
 paper.untested(
     "bf-abs-meritocratic",
     "rate",
@@ -153,15 +152,12 @@ paper.untested(
     alias_of="bf-thm3-convergence",
 )
 
-
 paper.untested(
     "bf-abs-decomposition",
     "invariant",
     "abstract, sentence 6; contribution 4",
-    (
-        "The regret is the sum of a part due to group exposure and a part due to policies "
-        "within groups."
-    ),
+    """The regret is the sum of a part due to group exposure and a part due to policies within
+    groups.""",
     alias_of="bf-thm4-identity",
 )
 
@@ -206,7 +202,6 @@ paper.untested(
     judged_by=["bf-fig1-sublinear-high", "bf-fig1-sublinear-low"],
 )
 
-
 paper.untested(
     "bf-abs-better-exposure",
     "comparison",
@@ -250,10 +245,8 @@ def bf_intro_gef_within_bias(runs):
 
 @paper.claim(
     "comparison",
-    (
-        "section 1, last paragraph before the contributions, last sentence; section 6.3.4, "
-        "last sentence"
-    ),
+    """section 1, last paragraph before the contributions, last sentence; section 6.3.4, last
+    sentence""",
     **BOTH,
     figure="fig3b",
 )
@@ -286,7 +279,6 @@ paper.untested(
     untestable="Runs cannot decide who was first.",
 )
 
-
 paper.untested(
     "bf-intro-known-T",
     "invariant",
@@ -297,18 +289,13 @@ paper.untested(
     (bf-inconsistency-19).""",
 )
 
-
 paper.untested(
     "bf-intro-combination-naive",
     "opinion",
     "section 1, paragraphs 5 and 6",
-    (
-        "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound "
-        "the regret."
-    ),
+    "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound the regret.",
     untestable="This is a statement about proofs that were not made.",
 )
-
 
 paper.untested(
     "bf-sec3-pistar",
@@ -915,12 +902,9 @@ paper.untested(
     "literature",
     "section 6.2, the sentence after item 2",
     "Typical ratios of group sizes in the Adult data are 1 to 8 for race and 1 to 2 for gender.",
-    untestable=(
-        "This is a count in a public table on which no run depends, neither in the paper nor "
-        "here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5."
-    ),
+    untestable="""This is a count in a public table on which no run depends, neither in the paper
+    nor here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5.""",
 )
-
 
 paper.untested(
     "bf-setup-50runs-1e7",
@@ -1442,10 +1426,8 @@ paper.untested(
     "bf-fig3b-individual-not-group",
     "qualitative",
     "section 6.3.4, last sentence; Fig. 3b",
-    (
-        "Exposure fairness of the arms alone, which MF keeps, does not give the groups enough "
-        "exposure."
-    ),
+    """Exposure fairness of the arms alone, which MF keeps, does not give the groups enough
+    exposure.""",
     alias_of="bf-intro-mf-not-enough",
 )
 
@@ -1486,10 +1468,8 @@ paper.untested(
     "comparison",
     "section 6.3.5, third sentence; Fig. 3c",
     primary=True,
-    part=(
-        "that the arm with the fewest pulls has most of them; on average GEF is as good, and "
-        "MF spreads pulls more evenly"
-    ),
+    part="""that the arm with the fewest pulls has most of them; on average GEF is as good, and MF
+    spreads pulls more evenly""",
     **BOTH,
     figure="fig3c",
 )
@@ -1596,7 +1576,6 @@ paper.untested(
     judged_by=["bf-abs-no-significant-drop", "bf-fig3a-near-one"],
 )
 
-
 paper.untested(
     "bf-concl-minority-exposure",
     "comparison",
@@ -1604,7 +1583,6 @@ paper.untested(
     "BF-UCB achieves fair exposure of the minority's arms.",
     alias_of="bf-fig3c-bf-best",
 )
-
 
 paper.untested(
     "bf-concl-foundation",
@@ -1779,10 +1757,8 @@ paper.untested(
     "bf-inconsistency-11",
     "inconsistency",
     "section 6.3.5, second sentence; the notebook's cell for Fig. 3c",
-    (
-        "The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF "
-        "would give the least exposure."
-    ),
+    """The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF would
+    give the least exposure.""",
     between=["cell: arrays of BF-UCB, UCB, MF, GEF", "its labels: BF-UCB, MF, GEF, UCB"],
     untestable=(
         "The cell was not run in the released file. Whether the figure comes from it is not known."
@@ -1817,15 +1793,12 @@ paper.untested(
     untestable="Missing code cannot be run.",
 )
 
-
 paper.untested(
     "bf-inconsistency-14",
     "inconsistency",
     "section 3.3; the notebook's optimum",
-    (
-        "If groups tie, the program takes the later group for its optimum and the earlier one "
-        "for its choices."
-    ),
+    """If groups tie, the program takes the later group for its optimum and the earlier one for its
+    choices.""",
     between=["optimum: the later group", "choices: the earlier group"],
     untestable="Means that are drawn have no ties. With tied groups either choice earns the same.",
 )
@@ -1848,10 +1821,8 @@ paper.untested(
     "bf-inconsistency-16",
     "inconsistency",
     "abstract, sentence 7; section 5, item 3; Theorem 7",
-    (
-        "The paper gives the regret's order in three ways. One has an undefined number $N$, "
-        "and none has the logarithm of Theorem 3's display."
-    ),
+    """The paper gives the regret's order in three ways. One has an undefined number $N$, and none
+    has the logarithm of Theorem 3's display.""",
     readings=["order_printed", "order_logs"],
     between=[
         "abstract: O(sqrt T)",
@@ -1862,30 +1833,24 @@ paper.untested(
     judged_by=["bf-abs-sqrtT", "bf-thm7-rate-n"],
 )
 
-
 paper.untested(
     "bf-inconsistency-17",
     "inconsistency",
     "section 6.2, item 2; section 6.3.2; section 6.3.5",
-    (
-        "The paper says that the majority is best in all runs, and elsewhere in almost all. "
-        "It says of both MF and UCB that they give the minority's arms the least exposure."
-    ),
+    """The paper says that the majority is best in all runs, and elsewhere in almost all. It says of
+    both MF and UCB that they give the minority's arms the least exposure.""",
     part="who gives the least exposure; not in how many runs the majority is best",
     **BOTH,
     between=["section 6.3.5: MF gives the least", "section 6.3.5: UCB gives the least"],
     judged_by=["bf-fig3c-mf-least", "bf-fig3b-ucb-least"],
 )
 
-
 paper.untested(
     "bf-inconsistency-18",
     "inconsistency",
     "Lemma 5; Theorem 7",
-    (
-        "The brackets of Lemma 5 are not cut off at 0, so its bound falls below 0, while its "
-        "left side is never negative."
-    ),
+    """The brackets of Lemma 5 are not cut off at 0, so its bound falls below 0, while its left side
+    is never negative.""",
     between=["left side: never below 0", "right side: to minus infinity with T"],
     judged_by=["bf-lem5-printed"],
 )
@@ -1913,23 +1878,17 @@ paper.untested(
     "bf-inconsistency-20",
     "inconsistency",
     "section 6.3.1, fifth sentence; section 3.1, Definition 2",
-    (
-        "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less "
-        "than 1."
-    ),
+    "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less than 1.",
     between=["Definition 2: a sum below 1", "example: a sum of 1"],
     judged_by=["bf-fig1-beta-half-zero"],
 )
-
 
 paper.untested(
     "bf-inconsistency-21",
     "inconsistency",
     "section 5.1, proof of Theorem 3",
-    (
-        "Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof "
-        "has $w$ in place of $2 w$, and joins probabilities without summing them."
-    ),
+    """Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof has $w$
+    in place of $2 w$, and joins probabilities without summing them.""",
     readings=["range_unit", "range_symmetric"],
     between=[
         "Eq. 3: delta^2 / (8 N_g^2 k_g)",
@@ -1939,20 +1898,15 @@ paper.untested(
     judged_by=["bf-eq3-coverage", "bf-thm3-first-line"],
 )
 
-
 paper.untested(
     "bf-inconsistency-22",
     "inconsistency",
     "section 5.1, proof of Theorem 2; section 3.3, Observation 1",
-    (
-        "The proof of Theorem 2 has an inequality that is false at $t = 1$; the theorem holds "
-        "all the same."
-    ),
+    """The proof of Theorem 2 has an inequality that is false at $t = 1$; the theorem holds all the
+    same.""",
     between=["proof: floor(t / m) >= beta_g t", "t = 1: 0 against beta_g"],
-    note=(
-        "The verdict is on the inequality. Theorem 2, which has the floor, is judged by "
-        "bf-thm2-gef and holds."
-    ),
+    note="""The verdict is on the inequality. Theorem 2, which has the floor, is judged by
+    bf-thm2-gef and holds.""",
     judged_by=["bf-init-proof-inequality"],
 )
 
@@ -1979,46 +1933,35 @@ paper.untested(
     "bf-inconsistency-24",
     "inconsistency",
     "section 6.3.1, fourth sentence; Fig. 1a",
-    (
-        "The paper's reason why larger quotas have lower regret, fewer pulls of the "
-        "suboptimal group, needs such pulls."
-    ),
+    """The paper's reason why larger quotas have lower regret, fewer pulls of the suboptimal group,
+    needs such pulls.""",
     part="the low setting, where there are such pulls",
     **BOTH,
     between=[
         "text: fewer pulls of the group that is not best",
         "high setting: there are no pulls beyond the quotas",
     ],
-    note=(
-        "The verdict is that of the low setting, where there are such pulls. In the high "
-        "setting, as printed, there are none, so that the paper's reason explains nothing "
-        "there."
-    ),
+    note="""The verdict is that of the low setting, where there are such pulls. In the high setting,
+    as printed, there are none, so that the paper's reason explains nothing there.""",
     judged_by=["bf-fig1-beta-mechanism"],
 )
-
 
 paper.untested(
     "bf-inconsistency-25",
     "inconsistency",
     "sections 5 and 6.2",
-    (
-        "The theorems are numbered from 2, the ratio of 1 to 8 is not that of 10 to 50, and "
-        "no reward distribution is named."
-    ),
+    """The theorems are numbered from 2, the ratio of 1 to 8 is not that of 10 to 50, and no reward
+    distribution is named.""",
     between=["section 6.2: ratio 1 to 8", "setting 2: 10 to 50 arms"],
     untestable="These are matters of wording.",
 )
-
 
 paper.untested(
     "bf-inconsistency-26",
     "inconsistency",
     "section 5.1, Theorem 3 and its proof",
-    (
-        r"Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds "
-        r"with probability at least $1 - \delta$."
-    ),
+    r"""Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds with
+    probability at least $1 - \delta$.""",
     between=["theorem: a limit of 0", "proof: a bound with probability 1 - delta"],
     judged_by=["bf-thm3-convergence", "bf-thm3-bound"],
 )

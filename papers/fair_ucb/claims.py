@@ -145,10 +145,8 @@ paper.untested(
     primary=True,
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS),
-    note=(
-        "fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With "
-        "other tolerances Fair-Learn is off by a part of a pull, also uniformly over time."
-    ),
+    note="""fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With
+    other tolerances Fair-Learn is off by a part of a pull, also uniformly over time.""",
     part="whole tolerances",
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
@@ -378,10 +376,8 @@ def fairucb_horizon_agnostic(runs):
 @paper.claim(
     "comparison",
     "section 7, sentences 2 and 3 on Celis et al.",
-    part=(
-        "a mixture that is fair in expectation stands for the policy of Celis et al., which "
-        "is not run"
-    ),
+    part="""a mixture that is fair in expectation stands for the policy of Celis et al., which is
+    not run""",
     rests_on=["fairucb-abs-anytime-fair"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS, INSTANCE_2),
@@ -549,10 +545,8 @@ def fairucb_abs_constant_regret(runs):
 @paper.claim(
     "rate",
     "section 1, contributions, paragraph 3, sentence 1; section 3, sentence 2 after Theorem 2",
-    part=(
-        r"arms with a quota above 0; with quota 0, which the model allows, the bound is of "
-        r"order $\ln T$ itself"
-    ),
+    part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
+    $\ln T$ itself""",
     rests_on=["fairucb-thm2-bound"],
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
@@ -636,15 +630,11 @@ paper.untested(
     "fairucb-extra-pull-cost",
     "definition",
     "section 2.3, sentence 3 after Definition 4",
-    (
-        r"Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls "
-        r"costs the arm's gap $\Delta_i$."
-    ),
+    r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
+    the arm's gap $\Delta_i$.""",
     basis="lost",
-    reconstructed=(
-        r"Our copy of the paper lacks the number of rounds, $\max(0, \lfloor r_i T \rfloor - "
-        r"\alpha)$, and the cost of a pull, $\Delta_i$. We restored them."
-    ),
+    reconstructed=r"""Our copy of the paper lacks the number of rounds, $\max(0, \lfloor r_i T
+    \rfloor - \alpha)$, and the cost of a pull, $\Delta_i$. We restored them.""",
     untestable="This explains the definition.",
 )
 
@@ -734,10 +724,8 @@ paper.untested(
     "fairucb-hoeffding",
     "literature",
     "App. A.1, Theorem 5",
-    (
-        r"The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation "
-        r"by $e$ or more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality)."
-    ),
+    r"""The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation by $e$ or
+    more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality).""",
     basis="lost",
     reconstructed="Our copy of the paper lacks the inequality. We restored it.",
     untestable="This is a theorem of probability theory.",
@@ -1299,7 +1287,6 @@ paper.untested(
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
 
-
 paper.untested(
     "fairucb-bernoulli-wlog",
     "invariant",
@@ -1307,13 +1294,10 @@ paper.untested(
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.""",
     basis="lost",
-    reconstructed=(
-        "Our copy of the paper lacks the coin, which shows a reward $x$ as 1 with probability "
-        "$x$. We restored it."
-    ),
+    reconstructed="""Our copy of the paper lacks the coin, which shows a reward $x$ as 1 with
+    probability $x$. We restored it.""",
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
-
 
 paper.untested(
     "fairucb-no-loss-in-learn",
@@ -1328,7 +1312,6 @@ paper.untested(
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
 
-
 paper.untested(
     "fairucb-sims-reaffirm",
     "qualitative",
@@ -1341,7 +1324,6 @@ paper.untested(
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
 
-
 paper.untested(
     "fairucb-r-regret-extends",
     "definition",
@@ -1352,7 +1334,6 @@ paper.untested(
     untestable="This follows from the definitions alone.",
 )
 
-
 paper.untested(
     "fairucb-few-arms-fast",
     "qualitative",
@@ -1362,7 +1343,6 @@ paper.untested(
     run with few arms also have larger gaps.""",
 )
 
-
 paper.untested(
     "fairucb-celis-programme",
     "literature",
@@ -1370,7 +1350,6 @@ paper.untested(
     "The algorithms of Celis et al. solve at least one linear programme in each round.",
     untestable="This is a statement about another paper's algorithms.",
 )
-
 
 paper.untested(
     "fairucb-complete-characterisation",
@@ -1380,7 +1359,6 @@ paper.untested(
     untestable="The paper does not say what would show that each fair algorithm is in the class.",
 )
 
-
 paper.untested(
     "fairucb-adapts-to-celis",
     "qualitative",
@@ -1388,7 +1366,6 @@ paper.untested(
     "The method carries over to the setting of Celis et al.",
     untestable="The paper gives no construction.",
 )
-
 
 paper.untested(
     "fairucb-inconsistency-01",
@@ -1403,7 +1380,6 @@ paper.untested(
     ],
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-02",
@@ -1420,15 +1396,12 @@ paper.untested(
     judged_by=["fairucb-thm1-range"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-03",
     "inconsistency",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
-    (
-        "Fairness and r-Regret are defined with $r_i T$ rounded down, while Theorems 2, 4 and "
-        "8 have $r_i T$ itself."
-    ),
+    """Fairness and r-Regret are defined with $r_i T$ rounded down, while Theorems 2, 4 and 8 have
+    $r_i T$ itself.""",
     basis="lost",
     reconstructed=restored(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
     between=["Definitions 2 and 4, Observation 1: floor(r_i T)", "Theorems 2, 4 and 8: r_i T"],
@@ -1480,10 +1453,8 @@ paper.untested(
     "fairucb-inconsistency-06",
     "inconsistency",
     "proof of Theorem 3",
-    (
-        "The proof of Theorem 3 bounds the pulls of Fair-UCB with quotas by those of another "
-        "algorithm, UCB1."
-    ),
+    """The proof of Theorem 3 bounds the pulls of Fair-UCB with quotas by those of another
+    algorithm, UCB1.""",
     basis="lost",
     reconstructed="Our copy of the paper lacks the inequality of the proof. We restored it.",
     between=[
@@ -1492,7 +1463,6 @@ paper.untested(
     ],
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-07",
@@ -1507,15 +1477,12 @@ paper.untested(
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-08",
     "inconsistency",
     "section 6, text on Fig. 4",
-    (
-        r"The paper says that LFG's violation vanishes, but LFG's queues settle at $\eta$ "
-        r"times the gaps."
-    ),
+    r"""The paper says that LFG's violation vanishes, but LFG's queues settle at $\eta$ times the
+    gaps.""",
     basis="recalled",
     reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
     readings=["in_pulls", "per_round"],
@@ -1523,15 +1490,12 @@ paper.untested(
     judged_by=["fairucb-fig4-lfg-to-zero"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-09",
     "inconsistency",
     "section 7",
-    (
-        "The extension to arms that are not always available ignores that pulls of an "
-        "unavailable arm cannot be forced."
-    ),
+    """The extension to arms that are not always available ignores that pulls of an unavailable arm
+    cannot be forced.""",
     basis="recalled",
     reconstructed=restored(ALGORITHM_1, FAIRNESS),
     between=[
@@ -1541,19 +1505,14 @@ paper.untested(
     judged_by=["fairucb-holds-in-li-setting"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-10",
     "inconsistency",
     "section 6",
-    (
-        "The paper does not give LFG's weight, the horizon of Instance 2, the tolerances or "
-        "the number of runs. They decide what the figures show."
-    ),
-    part=(
-        "LFG's weight, with either set of gaps; not the horizon, the tolerances and the "
-        "number of runs"
-    ),
+    """The paper does not give LFG's weight, the horizon of Instance 2, the tolerances or the number
+    of runs. They decide what the figures show.""",
+    part="""LFG's weight, with either set of gaps; not the horizon, the tolerances and the number of
+    runs""",
     basis="recalled",
     reconstructed=restored(INSTANCE_1, LFG),
     between=[
@@ -1561,22 +1520,17 @@ paper.untested(
         "Fig. 4: LFG's violation rises",
         "no weight is named for either",
     ],
-    note=(
-        "With weights of 1000 and 10 000 and evenly spaced gaps both statements hold. With "
-        "the weight 100 neither does, whatever the gaps."
-    ),
+    note="""With weights of 1000 and 10 000 and evenly spaced gaps both statements hold. With the
+    weight 100 neither does, whatever the gaps.""",
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-11",
     "inconsistency",
     "section 6, Instance 1",
-    (
-        "Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The "
-        "paper may mean $0.01 (i - 1)$."
-    ),
+    """Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The paper may
+    mean $0.01 (i - 1)$.""",
     basis="recalled",
     reconstructed=(
         "Our copy of the paper lacks the means, quotas and horizon of Instance 1. We restored them."
@@ -1586,25 +1540,20 @@ paper.untested(
     judged_by=["fairucb-appd-t-captures-convergence"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-12",
     "inconsistency",
     "section 6, Figs 2 and 4",
-    (
-        "The definition of the largest fairness violation is lost. It can be with or without "
-        "floor, in pulls or in pulls per round."
-    ),
+    """The definition of the largest fairness violation is lost. It can be with or without floor, in
+    pulls or in pulls per round.""",
     basis="lost",
     reconstructed=(
         "Our copy of the paper lacks the formula of the largest violation. We restored it."
     ),
     readings=["floored", "real", "in_pulls", "per_round"],
     between=["Definition 2: floor(r_i t) - N", "LFG's authors: r_i t - N", "either divided by t"],
-    note=(
-        "Fig. 2's statement decides with and without floor, Fig. 4's in pulls and in pulls "
-        "per round."
-    ),
+    note="""Fig. 2's statement decides with and without floor, Fig. 4's in pulls and in pulls per
+    round.""",
     judged_by=["fairucb-fig2-violation-increasing", "fairucb-fig4-lfg-to-zero"],
 )
 

@@ -182,7 +182,6 @@ paper.untested(
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap", "htucb-expA-matches-thm2"],
 )
 
-
 paper.untested(
     "htucb-abs-tradeoff",
     "comparison",
@@ -224,24 +223,17 @@ def htucb_abs_asymptotic_fairness(runs):
 paper.untested(
     "htucb-abs-nearly-optimal",
     "bound",
-    (
-        "abstract, fourth sentence; section 4.1, paragraph after Theorem 2; section 4.2, "
-        "paragraph after Theorem 6"
-    ),
-    (
-        "HT-UCB's penalised regret meets its upper bound up to a constant, and the bound can "
-        "hardly be improved."
-    ),
+    """abstract, fourth sentence; section 4.1, paragraph after Theorem 2; section 4.2, paragraph
+    after Theorem 6""",
+    """HT-UCB's penalised regret meets its upper bound up to a constant, and the bound can hardly be
+    improved.""",
     primary=True,
     part="that the bounds of HT-UCB's own regret meet; not that no other algorithm does better",
-    note=(
-        r"Whether any other algorithm can do better is not tested, because Theorems 5 and 6 "
-        r"are about HT-UCB alone. With the factor $\Delta$ that is missing in Eq. 13 the bound "
-        r"holds wherever it is run (htucb-thm2-eq13-corrected)."
-    ),
+    note=r"""Whether any other algorithm can do better is not tested, because Theorems 5 and 6 are
+    about HT-UCB alone. With the factor $\Delta$ that is missing in Eq. 13 the bound holds wherever
+    it is run (htucb-thm2-eq13-corrected).""",
     judged_by=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb", "htucb-const8"],
 )
-
 
 paper.untested(
     "htucb-abs-bounds-exist",
@@ -250,7 +242,6 @@ paper.untested(
     "There are upper bounds on penalised regret, with and without gaps, and lower bounds.",
     untestable="The claim is that theorems exist. Each theorem is judged by itself.",
 )
-
 
 paper.untested(
     "htucb-intro-firstwork",
@@ -282,8 +273,8 @@ def htucb_intro_user_knob(runs):
 
 @paper.claim(
     "invariant",
-    "section 1, fourth sentence from the end before the contributions; section 3, second "
-    "sentence after Eq. 12",
+    """section 1, fourth sentence from the end before the contributions; section 3, second sentence
+    after Eq. 12""",
 )
 def htucb_intro_ucb_plus_term(runs):
     """HT-UCB is UCB with a term added for arms that are short of their quotas."""
@@ -295,8 +286,8 @@ def htucb_intro_ucb_plus_term(runs):
 
 @paper.claim(
     "qualitative",
-    "section 1, fourth sentence from the end before the contributions; section 3, paragraph "
-    "after Eq. 12",
+    """section 1, fourth sentence from the end before the contributions; section 3, paragraph after
+    Eq. 12""",
     rests_on=["htucb-intro-ucb-plus-term"],
 )
 def htucb_intro_favours_below_level(runs):
@@ -331,7 +322,6 @@ paper.untested(
     alias_of="htucb-thm2-logT",
 )
 
-
 paper.untested(
     "htucb-intro-maxdeficit-logT",
     "rate",
@@ -340,7 +330,6 @@ paper.untested(
     alias_of="htucb-thm3-growth",
 )
 
-
 paper.untested(
     "htucb-intro-gapfree",
     "bound",
@@ -348,7 +337,6 @@ paper.untested(
     "There is a bound on HT-UCB's penalised regret that does not depend on gaps.",
     alias_of="htucb-thm4-bound",
 )
-
 
 paper.untested(
     "htucb-intro-harder-analysis",
@@ -492,10 +480,8 @@ def htucb_thm1_treats_every_arm_fairly(runs):
     "bound",
     "section 4.1, Theorem 2, first display",
     primary=True,
-    part=(
-        "A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of "
-        "the runs is not seen."
-    ),
+    part="""A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of the
+    runs is not seen.""",
     rests_on=["htucb-proof-unit-deficit"],
 )
 def htucb_thm2_deficit_O1(runs):
@@ -793,10 +779,8 @@ def htucb_proof_obs4(runs):
 
 @paper.claim(
     "bound",
-    (
-        "appendix B, last sentence of the first part of the proof of Theorem 2; appendix E, "
-        "proof of Lemma 1"
-    ),
+    """appendix B, last sentence of the first part of the proof of Theorem 2; appendix E, proof of
+    Lemma 1""",
     rests_on=["htucb-proof-obs3", "htucb-proof-obs4", "htucb-proof-n1-exists", "htucb-proof-eq19"],
 )
 def htucb_proof_unit_deficit(runs):
@@ -896,10 +880,8 @@ def htucb_proof_eq18(runs):
 @paper.claim(
     "bound",
     "appendix B, Eq. 19",
-    part=(
-        "For a given number of pulls, with the critical arm's index at its mean, without "
-        "width or noise."
-    ),
+    part="""For a given number of pulls, with the critical arm's index at its mean, without width or
+    noise.""",
 )
 def htucb_proof_eq19(runs):
     r"""With probability at most $2 / (c_0 T)$ a non-critical arm with at most $\ln(c_0 T / 2) / (2
@@ -956,10 +938,8 @@ def htucb_proof_n2(runs):
     "bound",
     "section 4.1, Theorem 3 and Eq. 14",
     primary=True,
-    part=(
-        "One instance with five arms, whose first three arms have a bound below the largest "
-        "shortfall possible."
-    ),
+    part="""One instance with five arms, whose first three arms have a bound below the largest
+    shortfall possible.""",
     rests_on=[
         "htucb-thm3-recursion",
         "htucb-proof-eq31",
@@ -1333,15 +1313,11 @@ paper.untested(
     untestable="This is an open question. htucb-thm4-rate has the measured exponent.",
 )
 
-
 paper.untested(
     "htucb-gap-between-4-and-7",
     "opinion",
     "section 4.2, last paragraph, first to fourth sentence",
-    (
-        "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound "
-        "shortfalls."
-    ),
+    "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound shortfalls.",
     rests_on=["htucb-thm4-bound", "htucb-thm7-universal"],
     untestable="This is a statement about bounds and proofs.",
 )
@@ -1557,10 +1533,8 @@ def htucb_soft_continuous(runs):
 @paper.claim(
     "bound",
     "section 5, second paragraph",
-    part=(
-        "The shortfalls in Theorems 1 to 3, with $b = 1/4$, 1/2 and 3/4; not their numbers of "
-        "pulls, nor Theorem 4."
-    ),
+    part="""The shortfalls in Theorems 1 to 3, with $b = 1/4$, 1/2 and 3/4; not their numbers of
+    pulls, nor Theorem 4.""",
 )
 def htucb_tau_nonconstant(runs):
     """The paper's results also hold for quotas $T^{-b}$ that fall with the horizon, $0 < b < 1$.
@@ -1824,10 +1798,8 @@ paper.untested(
     "htucb-fig1-agree-thm2",
     "qualitative",
     "section 6, third sentence after the list of experiments",
-    (
-        "The proportionality of pulls to inverse squared gaps, in both rows of Fig. 1, "
-        "matches Theorem 2."
-    ),
+    """The proportionality of pulls to inverse squared gaps, in both rows of Fig. 1, matches Theorem
+    2.""",
     rests_on=["htucb-thm2-noncr-count", "htucb-thm2-cr-count"],
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap"],
 )
@@ -2217,14 +2189,10 @@ paper.untested(
     "htucb-concl-balance",
     "comparison",
     "section 7, fourth sentence",
-    (
-        "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and "
-        "fairness well."
-    ),
+    "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and fairness well.",
     primary=True,
     judged_by=["htucb-abs-asymptotic-fairness", "htucb-expE-frontier"],
 )
-
 
 paper.untested(
     "htucb-concl-insight",
@@ -2234,15 +2202,12 @@ paper.untested(
     untestable="This is an opinion.",
 )
 
-
 paper.untested(
     "htucb-inconsistency-01",
     "inconsistency",
     "Theorem 2, Eq. 13; paragraph after Theorem 6; Theorem 6, Eq. 17",
-    (
-        r"In Eq. 13 a critical arm has $\tau T$, where the bound on its pulls and Theorem 6 "
-        r"give $\Delta \tau T$."
-    ),
+    r"""In Eq. 13 a critical arm has $\tau T$, where the bound on its pulls and Theorem 6 give
+    $\Delta \tau T$.""",
     between=[
         "Eq. 13: (8 ln T / Delta - tau T)^+",
         "second display of Theorem 2, and Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+",
@@ -2292,25 +2257,19 @@ paper.untested(
     "htucb-inconsistency-04",
     "inconsistency",
     "Eqs 4, 11, 20 and 21; Theorem 2, third display; Algorithm 1, lines 3 and 8",
-    (
-        "The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, "
-        "misplaces a square, and has the same count in both bonuses. Algorithm 1 divides by 0 "
-        "pulls."
-    ),
+    """The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, misplaces a
+    square, and has the same count in both bonuses. Algorithm 1 divides by 0 pulls.""",
     between=["Eq. 11: N_n(k)", "all others: N_k(n)"],
     note="These misprints have no bearing on the runs. One of them makes a step of Eq. 20 false.",
     judged_by=["htucb-proof-eq20"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-05",
     "inconsistency",
     "appendix A, Experiment D, last two paragraphs; section 6; caption of Fig. 3",
-    (
-        "By the text, policies exploit at a scale parameter of 1. By the maps to their own "
-        "parameters, they exploit at 0."
-    ),
+    """By the text, policies exploit at a scale parameter of 1. By the maps to their own parameters,
+    they exploit at 0.""",
     between=[
         "last paragraph of Experiment D: 1 is exploitation, 0 fairness",
         "maps, section 6 and caption: arms become unfair as it falls from 1",
@@ -2350,7 +2309,6 @@ paper.untested(
     ),
 )
 
-
 paper.untested(
     "htucb-inconsistency-08",
     "inconsistency",
@@ -2360,10 +2318,8 @@ paper.untested(
         "caption, first sentence: total regret",
         "section 6, and the caption's last sentence: total reward, larger is better",
     ],
-    note=(
-        "The text's reading, reward, holds. The caption's reading, regret, would reverse the "
-        "claim. The reward is drawn and judged."
-    ),
+    note="""The text's reading, reward, holds. The caption's reading, regret, would reverse the
+    claim. The reward is drawn and judged.""",
     judged_by=["htucb-expE-frontier"],
 )
 
@@ -2393,10 +2349,8 @@ paper.untested(
     "htucb-inconsistency-10",
     "inconsistency",
     "Theorem 2, third display; appendix B, third part",
-    (
-        "Theorem 2 bounds the pulls of non-critical arms by the maximum of a minimum and "
-        "another term, its proof by the minimum alone."
-    ),
+    """Theorem 2 bounds the pulls of non-critical arms by the maximum of a minimum and another term,
+    its proof by the minimum alone.""",
     between=[
         "theorem: max(min(8 ln T / (Delta - A)^2, tau T), 8 ln T / Delta^2)",
         "proof: min(8 ln T / (Delta - A)^2, tau T)",
@@ -2430,23 +2384,18 @@ paper.untested(
     "htucb-inconsistency-12",
     "inconsistency",
     "Theorem 4; appendix E, Eqs 40 to 49",
-    (
-        "The third term's constant is 1 in Theorem 4. In its proof it is an $O$(.), without "
-        "the factor 2 under the root. Eq. 40 has the shortfall where the regret has pulls."
-    ),
+    """The third term's constant is 1 in Theorem 4. In its proof it is an $O$(.), without the factor
+    2 under the root. Eq. 40 has the shortfall where the regret has pulls.""",
     between=["Theorem 4: max A K T^(2/3) (2 ln T)^(1/2)", "Eq. 49: O(.), with (ln T)^(1/2)"],
     judged_by=["htucb-thm4-bound", "htucb-thm4-terms"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-13",
     "inconsistency",
     "Theorem 7; appendix F",
-    (
-        "Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two "
-        "normal laws as a quarter of its value, and treats two arms as if they were all."
-    ),
+    """Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two normal laws
+    as a quarter of its value, and treats two arms as if they were all.""",
     between=[
         "appendix F: C = 1/2 for variance 1",
         "means 0 and 2 Delta differ by (2 Delta)^2 / 2 in each pull, which is C = 2",
@@ -2454,23 +2403,19 @@ paper.untested(
     judged_by=["htucb-thm7-universal"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-14",
     "inconsistency",
     "Theorem 1; appendix B, first line",
-    (
-        r"Theorem 1 allows margins that vanish, and its proof is that of Theorem 2, which "
-        r"needs a constant margin. The theorem promises $\lfloor \tau T \rfloor$ pulls, the "
-        r"proof a shortfall of up to one pull."
-    ),
+    r"""Theorem 1 allows margins that vanish, and its proof is that of Theorem 2, which needs a
+    constant margin. The theorem promises $\lfloor \tau T \rfloor$ pulls, the proof a shortfall of
+    up to one pull.""",
     between=[
         "Theorem 1: A - Delta >= min(sqrt(32 ln T / (tau T)), 1), floor(tau T) pulls",
         "Theorem 2: A - Delta >= c_a, a shortfall of O(1)",
     ],
     judged_by=["htucb-thm1-fair"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-15",
@@ -2482,15 +2427,12 @@ paper.untested(
     judged_by=["htucb-thm3-anyround-all"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-16",
     "inconsistency",
     "appendix D, Remark",
-    (
-        r"The text says that sums $\mu + A$ differ with probability 0, and means that they are "
-        r"equal with probability 0."
-    ),
+    r"""The text says that sums $\mu + A$ differ with probability 0, and means that they are equal
+    with probability 0.""",
     between=["Remark: sums that differ", "sense: sums that are equal"],
     judged_by=["htucb-thm3-ties-remark"],
 )
@@ -2528,81 +2470,60 @@ paper.untested(
     judged_by=["htucb-expC-vs-lfg", "htucb-expC-vs-flearn"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-19",
     "inconsistency",
     "section 6, Experiments A and B; appendix A, Experiment E",
-    (
-        "The paper does not print the reward law and replicates of Experiments A and B, nor "
-        "Experiment E's horizon, rates, replicates, law of the means and varied parameter."
-    ),
+    """The paper does not print the reward law and replicates of Experiments A and B, nor Experiment
+    E's horizon, rates, replicates, law of the means and varied parameter.""",
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
-    untestable=(
-        "These settings are missing. papers/ht_ucb/experiments.yaml says what is run in their "
-        "place."
-    ),
+    untestable="""These settings are missing. papers/ht_ucb/experiments.yaml says what is run in
+    their place.""",
 )
-
 
 paper.untested(
     "htucb-inconsistency-20",
     "inconsistency",
     "section 2, sentence after Eq. 3; section 6, Experiment C",
-    (
-        "Penalty rates are known numbers in section 2, but half the range of the unknown "
-        "means in Experiment C."
-    ),
+    """Penalty rates are known numbers in section 2, but half the range of the unknown means in
+    Experiment C.""",
     between=["section 2: known penalty rates", "Experiment C: (max mu - min mu) / 2"],
-    untestable=(
-        "In this setting HT-UCB knows something about the means that its rivals do not. The "
-        "paper's choice is run."
-    ),
+    untestable="""In this setting HT-UCB knows something about the means that its rivals do not. The
+    paper's choice is run.""",
 )
-
 
 paper.untested(
     "htucb-inconsistency-21",
     "inconsistency",
     "Theorem 1; section 5, comparison with baselines",
-    (
-        r"The paper calls LFG unfair by the standard of $\lfloor \tau T \rfloor$ pulls, while "
-        r"LFG's own guarantee concerns proportions."
-    ),
+    r"""The paper calls LFG unfair by the standard of $\lfloor \tau T \rfloor$ pulls, while LFG's
+    own guarantee concerns proportions.""",
     between=[
         "Theorem 1: floor(tau T) pulls with probability tending to 1",
         "LFG's guarantee: N / T in the mean over time",
     ],
-    note=(
-        "By neither standard HT-UCB is fair and LFG is not. With whole floors there is an "
-        "instance for each of them on which it fails. In proportion both are fair "
-        "(htucb-abs-asymptotic-fairness)."
-    ),
+    note="""By neither standard HT-UCB is fair and LFG is not. With whole floors there is an
+    instance for each of them on which it fails. In proportion both are fair
+    (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-22",
     "inconsistency",
     "section 5, comparison with baselines, LFG",
-    (
-        "The paper defines LFG's index with a cut at 1 and uses it without. It leaves open "
-        "which round's pull leaves the queue."
-    ),
+    """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
+    round's pull leaves the queue.""",
     readings=["lfg_capped", "lfg_uncapped"],
     between=[
         "first step: an index with a bar, cut off at 1",
         "second step: the index without a bar",
     ],
-    note=(
-        "The verdict is that of htucb-expD-lfg-sudden, which fails with the cut and without "
-        "it. An arm without pulls has the index 1 with the cut and without it; an infinite "
-        "index was not run. Which round's pull leaves the queue is not tested."
-    ),
+    note="""The verdict is that of htucb-expD-lfg-sudden, which fails with the cut and without it.
+    An arm without pulls has the index 1 with the cut and without it; an infinite index was not run.
+    Which round's pull leaves the queue is not tested.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-23",
@@ -2613,21 +2534,16 @@ paper.untested(
     judged_by=["htucb-sec2-constraint"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-24",
     "inconsistency",
     "abstract; section 4.2, paragraph after Theorem 6",
-    (
-        "The paper calls HT-UCB's regret nearly optimal, while Theorems 5 and 6 are about "
-        "HT-UCB alone."
-    ),
+    """The paper calls HT-UCB's regret nearly optimal, while Theorems 5 and 6 are about HT-UCB
+    alone.""",
     between=[
         "abstract: nearly optimal regret",
         "Theorems 5 and 6: lower bounds for the proposed algorithm",
     ],
-    untestable=(
-        "The paper does not say what other algorithms cannot do. htucb-abs-nearly-optimal "
-        "judges what it does say."
-    ),
+    untestable="""The paper does not say what other algorithms cannot do. htucb-abs-nearly-optimal
+    judges what it does say.""",
 )
