@@ -4,6 +4,7 @@ Our copy of the paper lacks most formulas; `reconstructed` says what was restore
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -53,17 +54,13 @@ paper = Paper(
         "weight_100": r"LFG's weight $\eta$ is 100.",
         "weight_1000": r"LFG's weight $\eta$ is 1000.",
         "weight_10000": r"LFG's weight $\eta$ is 10 000.",
-        "weight_100_even": r"LFG's weight $\eta$ is 100, and Instance 1 has evenly spaced gaps.",
-        "weight_1000_even": r"LFG's weight $\eta$ is 1000, and Instance 1 has evenly spaced gaps.",
-        "weight_10000_even": (
-            r"LFG's weight $\eta$ is 10 000, and Instance 1 has evenly spaced gaps."
-        ),
+        "weight_100_even": r"LFG's weight $\eta$ is 100, and Instance 1 has even gaps.",
+        "weight_1000_even": r"LFG's weight $\eta$ is 1000, and Instance 1 has even gaps.",
+        "weight_10000_even": r"LFG's weight $\eta$ is 10 000, and Instance 1 has even gaps.",
         "ties_lowest": "Of equal indices Fair-UCB takes the lowest arm.",
         "ties_random": "Of equal indices Fair-UCB takes one at random.",
         "falls_overall": "Regret beyond the threshold is much smaller than without tolerance.",
-        "falls_at_once": (
-            "Regret beyond the threshold is much smaller than at the next tolerance below it."
-        ),
+        "falls_at_once": "Regret beyond the threshold is much smaller than at the last one below it.",
         "at_most": "The additional regret is at most this.",
         "about": "The additional regret is this, beside the regret of UCB1.",
         "filled_down": r"The first phase gives each arm $\lfloor r_i T \rfloor$ pulls.",
@@ -91,8 +88,13 @@ VIOLATION = "what the largest violation is"
 CLASSES = "the thresholds of the classes and their number"
 
 
-def restored(*parts):
-    return f"Our copy of the paper lacks the following, which we restored: {'; '.join(parts)}."
+def recalled(*parts, basis="recalled"):
+    """What a claim says of formulas that our copy of the paper lacks."""
+    lacked = f"Our copy of the paper lacks the following, which we restored: {'; '.join(parts)}."
+    return {"basis": basis, "reconstructed": lacked}
+
+
+lost = partial(recalled, basis="lost")
 
 
 #: Reading of Instance 1's gaps -> what runs with them, and the control that learns nothing.
@@ -143,8 +145,7 @@ paper.untested(
     "abstract, sentence 5; section 1, paragraph 2 of the contributions",
     "Fair-Learn is fair at the end of every round, not only at the end of the run.",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
     note="""fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With
     other tolerances Fair-Learn is off by a part of a pull, also uniformly over time.""",
     part="whole tolerances",
@@ -158,8 +159,7 @@ paper.untested(
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
     figure="fig4",
 )
 def fairucb_thm1_alpha0(runs):
@@ -180,8 +180,7 @@ def fairucb_thm1_alpha0(runs):
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
 )
 def fairucb_thm1_alpha_int(runs):
     r"""With a whole tolerance $\alpha$ Fair-Learn never lets an arm fall more than $\alpha$ pulls
@@ -199,8 +198,7 @@ def fairucb_thm1_alpha_int(runs):
     "section 3, Theorem 1, for every tolerance of at least 0",
     primary=True,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "that the tolerance may be any number from 0 on"),
+    **recalled(ALGORITHM_1, FAIRNESS, "that the tolerance may be any number from 0 on"),
 )
 def fairucb_thm1_alpha_nonint(runs):
     r"""Fair-Learn never lets an arm fall more than $\alpha$ pulls behind $\lfloor r_i t \rfloor$,
@@ -223,8 +221,7 @@ def fairucb_thm1_alpha_nonint(runs):
     "section 3, Theorem 1; section 2.1, sentence 2",
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
+    **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
     readings=["range_kth", "range_wider"],
 )
 def fairucb_thm1_range(runs):
@@ -252,8 +249,7 @@ paper.untested(
     "Fair-Learn's guarantee holds whatever learner it calls.",
     part="whole tolerances",
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
 
@@ -263,8 +259,7 @@ paper.untested(
     "section 5, Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
+    **recalled(ALGORITHM_1, CLASSES),
     readings=["range_kth", "range_wider"],
 )
 def fairucb_lemma1_partition(runs):
@@ -282,8 +277,7 @@ def fairucb_lemma1_partition(runs):
     "section 5, Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
+    **recalled(ALGORITHM_1, CLASSES),
     readings=["classes_k", "classes_k_minus_1"],
 )
 def fairucb_lemma1_cardinality(runs):
@@ -302,8 +296,7 @@ def fairucb_lemma1_cardinality(runs):
     "invariant",
     "section 5, Observation 2",
     part=FEW,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "the thresholds of the classes"),
+    **recalled(ALGORITHM_1, "the thresholds of the classes"),
     readings=["range_kth", "range_wider"],
 )
 def fairucb_obs2(runs):
@@ -321,8 +314,7 @@ def fairucb_obs2(runs):
     "invariant",
     "section 5, Observation 3",
     part=FEW,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
+    **recalled(ALGORITHM_1, CLASSES),
     readings=["classes_k", "classes_k_minus_1"],
 )
 def fairucb_obs3(runs):
@@ -342,8 +334,7 @@ def fairucb_obs3(runs):
 @paper.claim(
     "invariant",
     "section 2.2, last sentence",
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         FAIRNESS, "the formula of Definition 1, a limit inferior of $E N / t$ of at least $r_i$"
     ),
 )
@@ -355,8 +346,7 @@ def fairucb_def2_implies_def1(runs):
 @paper.claim(
     "invariant",
     "section 1, paragraph 3, last sentence, and footnote 2; contributions, sentence 4",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INDEX),
+    **recalled(ALGORITHM_1, INDEX),
 )
 def fairucb_horizon_agnostic(runs):
     """Fair-UCB need not know the horizon."""
@@ -379,8 +369,7 @@ def fairucb_horizon_agnostic(runs):
     part="""a mixture that is fair in expectation stands for the policy of Celis et al., which is
     not run""",
     rests_on=["fairucb-abs-anytime-fair"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
 )
 def fairucb_deterministic_vs_expectation(runs):
     """Fair-UCB is fair in every run, while a policy that is fair only in expectation is not."""
@@ -396,8 +385,7 @@ def fairucb_deterministic_vs_expectation(runs):
     primary=True,
     part=f"that LFG with weights from {HEAVY[0]} on falls behind on one instance of ours",
     rests_on=["fairucb-abs-anytime-fair"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, LFG),
+    **recalled(ALGORITHM_1, FAIRNESS, LFG),
     figure="fig4",
 )
 def fairucb_stronger_than_lfg(runs):
@@ -424,8 +412,7 @@ def fairucb_stronger_than_lfg(runs):
     "invariant",
     "section 7, last sentence on Li et al.",
     rests_on=["fairucb-thm1-independent-of-learn"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
 )
 def fairucb_holds_in_li_setting(runs):
     """Fair-Learn's guarantee also holds in LFG's setting, which has several pulls per round and
@@ -446,8 +433,7 @@ def fairucb_holds_in_li_setting(runs):
 @paper.claim(
     "comparison",
     "section 1, contributions, sentence 5; App. C, paragraph 2, sentence 3",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
 )
 def fairucb_naive_prepull_unfair(runs):
     r"""A policy that fills all quotas first is fair at the end of the run, but not at the end of
@@ -470,8 +456,7 @@ def fairucb_naive_prepull_unfair(runs):
     "section 3, Theorem 2",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2", "fairucb-obs1-optimal"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, BOUND, STILL_LEARNING),
+    **recalled(ALGORITHM_1, R_REGRET, BOUND, STILL_LEARNING),
     figure="fig3",
 )
 def fairucb_thm2_bound(runs):
@@ -492,8 +477,7 @@ def fairucb_thm2_bound(runs):
     "bound",
     "section 5, proof of Theorem 2, case 1",
     rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
 )
 def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
@@ -506,8 +490,7 @@ def fairucb_thm2_case1(runs):
     "bound",
     "section 5, proof of Theorem 2, case 2",
     rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
 )
 def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
@@ -522,8 +505,7 @@ def fairucb_thm2_case2(runs):
     primary=True,
     part="instances whose suboptimal arms all have a quota above 0",
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_1, R_REGRET, r"the constant $(1 + \pi^2/3) \sum \Delta_i$", STILL_LEARNING
     ),
     figure="fig3",
@@ -548,8 +530,7 @@ def fairucb_abs_constant_regret(runs):
     part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
     $\ln T$ itself""",
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
     figure="fig3",
 )
 def fairucb_sublog(runs):
@@ -575,8 +556,7 @@ def fairucb_sublog(runs):
     "section 3, Theorem 3",
     primary=True,
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, r"the order $\sqrt{k T \ln T}$"),
+    **recalled(ALGORITHM_1, R_REGRET, r"the order $\sqrt{k T \ln T}$"),
 )
 def fairucb_thm3_distfree(runs):
     r"""Whatever the means, Fair-UCB's r-Regret is at most of order $\sqrt{k T \ln T}$.
@@ -589,8 +569,7 @@ def fairucb_thm3_distfree(runs):
 @paper.claim(
     "comparison",
     "App. B.1, proof of Theorem 3, last inequality",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET),
+    **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
 )
 def fairucb_thm3_monotone_in_r(runs):
@@ -612,8 +591,7 @@ def fairucb_thm3_monotone_in_r(runs):
 @paper.claim(
     "qualitative",
     "section 2.3, sentence 2 after Definition 4",
-    basis="recalled",
-    reconstructed=restored(R_REGRET, INSTANCE_2),
+    **recalled(R_REGRET, INSTANCE_2),
 )
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
@@ -632,9 +610,7 @@ paper.untested(
     "section 2.3, sentence 3 after Definition 4",
     r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
     the arm's gap $\Delta_i$.""",
-    basis="lost",
-    reconstructed=r"""Our copy of the paper lacks the number of rounds, $\max(0, \lfloor r_i T
-    \rfloor - \alpha)$, and the cost of a pull, $\Delta_i$. We restored them.""",
+    **lost(r"the number, $\max(0, \lfloor r_i T \rfloor - \alpha)$, and the cost, $\Delta_i$"),
     untestable="This explains the definition.",
 )
 
@@ -642,8 +618,7 @@ paper.untested(
 @paper.claim(
     "invariant",
     "section 2.3, Observation 1",
-    basis="lost",
-    reconstructed=restored(FAIRNESS, R_REGRET, "the formula of Observation 1"),
+    **lost(FAIRNESS, R_REGRET, "the formula of Observation 1"),
 )
 def fairucb_obs1_optimal(runs):
     r"""With a whole tolerance $\alpha$ the best fair policy pulls each suboptimal arm $\lfloor r_i
@@ -672,8 +647,7 @@ paper.untested(
     "bound",
     "section 1, contributions, second sentence from the end; section 7, sentence 1 on Li et al.",
     """Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.""",
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         "the bound of Theorem 2, whose constants are those of UCB1",
         r"the bound of LFG's authors, in all $T$ rounds $T k / (2 \eta)$ and multiples of "
         r"$\sqrt{k T \ln T}$ and $k$",
@@ -688,8 +662,7 @@ paper.untested(
     "bound",
     "App. A.2, Theorem 6",
     rests_on=["fairucb-hoeffding"],
-    basis="recalled",
-    reconstructed=restored(INDEX, "the bound, as in the paper that UCB1 is from"),
+    **recalled(INDEX, "the bound, as in the paper that UCB1 is from"),
 )
 def fairucb_ucb1_thm6(runs):
     r"""UCB1's regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $8 \ln T / \Delta_i$
@@ -707,8 +680,7 @@ def fairucb_ucb1_thm6(runs):
     "bound",
     "App. A.3, Theorem 7",
     rests_on=["fairucb-hoeffding"],
-    basis="lost",
-    reconstructed=restored(INDEX, r"the order $\sqrt{k T \ln T}$"),
+    **lost(INDEX, r"the order $\sqrt{k T \ln T}$"),
 )
 def fairucb_ucb1_thm7(runs):
     r"""Whatever the means, UCB1's regret is at most of order $\sqrt{k T \ln T}$.
@@ -726,8 +698,7 @@ paper.untested(
     "App. A.1, Theorem 5",
     r"""The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation by $e$ or
     more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality).""",
-    basis="lost",
-    reconstructed="Our copy of the paper lacks the inequality. We restored it.",
+    **lost("the inequality"),
     untestable="This is a theorem of probability theory.",
 )
 
@@ -737,8 +708,7 @@ paper.untested(
     "section 4, Theorem 4",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1, TOLERANCES),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1, TOLERANCES),
     figure="fig2",
 )
 def fairucb_thm4_bound(runs):
@@ -759,10 +729,7 @@ def fairucb_thm4_bound(runs):
     "rate",
     "section 4, sentence 3 after Theorem 4",
     rests_on=["fairucb-thm4-bound"],
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"
-    ),
+    **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
 )
 def fairucb_thm4_log_regime(runs):
     r"""With a tolerance so large that every quota is below the pulls that learning needs,
@@ -775,8 +742,7 @@ def fairucb_thm4_log_regime(runs):
     "rate",
     "section 4, sentence 4 after Theorem 4",
     rests_on=["fairucb-thm4-bound", "fairucb-thm1-alpha0"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_1, "the condition, that arms are outside $S(T)$, and the order $T$", INSTANCE_1
     ),
     figure="fig2",
@@ -795,8 +761,7 @@ def fairucb_thm4_linear_regime(runs):
     "bound",
     "section 4, sentence 4 after Theorem 4",
     rests_on=["fairucb-thm2-case1"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
     readings=["at_most", "about"],
 )
 def fairucb_thm4_additional(runs):
@@ -824,8 +789,7 @@ paper.untested(
     "rate",
     "section 2.3, third sentence after Definition 3",
     "The conventional regret of a fair policy can be linear in $T$.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "the order $T$", INSTANCE_1),
+    **recalled(ALGORITHM_1, "the order $T$", INSTANCE_1),
     alias_of="fairucb-thm4-linear-regime",
 )
 
@@ -835,8 +799,7 @@ paper.untested(
     "section 6, text on Fig. 2, sentence 4",
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES),
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=["gaps_from_two", "gaps_even"],
     figure="fig2",
 )
@@ -860,8 +823,7 @@ def fairucb_fig2_regret_decreasing(runs):
     "shape",
     "section 6, text on Fig. 2, sentence 4",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
     readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
     figure="fig2",
 )
@@ -893,8 +855,7 @@ def fairucb_fig2_violation_increasing(runs):
     "section 6, text on Fig. 2, sentences 5 and 6",
     primary=True,
     rests_on=["fairucb-thm4-log-regime"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES),
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=["gaps_from_two", "gaps_even", "falls_overall", "falls_at_once"],
     figure="fig2",
 )
@@ -935,8 +896,7 @@ def fairucb_fig2_threshold(runs):
     "qualitative",
     "section 6, text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
-    basis="recalled",
-    reconstructed=restored(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
+    **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
     figure="fig2",
 )
 def fairucb_fig2_threshold_problem_dependent(runs):
@@ -961,8 +921,7 @@ def fairucb_fig2_threshold_problem_dependent(runs):
     "comparison",
     "section 6, text on Fig. 3, second sentence from the end",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
+    **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
     readings=[f"{weight}{gaps}" for gaps in ("", "_even") for weight in WEIGHTS],
     figure="fig3",
 )
@@ -994,13 +953,7 @@ def fairucb_fig3_comparable(runs):
     "bound",
     "section 6, text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1,
-        R_REGRET,
-        "the bound of Theorem 2, whose constants are those of UCB1",
-        INSTANCE_1,
-    ),
+    **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
     readings=["gaps_from_two", "gaps_even"],
     part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
     figure="fig3",
@@ -1027,8 +980,7 @@ def fairucb_fig3_logarithmic(runs):
     "section 6, text on Fig. 4, sentence 4",
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
     figure="fig4",
 )
 def fairucb_fig4_fairucb_uniform(runs):
@@ -1053,8 +1005,7 @@ def rises_at_first(runs, per_round):
 @paper.claim(
     "shape",
     "section 6, text on Fig. 4, sentence 5, first half",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    **recalled(INSTANCE_2, LFG, VIOLATION),
     readings=[*WEIGHTS, "per_round"],
     figure="fig4",
 )
@@ -1079,8 +1030,7 @@ def fairucb_fig4_lfg_increasing(runs):
     "shape",
     "section 6, text on Fig. 4, sentence 5",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    **recalled(INSTANCE_2, LFG, VIOLATION),
     readings=["in_pulls", "per_round"],
     figure="fig4",
 )
@@ -1114,10 +1064,7 @@ def fairucb_fig4_lfg_to_zero(runs):
     "comparison",
     "App. D, paragraph on the expected rewards, sentences 1 and 2",
     part="that small gaps take longer; that the contrast shows better names no quantity",
-    basis="recalled",
-    reconstructed=(
-        "Our copy of the paper lacks the means, quotas and horizon of Instance 1. We restored them."
-    ),
+    **recalled(INSTANCE_1),
     figure="fig3",
 )
 def fairucb_appd_i1_gap_choice(runs):
@@ -1135,8 +1082,7 @@ def fairucb_appd_i1_gap_choice(runs):
 @paper.claim(
     "number",
     "App. D, paragraph on the number of arms, last sentence",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, INDEX),
+    **recalled(INSTANCE_2, INDEX),
     figure="fig4",
 )
 def fairucb_appd_i2_demanding(runs):
@@ -1152,8 +1098,7 @@ def fairucb_appd_i2_demanding(runs):
 @paper.claim(
     "shape",
     "App. D, paragraph on the horizon, sentence 3",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1),
+    **recalled(ALGORITHM_1, INSTANCE_1),
     readings=["gaps_from_two", "gaps_even"],
     figure="fig3",
 )
@@ -1172,8 +1117,7 @@ def fairucb_appd_t_captures_convergence(runs):
 @paper.claim(
     "invariant",
     "App. C, paragraph 2, last but one sentence",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
+    **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
 )
 def fairucb_tfair_fair_at_T(runs):
     """T-Fair-UCB meets every quota at the horizon."""
@@ -1188,8 +1132,7 @@ paper.untested(
     "comparison",
     "App. C, paragraph 1, second sentence from the end; paragraph 2, last but one sentence",
     "In some round before the end of the run T-Fair-UCB is not fair.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
     note="The number is that of the other half, fairness at the end.",
     alias_of="fairucb-naive-prepull-unfair",
 )
@@ -1200,8 +1143,7 @@ paper.untested(
     "App. C, Theorem 8, second formula",
     primary=True,
     rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_2, R_REGRET, BOUND, r"$S(T)$, the arms with $r_i T < 8 \ln T / \Delta_i^2$"
     ),
 )
@@ -1222,8 +1164,7 @@ def fairucb_thm8(runs):
     "bound",
     "App. C, Theorem 8, first formula; paragraph 2, last sentence",
     rests_on=["fairucb-thm8"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
+    **recalled(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
 )
 def fairucb_tfair_log(runs):
     r"""T-Fair-UCB's r-Regret is at most of order $\ln T$."""
@@ -1234,8 +1175,7 @@ def fairucb_tfair_log(runs):
     "comparison",
     "App. C, paragraph 1, sentence 1",
     rests_on=["fairucb-tfair-no-regret-phase1"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
+    **recalled(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
 )
 def fairucb_tfair_better_tradeoff(runs):
     """T-Fair-UCB, which knows $T$, trades fairness against regret more effectively: its r-Regret is
@@ -1255,8 +1195,7 @@ def fairucb_tfair_better_tradeoff(runs):
     "invariant",
     "App. C, paragraph 1, sentences 3 and 4",
     rests_on=["fairucb-obs1-optimal"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, "the length of the phase"),
+    **recalled(ALGORITHM_2, "the length of the phase"),
     readings=["filled_down", "filled_up"],
 )
 def fairucb_tfair_no_regret_phase1(runs):
@@ -1281,8 +1220,7 @@ paper.untested(
     "qualitative",
     "section 7, second sentence from the end on Celis et al.",
     "The check of fairness adds little to a round's computation.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "how much is said to be added"),
+    **recalled(ALGORITHM_1, "how much is said to be added"),
     untestable="""The symbol that says how much is lost. The work of a check depends on how deficits
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
@@ -1293,9 +1231,7 @@ paper.untested(
     "section 2.1, paragraph 2, sentence 3",
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.""",
-    basis="lost",
-    reconstructed="""Our copy of the paper lacks the coin, which shows a reward $x$ as 1 with
-    probability $x$. We restored it.""",
+    **lost("the coin, which shows a reward $x$ as 1 with probability $x$"),
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
 
@@ -1304,8 +1240,7 @@ paper.untested(
     "comparison",
     "section 3, last sentence",
     "The guarantee of fairness costs the learner inside Fair-Learn nothing.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET),
+    **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
     note="""The sentence is read as one on r-Regret, which quotas do not raise. That the guarantee
     holds with any learner is fairucb-thm1-independent-of-learn.""",
@@ -1319,8 +1254,7 @@ paper.untested(
     """The simulations reaffirm the guarantees of fairness and r-Regret, of Fair-Learn in general
     and of Fair-UCB.""",
     part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
 
@@ -1329,8 +1263,7 @@ paper.untested(
     "definition",
     "section 2.3, Definition 4",
     "Without quotas r-Regret is the conventional regret.",
-    basis="lost",
-    reconstructed=restored(R_REGRET),
+    **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
 )
 
@@ -1372,8 +1305,7 @@ paper.untested(
     "inconsistency",
     "Theorem 1 and its proof",
     "The last step of Theorem 1's proof does not follow if the tolerance is not a whole number.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
+    **recalled(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
     between=[
         "theorem: at most alpha below floor(r_i t), for every alpha",
         "proof: deficit below alpha + 1, which gives ceil(alpha)",
@@ -1386,8 +1318,7 @@ paper.untested(
     "inconsistency",
     "section 2; Theorem 1; BanditQ's account of it",
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
+    **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
     readings=["range_kth", "range_wider"],
     between=[
         "model: quotas below 1/k, so that they sum to less than 1",
@@ -1402,8 +1333,7 @@ paper.untested(
     "Definitions 2 and 4; Theorems 2, 4 and 8",
     """Fairness and r-Regret are defined with $r_i T$ rounded down, while Theorems 2, 4 and 8 have
     $r_i T$ itself.""",
-    basis="lost",
-    reconstructed=restored(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
+    **lost(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
     between=["Definitions 2 and 4, Observation 1: floor(r_i T)", "Theorems 2, 4 and 8: r_i T"],
     judged_by=["fairucb-thm2-bound"],
 )
@@ -1412,8 +1342,7 @@ paper.untested(
 @paper.claim(
     "inconsistency",
     "Definition 4; Theorem 2",
-    basis="lost",
-    reconstructed=restored(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
+    **lost(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
     between=[
         "Definition 4: max(0, floor(r_i T) - alpha)",
         "Theorem 2: r_i T - alpha, of either sign",
@@ -1431,10 +1360,7 @@ def fairucb_inconsistency_04(runs):
 @paper.claim(
     "inconsistency",
     "abstract; section 2; Theorem 2",
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1
-    ),
+    **recalled(ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1),
     between=[
         "abstract: constant for large T",
         "model: quotas from 0 on; an arm with quota 0 stays in S(T) for ever",
@@ -1455,8 +1381,7 @@ paper.untested(
     "proof of Theorem 3",
     """The proof of Theorem 3 bounds the pulls of Fair-UCB with quotas by those of another
     algorithm, UCB1.""",
-    basis="lost",
-    reconstructed="Our copy of the paper lacks the inequality of the proof. We restored it.",
+    **lost("the inequality of the proof"),
     between=[
         "proof: the instance without quotas has the largest r-Regret",
         "three arms: a quota of the best raises it",
@@ -1483,8 +1408,7 @@ paper.untested(
     "section 6, text on Fig. 4",
     r"""The paper says that LFG's violation vanishes, but LFG's queues settle at $\eta$ times the
     gaps.""",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    **recalled(INSTANCE_2, LFG, VIOLATION),
     readings=["in_pulls", "per_round"],
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
     judged_by=["fairucb-fig4-lfg-to-zero"],
@@ -1496,8 +1420,7 @@ paper.untested(
     "section 7",
     """The extension to arms that are not always available ignores that pulls of an unavailable arm
     cannot be forced.""",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **recalled(ALGORITHM_1, FAIRNESS),
     between=[
         "text: the guarantee carries over",
         "an arm asleep for (alpha + 1)/r_i rounds misses a pull under any policy",
@@ -1513,8 +1436,7 @@ paper.untested(
     of runs. They decide what the figures show.""",
     part="""LFG's weight, with either set of gaps; not the horizon, the tolerances and the number of
     runs""",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_1, LFG),
+    **recalled(INSTANCE_1, LFG),
     between=[
         "Fig. 3: comparable r-Regret",
         "Fig. 4: LFG's violation rises",
@@ -1531,10 +1453,7 @@ paper.untested(
     "section 6, Instance 1",
     """Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The paper may
     mean $0.01 (i - 1)$.""",
-    basis="recalled",
-    reconstructed=(
-        "Our copy of the paper lacks the means, quotas and horizon of Instance 1. We restored them."
-    ),
+    **recalled(INSTANCE_1),
     readings=["gaps_from_two", "gaps_even"],
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
     judged_by=["fairucb-appd-t-captures-convergence"],
@@ -1546,10 +1465,7 @@ paper.untested(
     "section 6, Figs 2 and 4",
     """The definition of the largest fairness violation is lost. It can be with or without floor, in
     pulls or in pulls per round.""",
-    basis="lost",
-    reconstructed=(
-        "Our copy of the paper lacks the formula of the largest violation. We restored it."
-    ),
+    **lost("the formula of the largest violation"),
     readings=["floored", "real", "in_pulls", "per_round"],
     between=["Definition 2: floor(r_i t) - N", "LFG's authors: r_i t - N", "either divided by t"],
     note="""Fig. 2's statement decides with and without floor, Fig. 4's in pulls and in pulls per
@@ -1561,8 +1477,7 @@ paper.untested(
 @paper.claim(
     "inconsistency",
     "Algorithm 1; App. B",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
+    **recalled(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
     between=[
         "ln t in the index, first pulls by the learner, ties to the lowest index",
         "ln(t - 1), each arm once first, ties at random",
@@ -1590,10 +1505,7 @@ paper.untested(
     "inconsistency",
     "App. C",
     "The paper asserts T-Fair-UCB's advantage, but neither proves nor shows it.",
-    basis="recalled",
-    reconstructed=restored(
-        "Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"
-    ),
+    **recalled("Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"),
     between=["text: more effective", "Theorem 8: the same bound as Theorem 2 without tolerance"],
     judged_by=["fairucb-tfair-better-tradeoff"],
 )
