@@ -60,7 +60,7 @@ paper = Paper(
         "ties_lowest": "Of equal indices Fair-UCB takes the lowest arm.",
         "ties_random": "Of equal indices Fair-UCB takes one at random.",
         "falls_overall": "Regret beyond the threshold is much smaller than without tolerance.",
-        "falls_at_once": "Regret beyond the threshold is much smaller than at the last one below it.",
+        "falls_at_once": "Regret beyond the threshold is much smaller than at the next one below.",
         "at_most": "The additional regret is at most this.",
         "about": "The additional regret is this, beside the regret of UCB1.",
         "filled_down": r"The first phase gives each arm $\lfloor r_i T \rfloor$ pulls.",
