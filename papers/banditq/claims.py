@@ -180,8 +180,7 @@ def banditq_abs_classic_unfair(runs):
     figure="fig1",
 )
 def banditq_abs_targets(runs):
-    """BanditQ brings the protected arms to their target reward rates, with full information and
-    with bandit feedback.
+    """BanditQ brings the protected arms to their target rates, with either kind of feedback.
 
     The verdict is about the limit. The share of runs that meet the target at the published horizon
     is reported beside it. The limit at the published horizon is our choice.
@@ -302,9 +301,7 @@ def banditq_abs_efficient(runs):
     sentence)""",
 )
 def banditq_abs_blackbox(runs):
-    """The adversarial learner inside BanditQ is a black box: other learners that adapt to the scale
-    of the gains serve as well.
-    """
+    """BanditQ's learner is a black box: others that adapt to the gains' scale serve as well."""
     for own in runs("other_subroutines").each("policy"):
         for arm in arms(protected(own[0])):
             phrase = "growth exponent of target minus reward rate"
@@ -409,8 +406,7 @@ def banditq_eq2_feasibility(runs):
 def banditq_sec2_diameter(runs):
     r"""The set of distributions that meet all targets has diameter $\sqrt{2}$.
 
-    The learner runs on the whole simplex, whose diameter is $\sqrt{2}$. No proof depends on the
-    diameter claimed here.
+    The whole simplex, on which the learner runs, has this diameter, and no proof needs the claim.
     """
     size = feasibility.diameter(*instance(runs, "full_information"))
     yield printed("diameter of the set of distributions that meet the targets", size, "1.414")
@@ -431,8 +427,7 @@ def banditq_eq4_interval_guarantee(runs):
 
     The reward missing in an interval is at most the queue at its end (Eq. 6). The mean of that
     queue is at most the root of Proposition 1 or Eq. 22. Per round of an interval of length $L$
-    this is of order $T^{3/4} / L$, under bandit feedback times the logarithms of Eq. 22. There $L$
-    has to outgrow these too.
+    this is of order $T^{3/4} / L$, under bandit feedback times the logarithms of Eq. 22.
     """
     yield proof(failed_steps, "queues", phrase="steps of the derivation of Eq. 6 that fail")
     yield proof(failed_steps, "proposition_2")
@@ -544,9 +539,7 @@ def banditq_eq8_drift(runs):
 
 @paper.claim("shape", "section 3")
 def banditq_eq9_surrogate_noniid(runs):
-    """BanditQ's surrogate rewards are not bounded beforehand, and depend on each other
-    over time.
-    """
+    """BanditQ's surrogate rewards are not bounded beforehand, and depend on one another."""
     run = runs("surrogate_paths")
     lags = ("correlation_10", "correlation_100", "correlation_1000")
     dependence = np.stack([run.end(name)[:, 1] for name in lags], axis=1)
@@ -682,8 +675,8 @@ def squared_queues_grow(grid, **said):
     rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
 )
 def banditq_prop1_moment(runs):
-    r"""With full information and $V = \sqrt{T}$, the expected squared queue of an arm is at most of
-    order $\sqrt{N} T^{3/2}$.
+    r"""With full information and $V = \sqrt{T}$, an expected squared queue is $O(\sqrt{N}
+    T^{3/2})$.
 
     The derivation is from Eq. 14, with a constant of $4 + 8 \sqrt{2}$. A squared queue is at most
     $(\lambda t)^2$. For small targets this is below the bound, so they test nothing.
@@ -851,9 +844,8 @@ def banditq_prop5_v0(runs):
     its expected queue at most $8 \sqrt{N t}$, at every $t$.
 
     With $V = 0$ the bound $36 t$ follows from Eq. 14 at every $t$, and $40 t$ with the step of
-    Algorithm 1. Both are below $64 N t$, and their roots are below $8 \sqrt{N t}$. With $V = 0$ a
-    few runs dominate the queues of a single round, so the runs are judged by averages of squared
-    queues over rounds.
+    Algorithm 1. Both are below $64 N t$, and their roots are below $8 \sqrt{N t}$. A few runs
+    dominate the queues of a single round, so averages of squared queues are judged.
     """
     yield proof(failed_steps, "proposition_5")
     for run, reverse in pairs(runs("no_penalty_full"), "banditq", "reversed"):
@@ -932,8 +924,7 @@ def banditq_thm2_scalefree(runs):
     """Under bandit feedback the learner's expected regret on the surrogate rewards is bounded in
     terms of their norms, which are unknown beforehand.
 
-    The source states the bound for losses that do not depend on the actions, and for $T$ of at
-    least $4 N$.
+    The source has losses that do not depend on the actions, and $T$ of at least $4 N$.
     """
 
     def regrets(own):
@@ -1050,8 +1041,7 @@ def banditq_prop6(runs):
     violation is at most of order $N^{1/4} T^{3/4}$.
 
     banditq-eq4-interval-guarantee judges the part on intervals. The proposition is printed without
-    logarithms. It follows from Eq. 22, which has them, so derivation and slopes are judged up to
-    logarithms.
+    the logarithms of Eq. 22, from which it follows, and judged up to them.
     """
     yield proof(failed_steps, "equation_22")
     yield proof(failed_steps, "proposition_2", phrase="steps of the proof of the root that fail")
@@ -1103,12 +1093,11 @@ def banditq_prop7_diameter(runs):
     figure="fig6",
 )
 def banditq_thm3_regret(runs):
-    """Under bandit feedback BanditQ's regret is at most of order $N^{5/4} T^{3/4}$, up to
-    logarithms.
+    """Under bandit feedback the regret is at most of order $N^{5/4} T^{3/4}$, up to logarithms.
 
-    On the paper's five arms the mean regret is negative, and uniform play has even less. That says
-    nothing about growth. The text's proof is in an appendix that is missing. It uses Proposition 7,
-    known from another version.
+    On the paper's five arms the mean regret is negative, and uniform play has even less, which says
+    nothing about growth. The proof, in a missing appendix, uses Proposition 7, known from another
+    version.
     """
     yield from regret_grows(runs, "bandit")
     points = runs("arms_near", policy="bandit").over("N", "pseudo_regret")
@@ -1284,9 +1273,7 @@ def ends_of_regret(run):
     figure="fig1",
 )
 def banditq_fig1_published(runs):
-    """The curves of Fig. 1 (full information) end at reward rates of 0.16651 for arm 1 and 0.06576
-    for arm 2.
-    """
+    """In Fig. 1 (full information) the reward rates of arms 1 and 2 end at 0.16651 and 0.06576."""
     yield from as_published(runs, "fig1", "full_information", last_rates)
 
 
@@ -1388,13 +1375,12 @@ def banditq_fig3_mechanism(runs):
     r"""BanditQ's gain over the best fixed distribution that meets the targets comes from not having
     to meet them in every round.
 
-    That freedom in single rounds is enough is refuted by arithmetic, and not by runs. Reward is
-    linear in the distribution played. So a policy that stays in $\Omega$, or whose average
-    distribution is in $\Omega$, has no negative regret. BanditQ's protected arms get less than
-    their targets in total. The gain is the sum of missing reward times $\mu^* / \mu_i - 1$ over
-    these arms, minus the cost of pulls of other suboptimal arms. Here $\mu^*$ is the largest mean.
-    For freedom in single rounds the number measured is minus that cost, which no run could lift
-    above 0.
+    That freedom in single rounds is enough is refuted by arithmetic: reward is linear in the
+    distribution played, so a policy whose average distribution is in $\Omega$ has no negative
+    regret. BanditQ's protected arms get less than their targets in total. The gain is the sum of
+    missing reward times $\mu^* / \mu_i - 1$ over these arms, minus the cost of pulls of other
+    suboptimal arms. Here $\mu^*$ is the largest mean. For freedom in single rounds the number
+    measured is minus that cost, which no run could lift above 0.
     """
     for run in runs("suite_full_bounds", instance="five_arms", policy="banditq").each("law"):
         means, plays = run.config.means, run.end("expected_plays")
@@ -1447,9 +1433,7 @@ def banditq_fig4_targets_met_bandit(runs):
     figure="fig4",
 )
 def banditq_fig4_published(runs):
-    """The curves of Fig. 4 (bandit feedback) end at reward rates of 0.16904 for arm 1 and 0.06592
-    for arm 2.
-    """
+    """In Fig. 4 (bandit feedback) the reward rates of arms 1 and 2 end at 0.16904 and 0.06592."""
     yield from as_published(runs, "fig4", "bandit_feedback", last_rates)
 
 
@@ -1461,9 +1445,7 @@ def banditq_fig4_published(runs):
     figure="fig5",
 )
 def banditq_fig5_queues_bandit(runs):
-    """Under bandit feedback the protected arms' queues first overshoot a level, then fluctuate
-    around it.
-    """
+    """Under bandit feedback protected arms' queues overshoot a level, then fluctuate around it."""
     ways = {law: runs("bandit_feedback", law=law) for law in LAWS}
     ways["gamma_adaptive"] = runs("sensitivity_choices", gamma_rule=2)
     for run in readings(ways):
@@ -1502,9 +1484,7 @@ def banditq_fig5_published(runs):
     figure="fig6",
 )
 def banditq_fig6_regret_bandit(runs):
-    """Under bandit feedback the regret is negative at the published horizon, as it is with full
-    information.
-    """
+    """Under bandit feedback, too, the regret is negative at the published horizon."""
     for run in runs("bandit_feedback").each(reading="law"):
         regret = run.end("realised_regret")
         benchmark = runs("controls", policy="benchmark", law=run.law).end("realised_regret")
@@ -1548,8 +1528,7 @@ def banditq_fig7_beats_lfg(runs):
 
     BanditQ earns slightly more than LFG, but misses the second arm's target by clearly more than a
     hundredth, and LFG misses none by as much. A policy that misses its targets can earn more
-    elsewhere. At each of the 50 rounds the number is LFG's reward minus BanditQ's, so a negative
-    number says that BanditQ is ahead.
+    elsewhere.
     """
 
     paper, tuned = runs("oracle_lfg"), runs("lfg_sensitivity")
@@ -1641,8 +1620,7 @@ paper.untested(
 def banditq_oracle_needs_exact_mu(runs):
     """An oracle with slightly wrong means misses the targets or loses reward in every round.
 
-    Linear growth is arithmetic for the four oracles that play a fixed distribution. The LFG oracles
-    could differ.
+    Linear growth is arithmetic for oracles with a fixed distribution; the LFG oracles could differ.
     """
     for run in runs("wrong_oracle").each("policy"):
         losses = np.dstack([run["pseudo_regret"], run["missing"][:, :, protected(run)]])
@@ -1662,8 +1640,7 @@ def banditq_oracle_needs_exact_mu(runs):
     about="later version",
 )
 def banditq_patil_not_applicable(runs):
-    """Fair-UCB cannot be used for the oracle's quotas, because it needs quotas of at most $1/(N -
-    1)$.
+    """Fair-UCB, which needs quotas of at most $1/(N - 1)$, cannot be used for the oracle's quotas.
 
     A single learner that breaks the quotas shows that the guarantee does not hold there.
     fairucb-thm1-range judges the range itself.
@@ -1686,10 +1663,9 @@ def banditq_optimizer_speedup(runs):
     that a general optimiser needs. This criterion is ours: the UAI version says that the solver is
     about a hundred times as fast as CVX.
 
-    A pass of the general optimiser costs more than one of the special solver, because of linear
-    algebra that is not counted. A quotient below a hundred is therefore no evidence against the UAI
-    version's statement. No committed table has SciPy's number of passes, because it depends on the
-    machine's linear algebra library.
+    Linear algebra that is not counted makes a pass of the general optimiser cost more, so a
+    quotient below a hundred is no evidence against the UAI version. SciPy's number of passes
+    depends on the machine's linear algebra library, so no committed table has it.
     """
     for n_arms in cases(n_arms=[5, 20]):
         phrase = "passes of SciPy's SLSQP over all arms, divided by those of the special solver"
@@ -1708,9 +1684,7 @@ def banditq_optimizer_correct(runs):
 
 @paper.claim("number", "UAI Fig. 5", about="project", figure="fig5")
 def banditq_replay_fig5(runs):
-    """Ours: the released program, run again with its own random numbers, ends and peaks where the
-    published curves do.
-    """
+    """Ours: the released program, run again, ends and peaks where the published curves do."""
     _, _, queues = replayed(runs, "replay_5_bandit", "queue", "fig5")
     for arm in arms([0, 1]):
         queue, theirs = queues[:, arm], f"arm {arm + 1}"
@@ -1740,11 +1714,10 @@ def banditq_replay_fig8_10(runs):
     """Ours: the released program with a thousand arms and full information, run again with its own
     random numbers, gives the published curves.
 
-    The curves had been compared before these rules were written. A comparison can fail, but the
-    outcome of this one was known, so the rules only record it. The deciding tolerance is $10^{-5}$
-    of the last value, and of the span of the figure's curves at all points. The reading error is
-    $10^{-7}$ of that span. It was estimated from the comparison itself, and from the distance of
-    the rounds read off to whole numbers.
+    The curves had been compared before these rules were written, which only record the outcome. The
+    deciding tolerance is $10^{-5}$ of the last value, and of the span of the figure's curves at all
+    points. The reading error, $10^{-7}$ of that span, was estimated from the comparison itself, and
+    from the distance of the rounds read off to whole numbers.
     """
     yield from replay_agrees(runs, "replay_1000_full", rate="fig8", queue="fig9", regret="fig10")
 
@@ -1799,9 +1772,9 @@ def banditq_concl_adversarial(runs):
     of 1/8; the second pays 1. The distribution $(1/2, 1/2)$ meets the target over the horizon.
     Under BanditQ the first arm misses $T/16$ plus its queue at $T/2$. In general no policy can keep
     both regret and missing reward below the order of $T$ against such benchmarks (Mannor,
-    Tsitsiklis and Yu, 2009), though on this sequence one could. Suppose that one fixed distribution
-    meets the targets in every single round. Then the term that expectations remove from Eq. 13 is
-    at most 0 by itself. The steps of Proposition 1 then hold without randomness.
+    Tsitsiklis and Yu, 2009), though on this sequence one could. If one fixed distribution meets the
+    targets in every single round, the term that expectations remove from Eq. 13 is at most 0 by
+    itself, and Proposition 1's steps hold without randomness.
     """
     with reading("in_each_round"):
         yield proof(failed_steps, "drift", phrase="steps of the derivation of Eq. 8 that fail")
@@ -1907,9 +1880,7 @@ def banditq_u_prop3(runs):
 
 @paper.claim("rate", "UAI Proposition 7", about="later version")
 def banditq_u_prop7(runs):
-    """With $V = 0$ under bandit feedback the violation is at most of order $N^{3/8} T^{5/8}$, up to
-    logarithms.
-    """
+    """With $V = 0$ and bandit feedback the violation is $O(N^{3/8} T^{5/8})$, up to logarithms."""
     for run in runs("no_penalty_bandit").each("instance", "law"):
         wanted = run.T * np.array([0.01, 0.0315, 0.1, 0.2, 0.315, 1])
         violation = run.at("missing", wanted)[:, :, protected(run)].max(axis=2)
@@ -1923,8 +1894,7 @@ def banditq_u_prop8(runs):
     r"""Without targets the regret is at most of order $\sqrt{N t}$ with full information. Under
     bandit feedback it is at most of order $N \sqrt{t}$, up to logarithms.
 
-    With full information the constant is that of the gradient step. Under bandit feedback no
-    constant is known.
+    A constant is known with full information only, that of the gradient step.
     """
     for run in runs("no_targets", feedback="full").each("instance"):
         bound, most = 2 * np.sqrt(2 * run.N * run.T), run.end("most_regret")
@@ -2007,8 +1977,7 @@ paper.untested(
     ],
 )
 def banditq_inconsistency_03(runs):
-    """The paper's means and targets are cut off, not rounded, and its figures used still other
-    values.
+    """The paper's means and targets are cut off, not rounded; its figures used still others.
 
     The limit on the difference of regrets is a fifth of the regret's settled level.
     """
@@ -2051,8 +2020,8 @@ def banditq_inconsistency_04(runs):
     ],
 )
 def banditq_inconsistency_05(runs):
-    """The equations and proofs weigh rewards with the queue before the round, and the algorithms
-    with the queue after it.
+    """Equations and proofs weigh rewards with the queue before a round, algorithms with that after
+    it.
 
     The limit on the difference of regrets is a fifth of the regret's settled level.
     """
@@ -2251,9 +2220,7 @@ paper.untested(
     ],
 )
 def banditq_inconsistency_20(runs):
-    """The UAI discussion refers to the wrong figures, and curves of one setting come from different
-    runs.
-    """
+    """The UAI discussion names wrong figures, and curves of one setting are of different runs."""
     target = float(runs.published["drawn_targets"]["value"]["arm 2"])
     implied = (target - published(runs, "fig4", "arm 2")) * 2_000_000
     off = abs(implied - published(runs, "fig5", "arm 2"))
@@ -2312,8 +2279,7 @@ paper.untested(
     ],
 )
 def banditq_inconsistency_24(runs):
-    """Regret is the worst case over feasible $x^*$ in the text, and against one $x^*$ in the
-    program.
+    """Regret is against all feasible $x^*$ in the text, and against one in the program.
 
     banditq-inconsistency-10 is about the program's behaviour where the best arm is protected.
     """

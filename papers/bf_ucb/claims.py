@@ -175,8 +175,7 @@ def bf_abs_sqrtT(runs):
     r"""BF-UCB's reward regret is $O(\sqrt{T})$.
 
     The leading term is $\sum_g 2 c_g w(N_g) \sqrt{N_g}$ with $w^2 = 2 \ln(4 N_g k_g / \delta)$, and
-    $c_g > 0$ unless all means of the group are equal. Theorem 3's display has this logarithm, and
-    the abstract drops it.
+    $c_g > 0$ unless all means of the group are equal. Theorem 3's display has this logarithm.
     """
     for order in readings(ORDERS):
         yield no_faster(runs, "regret", order)
@@ -259,8 +258,7 @@ def bf_intro_mf_not_enough(runs):
 
 @paper.claim("qualitative", "section 1, paragraph 2, third and fourth sentences", **BOTH)
 def bf_intro_best_arm_lockin(runs):
-    """A policy without constraints spends its pulls on the most rewarding arms, and others get far
-    fewer.
+    """A policy without constraints pulls the most rewarding arms far more often than others.
 
     This is for the high setting at ten million rounds. Only 40 draws at the start of UCB depend on
     the cut. More runs of the released program would decide, unless its share is a half.
@@ -330,8 +328,8 @@ def bf_sec3_unique(runs):
 
 @paper.claim("invariant", "section 3.3, Observation 1")
 def bf_obs1_schedule(runs):
-    r"""Up to every round $t$, the optimal policy gives every group except the best exactly $\lfloor
-    \beta_g t \rfloor$ rounds.
+    r"""By round $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$
+    rounds.
 
     This is for any number of groups, as printed. With quotas of 1/4 for two of three groups, both
     floors rise in round 4, but a round serves only one group. Nor is the schedule necessary: the
@@ -370,18 +368,14 @@ def kept_in_turn(*given):
 
 @paper.claim("invariant", "section 3.1, the sentence after Definition 2; section 4, paragraph 1")
 def bf_beta_cap(runs):
-    r"""The initial rounds need $\beta_g \le 1/m$. With a larger quota they violate group exposure
-    fairness.
-    """
+    """With a quota above $1/m$ the initial rounds violate group exposure fairness."""
     phrase = "1 minus a group's largest shortfall, with groups in turn and a quota above $1/m$"
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["3/5", "3/10"], 0, 100), unit="rounds")
 
 
 @paper.claim("invariant", "section 4, paragraph 1, sentence 3")
 def bf_init_naive_breaks_gef(runs):
-    """If groups differ much in size, pulling the arms in turn at first violates group exposure
-    fairness.
-    """
+    """With uneven groups, pulling the arms in turn at first violates group exposure fairness."""
     phrase = "1 minus a group's largest shortfall, with arms in turn"
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["2/5", "2/5"], 1, 60), unit="rounds")
 
@@ -410,8 +404,7 @@ def bf_init_group_rr_ok(runs):
 def bf_init_proof_inequality(runs):
     r"""In the initial rounds $\lfloor t / m \rfloor$ is at least $\beta_g t$.
 
-    At $t = 1$ the left side is 0. The theorem, which has $\lfloor \beta_g t \rfloor$, is not
-    affected.
+    At $t = 1$ the left side is 0. The theorem's $\lfloor \beta_g t \rfloor$ is not affected.
     """
     phrase = r"largest numerator of $\beta_g t - \lfloor t / m \rfloor$ in the initial rounds"
     yield enumerated(phrase, most_above_turns, (["2/5", "2/5"], 100))
@@ -421,9 +414,7 @@ def bf_init_proof_inequality(runs):
     "rate", "section 4, Arm within Group Selection Strategy, last but one sentence", part=FLUID
 )
 def bf_width_replacement(runs):
-    """If the width $w$ has $N_g$ in place of $T$, the regret guarantee stays sublinear without
-    knowledge of $T$.
-    """
+    """With $N_g$ for $T$ in the width $w$ the regret stays sublinear without knowledge of $T$."""
     yield no_faster(runs, "regret", NEARLY_LINEAR)
     yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
 
@@ -435,9 +426,8 @@ def bf_eq3_coverage(runs):
     r"""By Hoeffding's inequality an arm's mean is in its interval with probability at least $1 -
     \delta^2 / (8 N_g^2 k_g)$.
 
-    The paper does not state the range of rewards. With rewards in $[0, 1]$ Hoeffding's inequality,
-    summed over all $N_i$, gives $\delta^2 / (16 N_g k_g^3)$ times the error probability that Eq. 3
-    allows.
+    The paper does not state the range of rewards. In $[0, 1]$ Hoeffding's inequality, summed over
+    all $N_i$, gives $\delta^2 / (16 N_g k_g^3)$ times the error that Eq. 3 allows.
     """
     phrase = "relative excess of the chance that a mean is outside its interval over that of Eq. 3"
     with reading("range_unit"):
@@ -456,8 +446,7 @@ def bf_eq3_coverage(runs):
 def bf_learn_optimism(runs):
     """If the intervals contain a group's means, Learn gives the group a value of at least $R^*_g$.
 
-    The maximiser over the whole box is optimistic by definition. The test evaluates the upper
-    corner of the box.
+    The maximiser over the whole box is optimistic by definition; tested is its upper corner.
     """
     phrase = "number of random boxes with less reward at the upper corner than at the means inside"
     from_half = f"{phrase}, all at least 1/2"
@@ -471,11 +460,10 @@ def bf_learn_optimism(runs):
     readings=["box_half", "box_cut", "box_uncut"],
 )
 def bf_upper_corner(runs):
-    r"""With $f(\mu) = \mu$ and all means above 1/2, the upper confidence values maximise a group's
+    r"""With $f(\mu) = \mu$ and means above 1/2 the upper confidence values maximise a group's
     reward.
 
-    Nothing printed cuts the box. Without a cut the reward has no maximum where the sum of the means
-    can be near 0.
+    Nothing printed cuts the box. Uncut, the reward has no maximum where means can sum to nearly 0.
     """
     for box in readings(box_half="half", box_cut="cut", box_uncut="uncut"):
         phrase = "number of random boxes with a better vertex than the upper corner"
@@ -541,8 +529,7 @@ paper.untested(
     rests_on=["bf-thm3-bound"],
 )
 def bf_thm3_convergence(runs):
-    r"""The distance of a group's policy from the fair policy, averaged over the group's rounds,
-    goes to 0.
+    r"""A group's distance from the fair policy, averaged over its rounds, goes to 0.
 
     Even $N_g / \ln N_g$ is of a larger order than the sum, so the mean goes to 0. Noise of sample
     means moves each probability further from the fair one, and an order leaves a constant open. So
@@ -658,11 +645,9 @@ def bf_thm3_first_line(runs):
 
 @paper.claim("invariant", "section 5.1, proof of Theorem 3, last step")
 def bf_thm3_sumroot(runs):
-    r"""The sum over a group's rounds of $1 / \sqrt{N_i}$ of the pulled arm is at most $2 \sqrt{N_g
-    k_g}$.
+    r"""Over a group's rounds $1 / \sqrt{N_i}$ of the pulled arm sums to at most $2 \sqrt{N_g k_g}$.
 
-    The statement follows from the Cauchy-Schwarz inequality, which the paper calls that of the
-    means.
+    It follows from the Cauchy-Schwarz inequality, which the paper calls that of the means.
     """
     for run in runs("often", "proofs", policy="paper_04").each("experiment"):
         sums, served = (
@@ -681,8 +666,7 @@ def bf_thm4_identity(runs):
     over the rounds, the served group's reward under its fair policy minus that under BF-UCB's
     policy.
 
-    The second part also has to be an expectation, which Eq. 5 does not say. Its proof has $R_{g^*}$
-    for $R^*_{g^*}$.
+    The second part also has to be an expectation. The proof has $R_{g^*}$ for $R^*_{g^*}$.
     """
     yield proof(failed_steps, "decomposition")
     for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
@@ -796,8 +780,7 @@ def bf_lem5_arm_pulls(runs):
     readings=["order_printed", "order_logs"],
 )
 def bf_lem6(runs):
-    r"""The second part of the regret is $O(\sum_g \sqrt{N_g k_g})$ with probability at least $1 -
-    \delta$.
+    r"""With probability $1 - \delta$ the second part of the regret is $O(\sum_g \sqrt{N_g k_g})$.
 
     The fluid equation has no randomness, so the probability $1 - \delta$ plays no part. In
     bf-abs-sqrtT, $c_g$ is at most $\sqrt{k_g} / \gamma_1$, so the power of $k_g$ is right.
@@ -951,8 +934,7 @@ def bf_fig1_sublinear_high(runs):
 def bf_fig1_sublinear_low(runs):
     """In the low setting BF-UCB's regret curves are sublinear.
 
-    More runs of the printed algorithm would decide: a few runs with a tiny gap dominate its mean
-    regret.
+    More runs as printed would decide: a few with a tiny gap dominate the mean regret.
     """
     uniform = runs("low_uniform", policy="uniform_04")
     for version in readings(VERSIONS):
@@ -986,8 +968,7 @@ def falls_with_quota(runs, settings, uniform):
 def bf_fig1_beta_order_high(runs):
     """In the high setting BF-UCB's regret is lower with a larger quota.
 
-    More runs of the printed algorithm would decide: its regret differs less between quotas than
-    between runs.
+    More runs as printed would decide: regret differs less between quotas than between runs.
     """
     yield from falls_with_quota(runs, "high", "high_uniform")
 
@@ -1003,8 +984,7 @@ def bf_fig1_beta_order_high(runs):
 def bf_fig1_beta_order_low(runs):
     """In the low setting BF-UCB's regret is lower with a larger quota.
 
-    More runs of the printed algorithm would decide: a few runs with a tiny gap dominate its mean
-    regret.
+    More runs as printed would decide: a few with a tiny gap dominate the mean regret.
     """
     yield from falls_with_quota(runs, LOW, "low_uniform")
 
@@ -1041,8 +1021,7 @@ def bf_fig1_beta_mechanism(runs):
 
 @paper.claim("invariant", "section 6.3.1, fifth sentence")
 def bf_fig1_beta_half_zero(runs):
-    """With quotas of $(1/2, 1/2)$ BF-UCB pulls both groups in turn, and the first part of its
-    regret is 0.
+    """With quotas of $(1/2, 1/2)$ BF-UCB pulls groups in turn, and its regret's first part is 0.
 
     Quotas that sum to 1 are outside the paper's own model.
     """
@@ -1088,8 +1067,7 @@ def bf_fig1_low_high_variance(runs):
 def bf_fig1_variance_cause(runs):
     """The variance of BF-UCB's regret in the low setting is due to the changes of the best group.
 
-    The printed algorithm contradicts the claim. More runs of the released program would decide
-    whether that does.
+    As printed it contradicts the claim; more runs of the released program would decide on that.
     """
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
@@ -1141,11 +1119,10 @@ def goes_to_zero(runs, settings, uniform, g):
     "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
 )
 def bf_fig2_to_zero_high_maj(runs):
-    """In the high setting the distance of BF-UCB's policy within the majority from the fair policy
-    goes to 0.
+    """In the high setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The exponent $-0.25$ and the tenth are our choices: no finite run could miss a limit. Where the
+    exponent is larger, longer runs would decide.
     """
     yield from goes_to_zero(runs, "high", "high_uniform", 0)
 
@@ -1154,11 +1131,9 @@ def bf_fig2_to_zero_high_maj(runs):
     "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
 )
 def bf_fig2_to_zero_high_min(runs):
-    """In the high setting the distance of BF-UCB's policy within the minority from the fair policy
-    goes to 0.
+    """In the high setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj.
     """
     yield from goes_to_zero(runs, "high", "high_uniform", 1)
 
@@ -1171,11 +1146,9 @@ def bf_fig2_to_zero_high_min(runs):
     figure="fig2b",
 )
 def bf_fig2_to_zero_low_maj(runs):
-    """In the low setting the distance of BF-UCB's policy within the majority from the fair policy
-    goes to 0.
+    """In the low setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj.
     """
     yield from goes_to_zero(runs, LOW, "low_uniform", 0)
 
@@ -1188,11 +1161,9 @@ def bf_fig2_to_zero_low_maj(runs):
     figure="fig2b",
 )
 def bf_fig2_to_zero_low_min(runs):
-    """In the low setting the distance of BF-UCB's policy within the minority from the fair policy
-    goes to 0.
+    """In the low setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj.
     """
     yield from goes_to_zero(runs, LOW, "low_uniform", 1)
 
@@ -1208,9 +1179,7 @@ FIRST_NEAR = "first round when the policy is a quarter as far from the fair one 
     figure="fig2a",
 )
 def bf_fig2a_majority_not_faster(runs):
-    """In the high setting BF-UCB's policy converges no faster within the majority than within the
-    minority.
-    """
+    """In the high setting BF-UCB converges no faster in the majority than in the minority."""
 
     def farther(run, t, early="", **said):  # relative to the uniform policy
         distance = run.at("distance", t)
@@ -1300,8 +1269,7 @@ def bf_fig3a_initial_rise(runs):
 def bf_fig3a_initial_cause(runs):
     """At first all policies explore, and earn about the same.
 
-    The printed algorithm contradicts the claim. More runs of the released program would decide
-    whether that does.
+    As printed they contradict it; more runs of the released program would decide on that.
     """
     for run, ucb in shown_in_fig_3a(runs):
         for t in (1000, 10**4, 10**5, 4 * 10**5):
@@ -1313,8 +1281,7 @@ def bf_fig3a_initial_cause(runs):
 def bf_fig3a_later_decline(runs):
     """Later the rewards of BF-UCB, GEF and MF decrease gradually relative to UCB's.
 
-    A finer margin would decide: as printed BF-UCB's ratio falls and GEF's rises, each by less than
-    the hundredth that counts.
+    As printed BF-UCB's ratio falls and GEF's rises, both by less than the hundredth that counts.
     """
     for run, ucb in shown_in_fig_3a(runs):
         after_tenth, at_end = (to_ucb(run, ucb, t) for t in (run.T / 10, run.T))
@@ -1365,8 +1332,7 @@ def bf_fig3a_bf_least(runs):
 
 @paper.claim("number", "section 6.3.3, last but one sentence; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_near_one(runs):
-    """The rewards of BF-UCB, GEF and MF are not far from UCB's, and do not differ much from each
-    other.
+    """BF-UCB's, GEF's and MF's rewards are not far from UCB's, and do not differ much.
 
     The text gives no numbers for "not far" and "not much", so the limits are ours. A difference
     between 0.05 and 0.1 counts as not much here. A second test says whether it is below 0.05.
@@ -1496,9 +1462,7 @@ def bf_fig3c_bf_best(runs):
 
 @paper.claim("comparison", "section 6.3.5, fourth sentence; Fig. 3c", **BOTH, figure="fig3c")
 def bf_fig3c_gef_high_variance(runs):
-    """The exposure that GEF gives an arm varies much from run to run because the best arm
-    changes.
-    """
+    """GEF's exposure of an arm varies much from run to run because the best arm changes."""
 
     def spread(pulls):
         return np.abs(pulls - pulls.mean(axis=0)).sum(axis=1)
@@ -1537,13 +1501,12 @@ def bf_fig3c_both_levels(runs):
     about="project",
 )
 def bf_notebook_magnitudes(runs):
-    """The curves in the authors' notebook are what this reading of BF-UCB gives on the notebook's
-    instance.
+    """The curves in the authors' notebook are what BF-UCB gives on the notebook's instance.
 
-    We did not have the paper's own figures as images. That they are the notebook's is inferred. The
-    bounds beside a number are the range of the same number for one more run of ours. A number above
-    that range is not what our runs give. The printed algorithm gives none of the five curves. With
-    100 runs no p can be small enough for five tests together, so more runs would decide.
+    We did not have the paper's own figures as images; that they are the notebook's is inferred. The
+    bounds beside a number are its range for one more run of ours; above it, the number is not what
+    our runs give. The printed algorithm gives none of the five curves. With 100 runs no p can be
+    small enough for five tests together, so more runs would decide.
     """
 
     def read_off(what, **at):
@@ -1618,9 +1581,7 @@ def like_mf(runs, policy, name):
     between=["text: sqrt(2 ln(4 N_g k_g / delta))", "program: sqrt(2 ln(4 N_g k_g) / delta)"],
 )
 def bf_inconsistency_01(runs):
-    r"""In the program's confidence widths $\delta$ is outside the logarithm, which makes them about
-    ten times as large.
-    """
+    r"""In the program's widths $\delta$ is outside the logarithm: they are ten times as large."""
     wide = r"$\delta$ outside the logarithm"
     yield from like_paper(runs, "delta_outside", wide, [0.5, 2])
     for own in runs("departures").each("instance"):
@@ -1637,9 +1598,7 @@ def bf_inconsistency_01(runs):
     between=["text: FairX-UCB, with its own pulls", "program: with BF-UCB's pulls"],
 )
 def bf_inconsistency_02(runs):
-    """The program's MF divides its confidence widths by the square root of BF-UCB's pulls, not of
-    its own.
-    """
+    """The program's MF has the square root of BF-UCB's pulls in its widths, not of its own."""
     yield from like_mf(runs, "mf_counts", "BF-UCB's pulls in the widths")
 
 
@@ -1659,9 +1618,7 @@ def bf_inconsistency_03(runs):
     between=["text: a draw from the policy", "program: a draw using a rounded number"],
 )
 def bf_inconsistency_04(runs):
-    """The program draws an arm by a random number rounded to thousandths, and draws arm 1 if that
-    number is 1.
-    """
+    """The program draws an arm by a number rounded to thousandths, and arm 1 if that is 1."""
     yield from like_paper(runs, "rounded_draw", "the program's rounded draw")
 
 
@@ -1671,9 +1628,7 @@ def bf_inconsistency_04(runs):
     between=["Algorithm 1: the groups in turn", "program: one group after the other"],
 )
 def bf_inconsistency_05(runs):
-    """In the initial rounds the program finishes one group before it starts the next, which breaks
-    the guarantee of Theorem 2.
-    """
+    """The program initialises one group after the other, which breaks Theorem 2's guarantee."""
     for run in runs("departures", policy="initial_order").each("instance"):
         phrase = "a group's largest shortfall in any round"
         yield exact(phrase, largest_shortfall(run), unit="rounds", name="guarantee")
@@ -1722,11 +1677,9 @@ def bf_inconsistency_08(runs):
     between=["paper: conventional UCB", "program: a wide index, cut off at 1, ties by number"],
 )
 def bf_inconsistency_09(runs):
-    """The paper's UCB is conventional. The program's UCB has BF-UCB's width and an index cut off at
-    1.
+    """The paper's UCB is conventional; the program's has BF-UCB's width and an index cut off at 1.
 
-    For GEF the text has only the rule within a group. It does not say which arm GEF pulls if no
-    group is behind.
+    The text does not say which arm GEF pulls if no group is behind.
     """
     own, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
     wide = runs("high_variants", policy="ucb_width")
@@ -1744,9 +1697,7 @@ def bf_inconsistency_09(runs):
     ],
 )
 def bf_inconsistency_10(runs):
-    """The program's regret counts rewards, not expected ones, and leaves out those of the initial
-    rounds.
-    """
+    """The program's regret counts rewards, not expected ones, and leaves out the initial rounds."""
     for run in runs("port_check", version="released").each("policy"):
         counted, regret = run.end("notebook_regret"), run.end("reward_regret")
         phrase = "regret as the program counts it divided by the reward regret"
@@ -1917,8 +1868,8 @@ paper.untested(
     between=["line 5: the maximiser over the box", "line 6: the empirical means"],
 )
 def bf_inconsistency_23(runs):
-    """By line 1's notation, line 6 of Subroutine 2 takes merits of the empirical means, not of line
-    5's maximiser.
+    """As written, line 6 of Subroutine 2 takes merits of empirical means, not of line 5's
+    maximiser.
 
     In the high setting BF-UCB loses far more reward if line 6 is taken literally. An arm whose
     first reward is 0 then has an empirical mean of 0 and is never drawn again.

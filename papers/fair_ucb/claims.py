@@ -281,9 +281,7 @@ def fairucb_lemma1_partition(runs):
     readings=["classes_k", "classes_k_minus_1"],
 )
 def fairucb_lemma1_cardinality(runs):
-    """The proof sorts arms into classes by their deficits $r_i t - N$. The $j$ highest classes
-    together hold at most $j$ arms.
-    """
+    """Of the proof's classes of deficits $r_i t - N$ the $j$ highest hold at most $j$ arms."""
     phrase = "arms in the $j$ highest classes minus $j$"
     kth, wider = FROM_THREE.values()
     with reading("classes_k"):
@@ -318,9 +316,7 @@ def fairucb_obs2(runs):
     readings=["classes_k", "classes_k_minus_1"],
 )
 def fairucb_obs3(runs):
-    """The proof sorts arms into classes by their deficits $r_i t - N$. An arm that is not pulled
-    moves up by at most one class.
-    """
+    """Without a pull an arm moves up by at most one of the classes of deficits $r_i t - N$."""
     phrase = "classes beyond one that an arm moves up without a pull"
     kth, wider = FROM_THREE.values()
     with reading("classes_k"):
@@ -436,8 +432,7 @@ def fairucb_holds_in_li_setting(runs):
     **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
 )
 def fairucb_naive_prepull_unfair(runs):
-    r"""A policy that fills all quotas first is fair at the end of the run, but not at the end of
-    every earlier round.
+    """A policy that fills all quotas first is fair at the end of the run, but not in every round.
 
     The number is that of fairness at the end.
     """
@@ -514,8 +509,7 @@ def fairucb_abs_constant_regret(runs):
     r"""Once the horizon is so long that every quota exceeds the pulls that learning needs,
     Fair-UCB's r-Regret is at most the constant $(1 + \pi^2/3) \sum \Delta_i$.
 
-    Every suboptimal arm needs a quota above 0. fairucb-inconsistency-05 is about an arm without
-    one.
+    Every suboptimal arm needs a quota above 0 (fairucb-inconsistency-05).
     """
     yield proof(failed_steps, "constant")
     # up to ten million rounds no run costs more than one pull of each arm
@@ -534,8 +528,8 @@ def fairucb_abs_constant_regret(runs):
     figure="fig3",
 )
 def fairucb_sublog(runs):
-    r"""While some arm is in $S(T)$, Theorem 2's bound on Fair-UCB's r-Regret grows more slowly than
-    $\ln T$.
+    r"""While some arm is in $S(T)$, Theorem 2's bound on the r-Regret grows more slowly than $\ln
+    T$.
 
     The r-Regret itself still grows faster in early rounds.
     """
@@ -685,9 +679,8 @@ def fairucb_ucb1_thm6(runs):
 def fairucb_ucb1_thm7(runs):
     r"""Whatever the means, UCB1's regret is at most of order $\sqrt{k T \ln T}$.
 
-    The derivation is from Theorem 6, because the events and formulas of the paper's proof are lost.
-    The proof's step from an arm's last pull to all its pulls misses one pull per arm, which does
-    not change the order.
+    The derivation is from Theorem 6, since the proof's formulas are lost. Its step from an arm's
+    last pull to all its pulls misses one pull per arm, which does not change the order.
     """
     yield proof(failed_steps, "any_gaps")
 
@@ -768,9 +761,8 @@ def fairucb_thm4_additional(runs):
     r"""The arms whose quota exceeds the pulls that learning needs add the sum of $\Delta_i (r_i T -
     \alpha - 8 \ln T / \Delta_i^2)$ to the conventional regret that learning costs Fair-UCB.
 
-    As an upper bound this is fairucb-thm2-case1 times $\Delta_i$, minus the cost of learning in the
-    bound. UCB1 itself pulls far fewer arms than its bound allows, so fairness adds more to its
-    regret.
+    As an upper bound this is fairucb-thm2-case1 times $\Delta_i$, minus the bound's cost of
+    learning. UCB1 itself learns with far fewer pulls, so fairness adds more to its regret.
     """
     with reading("at_most"):
         yield proof(failed_steps, "forced")
@@ -806,8 +798,9 @@ paper.untested(
 def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
 
-    UCB1's final deficit is a mean over the same replicates. It only decides which tolerances of a
-    fixed grid are below it. Its standard error is small beside the distance to the next tolerance.
+    The threshold, UCB1's final deficit, is a mean over the same replicates. It only decides which
+    tolerances of a fixed grid are below it, and its standard error is small beside the grid's
+    steps.
     """
     for name, careless in readings(GAPS):
         below = [one for one in SHOWN if one < threshold(runs, name)]
@@ -831,9 +824,9 @@ def fairucb_fig2_violation_increasing(runs):
     """Fair-UCB's largest fairness violation rises with the tolerance, up to the threshold beyond
     which regret no longer falls.
 
-    At the threshold no pull is forced any more (fairucb-fig2-threshold). UCB1's final deficit is a
-    mean over the same replicates. fairucb-fig2-regret-decreasing says why that does no harm. All
-    tolerances have one horizon, so the violation per round rises where that in pulls does.
+    At the threshold, computed as in fairucb-fig2-regret-decreasing, no pull is forced any more
+    (fairucb-fig2-threshold). All tolerances have one horizon, so the violation per round rises
+    where that in pulls does.
     """
     columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
     for gaps, (name, careless) in GAPS.items():
@@ -929,9 +922,8 @@ def fairucb_fig3_comparable(runs):
     """Fair-UCB and LFG have comparable r-Regret on Instance 1.
 
     With gaps $0.01 i$ Fair-UCB's r-Regret ends at 0 in nearly all runs, which the paper's
-    logarithmic axis cannot show. But the paper's remark that Instance 1 is long enough for
-    convergence supports these gaps. Both readings are kept. A reading that names a weight alone has
-    the gaps $0.01 i$.
+    logarithmic axis cannot show. But its remark that Instance 1 is long enough for convergence
+    supports these gaps. A reading that names a weight alone has the gaps $0.01 i$.
     """
     mutual = "The two policies are compared in both directions, so each is the other's control."
 
@@ -959,11 +951,9 @@ def fairucb_fig3_comparable(runs):
     figure="fig3",
 )
 def fairucb_fig3_logarithmic(runs):
-    r"""The simulation on Instance 1 agrees with Theorem 2's bound on Fair-UCB's r-Regret, which is
-    of order $\ln T$.
+    r"""On Instance 1 the simulation agrees with Theorem 2's bound of order $\ln T$ on the r-Regret.
 
-    An upper bound of order $\ln T$ can hold although the quantity itself does not grow like $\ln
-    T$.
+    A bound of order $\ln T$ can hold although the r-Regret itself does not grow like that.
     """
     for end in readings(gaps_from_two="", gaps_even="_other_gaps"):
         control = runs(f"careless{end}", policy="careless", tolerance=0)
@@ -1037,9 +1027,8 @@ def fairucb_fig4_lfg_increasing(runs):
 def fairucb_fig4_lfg_to_zero(runs):
     r"""LFG's fairness violation on Instance 2 rises at first, falls at some point, and goes to 0.
 
-    In pulls the violation stays near $\eta$ times the largest gap. Only divided by the number of
-    rounds does it rise, fall and go to 0. LFG's queues settle where its indices are equal, at
-    $\eta$ times the gaps.
+    LFG's queues settle where its indices are equal, so in pulls the violation stays near $\eta$
+    times the largest gap. Only per round does it rise, fall and go to 0.
     """
     for per_round in readings(in_pulls=False, per_round=True):
         yield from rises_at_first(runs, per_round)
@@ -1151,8 +1140,7 @@ def fairucb_thm8(runs):
     r"""T-Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - r_i T)$ over the suboptimal arms in $S(T)$.
 
-    After the first phase each arm has $\lceil r_i T \rceil$ pulls. From there on UCB1 alone
-    chooses.
+    After the first phase, with $\lceil r_i T \rceil$ pulls of each arm, UCB1 alone chooses.
     """
     yield proof(failed_steps, "first_phase")
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
@@ -1178,12 +1166,10 @@ def fairucb_tfair_log(runs):
     **recalled(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
 )
 def fairucb_tfair_better_tradeoff(runs):
-    """T-Fair-UCB, which knows $T$, trades fairness against regret more effectively: its r-Regret is
-    below Fair-UCB's.
+    """T-Fair-UCB, which knows $T$, has a better trade-off: its r-Regret is below Fair-UCB's.
 
-    The test asks for a twentieth less. The paper's sentence is about an algorithm that knows $T$,
-    and its own example is T-Fair-UCB. The printed bound of T-Fair-UCB is that of Fair-UCB without
-    tolerance.
+    The test asks for a twentieth less. T-Fair-UCB is the paper's example of an algorithm that knows
+    $T$; its printed bound is that of Fair-UCB without tolerance.
     """
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
         aware, fair_ucb = (own(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
@@ -1367,9 +1353,7 @@ def fairucb_inconsistency_04(runs):
     ],
 )
 def fairucb_inconsistency_05(runs):
-    """Constant r-Regret needs a quota above 0 for every suboptimal arm, but quotas of 0 are
-    allowed.
-    """
+    """Constant r-Regret needs quotas above 0 of all suboptimal arms, but 0 is allowed."""
     run = runs("without_quota")
     constant = CONSTANT * run["gap_sum"][0]
     yield mean("r-Regret", run.end("r_regret"), at_most=constant, unit="reward")

@@ -138,12 +138,10 @@ def proportional_pulls(runs, of, panels):
 def htucb_abs_superiority(runs):
     r"""In simulations HT-UCB has a smaller penalised regret than LFG and Flearn.
 
-    The control is UCB1, which ignores quotas: a policy that is superior because it keeps them has
-    to do what UCB1 does not. Where UCB1 too has less regret than the rival, the comparison supports
-    nothing. It is printed again without a control. At the longest horizons HT-UCB has less regret
-    than UCB1 (htucb-expC-ordering-crossover). LFG has the weight $\sqrt{T}$ of Experiment C; the
-    weight $T$ is ours. An infinite index of arms without pulls, where LFG's index is not cut off,
-    was not run.
+    The control is UCB1, which ignores quotas: where it too has less regret than the rival, the
+    comparison supports nothing, and is printed again without a control. At the longest horizons
+    HT-UCB has less regret than UCB1 (htucb-expC-ordering-crossover). LFG has the weight $\sqrt{T}$
+    of Experiment C; the weight $T$ is ours. An infinite index of arms without pulls was not run.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
@@ -258,8 +256,7 @@ paper.untested(
 def htucb_intro_user_knob(runs):
     """With a penalty rate for each arm, the user can protect some arms more than others.
 
-    Arms 2 and 3, with rates above their gaps, both end at their quotas. No comparison can tell them
-    apart.
+    Arms 2 and 3 have rates above their gaps and end at their quotas: nothing tells them apart.
     """
     run = runs("user_rates")  # arms 2 to 5: gap 0.3, quota 1/10, penalty rates 0.8, 0.5, 0.25, 0
     short = np.where(run.end("critical"), run.end("lack"), 0).max(axis=1)
@@ -351,8 +348,7 @@ paper.untested(
 def htucb_sec2_constraint(runs):
     r"""A good policy has $N_k(t) \ge \tau_k t$ for all arms $k$ and all rounds $t$.
 
-    After the first round at most one arm has a pull, while every arm with a quota above 0 needs
-    one.
+    After the first round one arm has a pull, and every arm with a quota above 0 needs one.
     """
     nine_arms, two_arms = ["1/20"] * 9, ["1/10"] * 2
     phrase = "most pulls in any round that all quotas need beyond those available"
@@ -384,8 +380,7 @@ def htucb_eq5_identity(runs):
 @paper.claim("invariant", "section 2, list after Eq. 6")
 def htucb_facts123(runs):
     r"""An arm's loss $\Delta y + A (\tau - y)^+$ is least for $y \ge \tau$ if $\Delta = 0$, at $y =
-    \tau$ if $A \ge \Delta > 0$, and at 0 if $\Delta > A$. The least loss is 0, $\Delta \tau$ and $A
-    \tau$, in turn.
+    \tau$ if $A \ge \Delta > 0$, and at 0 if $\Delta > A$. It is then 0, $\Delta \tau$ and $A \tau$.
 
     For $A = \Delta$ all $y$ up to $\tau$ are equally good. The statement names one of them.
     """
@@ -396,8 +391,8 @@ def htucb_facts123(runs):
 @paper.claim("invariant", "section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
 def htucb_eq7_lp(runs):
     r"""The best division of the horizon gives their quotas to critical arms and to all best arms
-    except one, which gets the rest. Non-critical arms get nothing. This division's loss is $T \sum
-    \min(\Delta, A) \tau$.
+    except one, which gets the rest. Non-critical arms get nothing. Its loss is $T \sum \min(\Delta,
+    A) \tau$.
     """
     errors = random_instances.optimum_errors
     phrase = "largest distance of Eqs 7 and 9 from the linear programme's optimum, random instances"
@@ -406,9 +401,7 @@ def htucb_eq7_lp(runs):
 
 @paper.claim("invariant", "section 2, Eq. 10")
 def htucb_eq10_identity(runs):
-    """The penalised regret is the sum of three parts, one each for optimal, critical and
-    non-critical arms.
-    """
+    """The penalised regret is the sum of parts for optimal, critical and non-critical arms."""
     yield proof(failed_steps, "eq10")
 
 
@@ -418,9 +411,7 @@ def htucb_eq10_identity(runs):
     rests_on=["htucb-eq5-identity", "htucb-eq7-lp"],
 )
 def htucb_eq10_nonneg(runs):
-    """The penalised regret is a policy's loss beyond the least possible loss, so it is never below
-    0.
-    """
+    """The penalised regret is a policy's loss beyond the least possible, so never below 0."""
     for played in runs(PANELS, "fixed_gaps").each("policy"):
         losses = [run["penalised_loss"] for run in played]
         lower = [run["prophet_loss"] - loss for run, loss in zip(played, losses, strict=True)]
@@ -450,10 +441,9 @@ def htucb_thm1_fair(runs):
     The theorem fails by one pull, in rounds chosen for it. In round $10 m + 1$ all four arms cross
     their levels together, and are served in the order of $\mu + A$. In round $10 m + 2$ two of them
     have been served, and the last arm, with a quota of 1/2, is one pull short. This happens for
-    every $m$, so the probability does not tend to 1 if quotas must hold in such rounds too. Up to
-    $K$ pulls every arm has its quota (htucb-thm1-treats-every-arm-fairly). The theorem prints
-    $\lfloor \tau T \rfloor$, so proportions are no reading of it; they are one of the abstract's
-    sentence (htucb-abs-asymptotic-fairness).
+    every $m$, so the probability does not tend to 1. Up to $K$ pulls every arm has its quota
+    (htucb-thm1-treats-every-arm-fairly). Proportions are a reading of the abstract
+    (htucb-abs-asymptotic-fairness), and not of the theorem.
     """
     # T = 10 m + 2 with m = 10^4, quotas 1/10, 1/10, 1/10, 1/2, rates 0.35 or more above the gaps
     four_arms = runs("blocked_four_arms", policy="ht_ucb")
@@ -470,9 +460,7 @@ def htucb_thm1_fair(runs):
 
 @paper.claim("qualitative", "section 4, sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
 def htucb_thm1_treats_every_arm_fairly(runs):
-    """Where penalty rates are well above the gaps, HT-UCB gives every arm its quota up to $K$
-    pulls.
-    """
+    """With rates well above the gaps HT-UCB gives every arm its quota up to $K$ pulls."""
     yield from up_to_k_pulls(runs("blocked", "large_rates"))
 
 
@@ -487,9 +475,8 @@ def htucb_thm1_treats_every_arm_fairly(runs):
 def htucb_thm2_deficit_O1(runs):
     """Under HT-UCB the mean shortfall of an optimal or critical arm is bounded, whatever $T$.
 
-    This claim needs some bound that does not grow with $T$, and not the bound of one pull. With
-    eleven arms that reach their quotas in the same round, the last is short of more than one pull
-    (htucb-proof-unit-deficit).
+    Any bound that does not grow with $T$ will do. One pull is none: of eleven arms that reach their
+    quotas in the same round the last is short of more (htucb-proof-unit-deficit).
     """
     for block in runs("fixed_gaps", "random_gaps", "blocked").each("experiment"):
         most = 4 * block.N
@@ -507,11 +494,9 @@ def htucb_thm2_deficit_O1(runs):
     rests_on=["htucb-proof-eq20", "htucb-proof-eq21"],
 )
 def htucb_thm2_cr_count(runs):
-    r"""HT-UCB pulls a critical arm at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$ times in
-    expectation.
+    r"""HT-UCB's mean pulls of a critical arm are at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$.
 
-    htucb-proof-eq20 is not reproduced because its last step, as printed, is false. This bound does
-    not need that step.
+    This does not need the last step of htucb-proof-eq20, which is false as printed.
     """
 
     def excess(run):  # of the worst critical arm, of those whose bound is less than T
@@ -618,12 +603,12 @@ def htucb_thm2_eq13_printed(runs):
     A) \tau T), 8 \ln T / \Delta)$, plus $O(K)$.
 
     A factor $\Delta$ is missing before $\tau T$; Theorem 6 has it. Our text, which a program read
-    from the PDF, lacks it in Eq. 13 and after Theorem 6. For constant quotas the term with $\Delta$
-    and the term without it differ by at most a constant, $8 (\ln(8 / (\Delta^2 \tau)) - 1) /
-    \Delta$. So the bound stands if $O(K)$ may contain it. With quotas of $8 \ln T / (\Delta T)$,
-    which Theorem 6 allows for $\Delta < 1/8$, Eq. 17 contradicts the bound. At any horizon there is
-    a constant quota of this size, for which the printed terms are 0, and the smaller the gap the
-    larger is Eq. 17 for each arm. So no number serves for all instances.
+    from the PDF, lacks it in Eq. 13 and after Theorem 6. With constant quotas the factor changes
+    the term by at most $8 (\ln(8 / (\Delta^2 \tau)) - 1) / \Delta$, so the bound stands if $O(K)$
+    may contain that. With quotas of $8 \ln T / (\Delta T)$, which Theorem 6 allows for $\Delta <
+    1/8$, Eq. 17 contradicts the bound. At any horizon a constant quota can have this size. The
+    printed terms are then 0, and Eq. 17 grows as the gap falls, so no number serves for all
+    instances.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "eq13_constant")
@@ -643,9 +628,7 @@ def htucb_thm2_eq13_printed(runs):
     about="project",
 )
 def htucb_thm2_eq13_corrected(runs):
-    r"""HT-UCB's penalised regret $R$ satisfies Eq. 13 with $(8 \ln T / \Delta - \Delta \tau T)^+$
-    for a critical arm.
-    """
+    r"""HT-UCB keeps Eq. 13 with $(8 \ln T / \Delta - \Delta \tau T)^+$ for a critical arm."""
     for name in ("fixed_gaps", "stress"):
         yield within(runs(name, policy="ht_ucb"), "penalised_bound_corrected", name=name)
     run = runs("random_gaps", policy="ht_ucb")
@@ -677,11 +660,9 @@ def htucb_thm2_logT(runs):
     rests_on=["htucb-thm2-deficit-O1"],
 )
 def htucb_thm2_critical_at_level(runs):
-    r"""Where the penalty rate is well above the gap, HT-UCB gives a critical arm about $\tau T$
-    pulls or more.
+    r"""With a rate well above its gap HT-UCB gives a critical arm about $\tau T$ pulls or more.
 
-    Arms with small gaps reach their quotas by learning alone. Only arms whose quota exceeds that
-    could have failed.
+    Arms with small gaps reach their quotas by learning alone, and could not have failed.
     """
     for run in runs(PULLS).each("experiment", "law"):
         for arm in arms(np.flatnonzero(run.end("critical"))):
@@ -695,9 +676,7 @@ def htucb_thm2_critical_at_level(runs):
     rests_on=["htucb-thm2-noncr-count"],
 )
 def htucb_thm2_noncr_below_level(runs):
-    r"""A non-critical arm with a gap well above its penalty rate can have fewer than $\tau T$
-    pulls.
-    """
+    r"""A non-critical arm with a gap well above its rate can have fewer than $\tau T$ pulls."""
     for run in runs("non_critical_1", "non_critical_2").each("experiment", "law"):
         well_above = run.end("non_critical") & (run.end("gap") - run.end("penalty") > 0.1)
         for arm in arms(np.flatnonzero(well_above)):
@@ -712,8 +691,7 @@ def htucb_thm2_noncr_below_level(runs):
     rests_on=["htucb-thm2-eq13-printed"],
 )
 def htucb_thm2_A0_reduces(runs):
-    r"""Without penalty rates HT-UCB is UCB, and its bound becomes the known one, the sum of $8 \ln
-    T / \Delta$.
+    r"""Without penalty rates HT-UCB is UCB, and its bound the known sum of $8 \ln T / \Delta$.
 
     Theorem 2 assumes $A \ge c_a > 0$, also for the best arm. Rates of 0 are outside it.
     """
@@ -786,9 +764,8 @@ def htucb_proof_obs4(runs):
 def htucb_proof_unit_deficit(runs):
     """With high probability no critical arm's shortfall exceeds one pull from some round on.
 
-    With eleven arms that reach their quotas in the same round, the last is 2.25 pulls short,
-    because it waits for the other ten. On random instances no run has such a shortfall in its
-    second half.
+    Of eleven arms that reach their quotas in the same round the last waits for the others, and is
+    2.25 pulls short. On random instances no run has such a shortfall in its second half.
     """
     run = runs("each_of_many")
     late = np.where(run["non_critical"], 0, run["lack"])[:, run.rounds >= run.T / 2]
@@ -914,8 +891,7 @@ def htucb_proof_eq21(runs):
     r"""A critical arm that has $\tau T \ge 8 \ln T / \Delta^2$ pulls is pulled again with
     probability at most $1 / n^2 \le 1 / (\tau T)^2$.
 
-    The probability is that an arm has so many pulls and is pulled. The proof adds up these joint
-    probabilities.
+    The probability is joint: that an arm has so many pulls and is pulled.
     """
     yield proof(failed_steps, "eq21")
 
@@ -951,10 +927,10 @@ def htucb_thm3_bound(runs):
     r"""If the $j$-th arm by $\mu + A$ is optimal or critical, the mean of its largest shortfall
     under HT-UCB in rounds 1 to $T$ is at most $a_j \ln T + O(1)$.
 
-    The observed shortfall is less than a pull, and the bound so far above it that the runs could
-    hardly contradict it. By its proof the bound holds for the first two arms: Eqs 29 to 32 and 34
-    to 36 are right. Eq. 33 does not follow for a third arm (htucb-proof-eq33). The control, UCB1,
-    breaks the bound of the second and third arm, and keeps that of the first.
+    The shortfall is less than a pull, so far below the bound that runs could hardly contradict it.
+    The proof is right for two arms: Eqs 29 to 32 and 34 to 36 hold, and Eq. 33 does not follow for
+    a third (htucb-proof-eq33). UCB1, the control, breaks the bound of the second and third arm
+    only.
     """
     own, ucb1 = (runs("ordered", policy=name) for name in ("ht_ucb", "ucb1"))
     for t in cases(round=own.rounds):
@@ -975,8 +951,7 @@ def htucb_thm3_bound(runs):
 def htucb_thm3_growth(runs):
     r"""HT-UCB's largest shortfall in rounds 1 to $T$ grows no faster than $\ln T$.
 
-    The shortfall does not grow at all here, which is more than the claim. Three decades do not show
-    what $\ln T$ would do.
+    The shortfall does not grow at all here. Three decades do not show what $\ln T$ would do.
     """
     block = runs("ordered")
     most = 4 * block.N
@@ -994,17 +969,14 @@ def htucb_thm3_growth(runs):
 def htucb_thm3_anyround_all(runs):
     r"""HT-UCB gives all arms $\tau t$ pulls in every round, up to $O(\log T)$.
 
-    The theorem is about optimal and critical arms. By Theorem 2 the shortfall of the other arms is
-    most of $\tau T$.
+    By Theorem 2 non-critical arms, which Theorem 3 leaves out, lack most of $\tau T$.
     """
     yield proof(failed_steps, "any_round")
 
 
 @paper.claim("invariant", "appendix D, sentence after Eq. 31")
 def htucb_thm3_ordering_fact(runs):
-    r"""In the order of $\mu + A$, largest first, optimal and critical arms come before all
-    others.
-    """
+    r"""By $\mu + A$, largest first, optimal and critical arms come before all others."""
     phrase = r"random non-critical arms with $\mu + A$ not below all others"
     yield enumerated(phrase, random_instances.out_of_order, 10000, seed=runs.seed)
 
@@ -1060,9 +1032,9 @@ def htucb_proof_eq33(runs):
     r"""The recursion $a_1 = b_1$ and $a_j = \sum_{d < j} a_d + \sum_{d \le j} b_d$ implies $a_j =
     \sum_{d \le j} (j - d + 1) b_d$.
 
-    For $j = 3$ the recursion gives $4 b_1 + 2 b_2 + b_3$, the sum $3 b_1 + 2 b_2 + b_3$. From the
-    third arm on, the coefficients of Eq. 14 therefore do not follow. With twice the weight for each
-    step back they would.
+    For $j = 3$ the recursion gives $4 b_1 + 2 b_2 + b_3$, the sum $3 b_1 + 2 b_2 + b_3$. So Eq.
+    14's coefficients do not follow from the third arm on. With twice the weight for each step back
+    they would.
     """
     yield proof(failed_steps, "eq33")
 
@@ -1091,9 +1063,8 @@ def htucb_lem1(runs):
     r"""If quotas are constant and $A - \Delta \ge 4 \sqrt{2 \ln T / T^{2/3}}$, the arm's expected
     shortfall under HT-UCB is $O(\tau K T^{2/3})$ pulls.
 
-    The bound is 4000 pulls, and the shortfall is 0: no instance was found where the claim is at
-    risk. An instance with a shortfall near the bound would decide, or a proof that a machine
-    checks.
+    The bound is 4000 pulls and the shortfall 0: no instance was found where the claim is at risk.
+    One with a shortfall near the bound would decide, or a proof that a machine checks.
     """
     for run in runs("worst_gaps", policy="ht_ucb").each("instance", "penalties"):
         margin = 4 * np.sqrt(2 * np.log(run.T) / run.T ** (2 / 3))
@@ -1120,9 +1091,8 @@ def htucb_thm4_bound(runs):
     r"""For constant quotas HT-UCB's penalised regret $R$ is at most $8 \sqrt{T \ln T} \sum
     \sqrt{\tau} + 8 \sqrt{(1 - \min \tau) K T \ln T} + (\max A) K T^{2/3} \sqrt{2 \ln T}$.
 
-    HT-UCB does not know $T$, so one run shows all horizons. The regret is never more than 2 % of
-    the bound. Regret is largest with gaps of order $\sqrt{\ln T / T}$, where no policy can exceed
-    the bound.
+    HT-UCB does not know $T$, so one run shows all horizons. The regret is at most 2 % of the bound.
+    It is largest with gaps of order $\sqrt{\ln T / T}$, where no policy can exceed the bound.
     """
     for block in runs("worst_gaps").each("instance"):
         uniform = block(policy="uniform")
@@ -1150,8 +1120,7 @@ def htucb_thm4_bound(runs):
     rests_on=["htucb-thm4-bound"],
 )
 def htucb_thm4_rate(runs):
-    """Whatever the gaps, HT-UCB's penalised regret $R$ grows at most like $T^{2/3}$, up to
-    logarithms.
+    """Whatever the gaps, HT-UCB's penalised regret is $O(T^{2/3})$, up to logarithms.
 
     Gaps double from 0.02 to 0.64. Rates are up to 0.3 below and 0.5 above the gap.
     """
@@ -1232,11 +1201,10 @@ paper.untested(
 
 @paper.claim("bound", "appendix E, Eq. 40")
 def htucb_proof_eq40(runs):
-    r"""A non-critical arm with at most $\tau T$ pulls has a regret of at most $(\Delta - A) (\tau T
-    - N)$.
+    r"""A non-critical arm with $N \le \tau T$ pulls has a regret of at most $(\Delta - A) (\tau T -
+    N)$.
 
-    There the bound is 0 and the regret is not. Eq. 40 has the shortfall $\tau T - N$ where the
-    regret has the pulls $N$.
+    Eq. 40 has the shortfall $\tau T - N$ where the regret has the pulls $N$.
     """
     yield proof(failed_steps, "eq40")
 
@@ -1255,10 +1223,9 @@ def htucb_proof_eq44(runs):
     T \ln T} + 4 \sqrt{\ln T / T} (N - \tau T)^+$.
 
     Eq. 43 has $8 \ln T / \Delta$, which is not absorbed where the quota is small. For a fixed gap
-    and a constant quota Eq. 44 holds from some $T$ on. But it is about all gaps at once, and with
-    gaps of order $\sqrt{\ln T / T}$ it fails however large $T$ is. That the fewest pulls are $\ln T
-    / \Delta^2$ is the argument of appendix C, for rewards that do not vary. Theorem 4 has room for
-    this.
+    and a constant quota Eq. 44 holds from some $T$ on, but with gaps of order $\sqrt{\ln T / T}$ it
+    fails however large $T$ is. That the fewest pulls are $\ln T / \Delta^2$ is the argument of
+    appendix C, for rewards that do not vary. Theorem 4 has room for this.
     """
     yield proof(failed_steps, "eq44")
     run = runs("absorbed")
@@ -1297,8 +1264,7 @@ def htucb_proof_eq48(runs):
 
 @paper.claim("bound", "appendix E, Eq. 49", rests_on=["htucb-proof-eq44", "htucb-proof-eq48"])
 def htucb_proof_eq49(runs):
-    """The terms of all arms add up to the first two terms of Theorem 4's bound, with the constants
-    8.
+    """All arms' terms add up to the first two of Theorem 4's bound, with the constants 8.
 
     The constant of the third term is not derived (htucb-inconsistency-12).
     """
@@ -1405,14 +1371,14 @@ def htucb_const8(runs):
     readings=["constant_quotas", "falling_quotas"],
 )
 def htucb_near_optimal_critical(runs):
-    r"""For critical arms Theorem 6 meets the upper bound's term $(8 \ln T / \Delta - \tau T)^+$ up
-    to a constant.
+    r"""For critical arms Theorem 6 meets the bound's term $(8 \ln T / \Delta - \tau T)^+$ up to a
+    constant.
 
-    The factor $\Delta$ before $\tau T$ is missing in our text, here as in Eq. 13. With falling
-    quotas the upper bound is therefore 0, and the lower bound a multiple of $\ln T$. With constant
-    quotas neither bound is above 0 in the end, so the sentence is true and says little. Before the
-    end it can be wrong there too: with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is
-    0 and the lower bound 579.
+    As in Eq. 13 the factor $\Delta$ before $\tau T$ is missing. With falling quotas the upper bound
+    is therefore 0, and the lower bound a multiple of $\ln T$. With constant quotas neither bound is
+    above 0 in the end, so the sentence is true and says little. Before the end it can be wrong
+    there too: with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is 0 and the lower
+    bound 579.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "near_optimal_constant")
@@ -1446,9 +1412,8 @@ def htucb_thm7_universal(runs):
     r"""There is one constant $C > 0$ for all quotas and penalty rates, such that every policy has
     an instance with a penalised regret of at least $C(1 - 2 \max \tau) \sqrt{(K - 1) T}$.
 
-    If quotas leave next to nothing free, every policy that fills them loses next to nothing. The
-    bound therefore has to shrink with $1 - \sum \tau$. The proof compares two arms, which is enough
-    only for $K = 2$.
+    Where quotas leave next to nothing free, a policy that fills them loses next to nothing, so the
+    bound has to shrink with $1 - \sum \tau$. The proof's two arms are enough only for $K = 2$.
     """
     gaps = [0.1, 0.3, 0.6, 1, 1.5, 2, 2.5, 3, 4, 6, 10]  # in units of sqrt(K / T)
     for t in cases(T=[100000, 1000000]):
@@ -1479,9 +1444,8 @@ def htucb_thm7_universal(runs):
 def htucb_soft_unfair(runs):
     """With a soft threshold HT-UCB is not asymptotically fair.
 
-    Growth exponents above 1 come from the window. In early rounds exploration gives arms more of
-    their quotas, so the shortfall per round still rises. In the limit it cannot exceed the quota,
-    so the exponent is at most 1.
+    Exponents above 1 come from the window: early exploration fills part of the quotas, so the
+    shortfall per round still rises. In the limit the exponent is at most 1.
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     for arm in arms(np.flatnonzero(soft.end("critical"))):
@@ -1497,8 +1461,8 @@ def htucb_soft_unfair(runs):
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
-    The growth exponent above 1 comes from the window: the shortfalls, whose penalties are most of
-    this regret, still rise per round (htucb-soft-unfair). In the limit the exponent is at most 1.
+    The exponent above 1 comes from the window, as in htucb-soft-unfair: most of this regret is the
+    penalty on shortfalls.
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     phrase = "growth exponent of penalised regret in $t$, with the soft threshold"
@@ -1513,8 +1477,7 @@ def htucb_soft_regret(runs):
     figure="fig2",
 )
 def htucb_soft_published_scale(runs):
-    """In the cells of Experiment C the hard threshold has a smaller penalised regret than the soft
-    one.
+    """In Experiment C the hard threshold has a smaller penalised regret than the soft one.
 
     The paper's argument is about long horizons and does not say this (htucb-soft-regret).
     """
@@ -1610,12 +1573,11 @@ def htucb_lasso_threshold(runs):
     readings=["floors", "in_proportion"],
 )
 def htucb_flearn_alpha0(runs):
-    r"""Flearn keeps all quotas only with a tolerance of 0.
+    """Flearn keeps all quotas only with a tolerance of 0.
 
-    With any fixed tolerance the shortfall of an arm is at most that tolerance and one pull, so $N /
-    T$ tends to $\tau$ or more. As a proportion, quotas are kept with every tolerance. In
-    Fair-Learn's own paper quotas are below $1 / K$, a condition that is left out here. All
-    experiments of this paper satisfy it.
+    With any fixed tolerance an arm lacks at most that tolerance and one pull, so in proportion
+    quotas are kept. Fair-Learn's own paper has quotas below $1 / K$, a condition that is left out
+    here and that all experiments of this paper satisfy.
     """
     lacks, seed = fair_learn_counts.fair_learn_violations, runs.seed
     phrase = "most pulls that an arm lacks under Flearn without a tolerance, random quotas"
@@ -1770,8 +1732,7 @@ def htucb_expA_matches_thm2(runs):
 def htucb_expB_inverse_gap(runs):
     r"""HT-UCB pulls critical arms above their quotas in proportion to $1 / \Delta^2$.
 
-    The verdict rests on three points of case 1. In cases 2 and 3 only one arm is above its quota,
-    which shows nothing.
+    The verdict rests on three points of case 1: in cases 2 and 3 only one arm is above its quota.
     """
 
     def above(run):  # the arms that the fluid law puts more than 1 % above their quotas
@@ -1830,9 +1791,9 @@ def htucb_expC_vs_flearn(runs):
     """HT-UCB has a smaller penalised regret than Flearn in all cells of Experiment C.
 
     In short runs with small quotas the two policies do the same. The control is UCB1
-    (htucb-abs-superiority). The first reading is that of the figure. The cut of LFG's index has no
-    effect on Flearn. Unless a reading says otherwise, each replicate has new means and $1 / K^2$ is
-    the variance.
+    (htucb-abs-superiority). The first reading is the figure's: the cut of LFG's index has no effect
+    on Flearn. Unless a reading says otherwise, each replicate has new means and $1 / K^2$ is the
+    variance.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
@@ -1889,8 +1850,8 @@ def htucb_expC_vs_lfg(runs):
     figure="fig2",
 )
 def htucb_expC_good_under_penalty(runs):
-    """HT-UCB has a smaller penalised regret than UCB1, which knows no quotas, in all cells of
-    Experiment C.
+    """HT-UCB has a smaller penalised regret than UCB1, without quotas, in all cells of Experiment
+    C.
 
     The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. A
     policy that is good under penalties has to beat a policy that ignores them. After a million
@@ -1976,9 +1937,7 @@ def not_kept(paths, scale, **said):
     "shape", "section 6, last paragraph, fourth sentence; Fig. 3, second column", figure="fig3"
 )
 def htucb_expD_flearn_sudden(runs):
-    """All arms but the best become unfair under Flearn as soon as the scale parameter is below
-    1.
-    """
+    """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
@@ -2002,9 +1961,7 @@ def htucb_expD_lfg_sudden(runs):
 
 @paper.claim("shape", "section 6, last paragraph, fifth sentence", figure="fig3")
 def htucb_expD_sparsity(runs):
-    """HT-UCB keeps arms with small gaps fair and gives up those with large gaps, a sparsity like
-    LASSO's.
-    """
+    """HT-UCB keeps arms with small gaps fair and gives up others, a sparsity like LASSO's."""
     for path in runs(PATHS, policy="ht_ucb").each("experiment"):
         nearest = np.mean([run.end("keeps_nearest") for run in path], axis=0)
         phrase = (
@@ -2059,8 +2016,7 @@ def htucb_expD_wider_range(runs):
 def htucb_expD_others_break_easily(runs):
     """Flearn and LFG easily break the fairness of arms.
 
-    The sentence is about all arms but the best, so the arm with the smallest gap counts too. LFG
-    keeps its quota longest.
+    The arm with the smallest gap counts too; LFG keeps its quota longest.
     """
 
     def broken(path):
@@ -2083,8 +2039,7 @@ def htucb_expD_others_break_easily(runs):
     "qualitative", "appendix A, Experiment D, last paragraph", exploratory=True, figure="fig3"
 )
 def htucb_expD_direction(runs):
-    """As the scale parameter nears 1 all three policies exploit more, and as it nears 0 they put
-    fairness first.
+    """Near the scale parameter 1 all three policies exploit more, near 0 they put fairness first.
 
     A misprint: the paper's maps from the scale parameter to the policies' own parameters go the
     other way. Section 6 and the caption of Fig. 3 agree with the maps.
@@ -2222,11 +2177,9 @@ paper.untested(
     between=["theorem: sqrt(8 K ln T / (c_a^2 T))", "proof: sqrt(8 K ln T / (c_0^2 T))"],
 )
 def htucb_inconsistency_02(runs):
-    """The margin that non-critical arms need has $c_a$ in Theorem 2 and $c_0$ at the end of its
-    proof.
+    """The margin of non-critical arms has $c_a$ in Theorem 2 and $c_0$ at the end of its proof.
 
-    Under the printed condition the theorem covers none of the cases of Experiment A, which are
-    meant to illustrate it.
+    As printed the theorem covers no case of Experiment A, which is meant to illustrate it.
     """
 
     def excess(c_a, margin):  # Theorem 2 asks for more than the largest margin of a case
@@ -2286,11 +2239,10 @@ paper.untested(
 def htucb_inconsistency_06(runs):
     """The range of the scale parameter includes 0 for Flearn and excludes it for LFG.
 
-    Both ends are run for all policies. The end 0 that is left out gives LFG the weight $T$, and its
-    index is defined there. At 1 the weight is 0, so the order of the arms could decide, and this
-    end is measured. There the free rounds of LFG go to the arm that wins ties, which is the best
-    arm in both settings. All runs give the ratio 1, and equal runs do not say how far it may vary.
-    A proof would decide.
+    At the end 0, which is left out, LFG's weight is $T$ and its index is defined. At the end 1,
+    which is measured, the weight is 0, so free rounds go to the arm that wins ties, the best one in
+    both settings. All runs give the ratio 1, and equal runs do not say how far it may vary; a proof
+    would decide.
     """
     last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
     phrase = "expected reward of LFG with the best arm last divided by that with it first"
@@ -2446,8 +2398,7 @@ paper.untested(
 def htucb_inconsistency_17(runs):
     """The theory assumes rewards in [0, 1], while experiments have normal rewards.
 
-    With standard deviations of $1 / K$ the confidence bounds, made for a range of 1, are
-    conservative.
+    With standard deviations of $1 / K$ confidence bounds for a range of 1 are conservative.
     """
     for pair in runs("non_critical_1", "non_critical_2").each("experiment"):
         normal, bits = (pair(law=law) for law in LAWS)
