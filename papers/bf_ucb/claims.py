@@ -168,7 +168,7 @@ paper.untested(
     primary=True,
     part=FLUID,
     rests_on=["bf-thm7-rate-n"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
     figure="fig1a",
 )
 def bf_abs_sqrtT(runs):
@@ -482,10 +482,7 @@ def bf_merit_insensitive(runs):
         others = own(policy=["square", "root", "exponential", "constant"])
         for run in others.each("policy"):
             times = np.maximum(run.end("reward_regret"), 1) / linear
-            phrase = (
-                "share of the runs in which the reward regret is within a factor of 2 of that with "
-                "the merit function $f(x) = x$"
-            )
+            phrase = "share of the runs with a regret within a factor of 2 of that with $f(x) = x$"
             yield share(phrase, (times >= 1 / 2) & (times <= 2), at_least=0.6)
 
 
@@ -578,7 +575,7 @@ def bf_thm3_bound(runs):
     primary=True,
     part=FLUID,
     rests_on=["bf-thm3-bound"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
 )
 def bf_thm3_rate(runs):
     r"""BF-UCB's fairness regret within groups is $O(\sqrt{T})$.
@@ -772,13 +769,7 @@ def bf_lem5_arm_pulls(runs):
             yield share(phrase, pulls >= least[:, g], at_least=0.9)
 
 
-@paper.claim(
-    "rate",
-    "section 5.3, Lemma 6",
-    primary=True,
-    part=FLUID,
-    readings=["order_printed", "order_logs"],
-)
+@paper.claim("rate", "section 5.3, Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
 def bf_lem6(runs):
     r"""With probability $1 - \delta$ the second part of the regret is $O(\sum_g \sqrt{N_g k_g})$.
 
@@ -824,7 +815,7 @@ def bf_thm7_printed(runs):
     primary=True,
     part=FLUID,
     rests_on=["bf-thm7-printed"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
 )
 def bf_thm7_rate_n(runs):
     r"""With $\delta$ of order $1 / \sqrt{T}$, BF-UCB's reward regret is $O(\sqrt{T n})$.
@@ -848,10 +839,7 @@ def bf_thm7_delta(runs):
         root, fixed = (
             own(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
         )
-        phrase = (
-            r"share of the runs in which the reward regret with $\delta = 1 / \sqrt{T}$ is within "
-            "a tenth of that with 0.01"
-        )
+        phrase = r"share of the runs with a regret within a tenth of that with $\delta = 0.01$"
         yield share(phrase, np.abs(np.log(root / fixed)) <= 0.1, at_least=0.7)
 
 
@@ -928,7 +916,7 @@ def bf_fig1_sublinear_high(runs):
     "rate",
     "section 6.3.1, third sentence; Fig. 1b",
     primary=True,
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     figure="fig1b",
 )
 def bf_fig1_sublinear_low(runs):
@@ -978,7 +966,7 @@ def bf_fig1_beta_order_high(runs):
     "section 6.3.1, fourth sentence; Fig. 1b",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     figure="fig1b",
 )
 def bf_fig1_beta_order_low(runs):
@@ -1005,10 +993,7 @@ def bf_fig1_beta_mechanism(runs):
     for version in readings(VERSIONS):
         shown = runs("high", label="BF-UCB", version=version)
         small, large = (shown(beta=one).end("between_regret") for one in (0.2, 0.4))
-        phrase = (
-            "share of the runs in which the first part of the regret is larger with quotas of 0.2 "
-            "than with 0.4"
-        )
+        phrase = "share of the runs whose regret has a larger first part with quotas 0.2 than 0.4"
         yield share(phrase, small > large, at_least=0.5, beside=True)
         shown = runs(LOW, label="BF-UCB", version=version)
         first, whole = (
@@ -1050,10 +1035,7 @@ def bf_fig1_low_high_variance(runs):
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
             high = runs("high", policy=run.policy)
-            phrase = (
-                "spread of the reward regret over the runs, divided by its mean, in the low "
-                "setting minus that in the high setting"
-            )
+            phrase = "relative spread of the reward regret over the runs, low setting minus high"
             yield mean(phrase, spread(run), at_least=spread(high), paired=False)
 
 
@@ -1062,7 +1044,7 @@ def bf_fig1_low_high_variance(runs):
     "section 6.3.1, last sentence",
     part="that the best group changes; not that the rewards are hard to separate",
     rests_on=["bf-setup-low-varying"],
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
 )
 def bf_fig1_variance_cause(runs):
     """The variance of BF-UCB's regret in the low setting is due to the changes of the best group.
@@ -1142,7 +1124,7 @@ def bf_fig2_to_zero_high_min(runs):
     "rate",
     "section 6.3.2, second sentence; Fig. 2b",
     primary=True,
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     figure="fig2b",
 )
 def bf_fig2_to_zero_low_maj(runs):
@@ -1157,7 +1139,7 @@ def bf_fig2_to_zero_low_maj(runs):
     "rate",
     "section 6.3.2, second sentence; Fig. 2b",
     primary=True,
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     figure="fig2b",
 )
 def bf_fig2_to_zero_low_min(runs):
@@ -1497,7 +1479,7 @@ def bf_fig3c_both_levels(runs):
 @paper.claim(
     "number",
     "the notebook released with the paper, the images of its last cells that were run",
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     about="project",
 )
 def bf_notebook_magnitudes(runs):
@@ -1654,10 +1636,7 @@ def bf_inconsistency_07(runs):
     """In the program the mean of each group's first arm is fixed over all instances."""
     fixed = majority_is_best(runs, "low_released", 5000, "fixed")
     drawn = majority_is_best(runs, "low", 5000, "drawn")
-    phrase = (
-        "share of draws of the low setting in which the majority is the best group, the program's "
-        "minus the paper's"
-    )
+    phrase = "share of the low setting's draws with the majority best, program minus paper"
     yield mean(phrase, 1 * fixed, equal_to=1 * drawn, difference=[-0.05, 0.05], paired=False)
 
 
@@ -1774,7 +1753,7 @@ paper.untested(
     "abstract, sentence 7; section 5, item 3; Theorem 7",
     """The paper gives the regret's order in three ways. One has an undefined number $N$, and none
     has the logarithm of Theorem 3's display.""",
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
     between=[
         "abstract: O(sqrt T)",
         "section 5: O(sqrt(N T))",

@@ -583,9 +583,7 @@ def fairucb_thm3_monotone_in_r(runs):
 
 
 @paper.claim(
-    "qualitative",
-    "section 2.3, sentence 2 after Definition 4",
-    **recalled(R_REGRET, INSTANCE_2),
+    "qualitative", "section 2.3, sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2)
 )
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
@@ -792,7 +790,7 @@ paper.untested(
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
-    readings=["gaps_from_two", "gaps_even"],
+    readings=[*GAPS],
     figure="fig2",
 )
 def fairucb_fig2_regret_decreasing(runs):
@@ -946,7 +944,7 @@ def fairucb_fig3_comparable(runs):
     "section 6, text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
-    readings=["gaps_from_two", "gaps_even"],
+    readings=[*GAPS],
     part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
     figure="fig3",
 )
@@ -1088,7 +1086,7 @@ def fairucb_appd_i2_demanding(runs):
     "shape",
     "App. D, paragraph on the horizon, sentence 3",
     **recalled(ALGORITHM_1, INSTANCE_1),
-    readings=["gaps_from_two", "gaps_even"],
+    readings=[*GAPS],
     figure="fig3",
 )
 def fairucb_appd_t_captures_convergence(runs):
@@ -1438,7 +1436,7 @@ paper.untested(
     """Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The paper may
     mean $0.01 (i - 1)$.""",
     **recalled(INSTANCE_1),
-    readings=["gaps_from_two", "gaps_even"],
+    readings=[*GAPS],
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
     judged_by=["fairucb-appd-t-captures-convergence"],
 )

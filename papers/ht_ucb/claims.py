@@ -81,6 +81,8 @@ paper = Paper(
 
 #: Experiments A and B, and the laws of their rewards that are readings.
 PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
+#: Readings of LFG's index.
+CUTS = ["lfg_capped", "lfg_uncapped"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
 PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_open"
 
@@ -117,10 +119,8 @@ def straight(run, of):
 def proportional_pulls(runs, of, panels):
     for law in LAWS:
         for name in cases(of=panels):
-            run, uniform = (
-                runs(name, law=law),
-                runs(f"pulls_control_{name}", policy="uniform", law=law),
-            )
+            run = runs(name, law=law)
+            uniform = runs(f"pulls_control_{name}", policy="uniform", law=law)
             with reading(law):
                 yield in_proportion(run, of, name="slope").control(in_proportion(uniform, of))
             with reading(f"{law}_line"):
@@ -131,7 +131,7 @@ def proportional_pulls(runs, of, panels):
     "comparison",
     "abstract, last sentence; section 1, third sentence from the end; section 6",
     primary=True,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig2",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
 )
@@ -450,9 +450,7 @@ def htucb_thm1_fair(runs):
     yield all_floors(four_arms, uncontrolled=AGAINST)
     phrase = "share of the runs in which no arm is more than a pull short"
     yield share(phrase, four_arms.end("lack").max(axis=1) <= 1, at_least=0.99, beside=True)
-    edge = (
-        ", with rates exactly as large as the theorem asks, where arms do not wait for each other"
-    )
+    edge = ", with rates just as large as the theorem asks, where arms do not wait for others"
     yield all_floors(runs("edge", policy="ht_ucb"), edge, beside=True)
     for run in runs("large_rates", policy="ht_ucb").each("instance"):
         yield all_floors(run, ", with rates of 1", beside=True)
@@ -1001,10 +999,7 @@ def htucb_thm3_recursion(runs):
     the largest shortfalls of all arms before it by $\mu + A$, plus its waiting rounds.
     """
     for run in runs("each_round").each("instance"):
-        phrase = (
-            "largest excess of the left over the right side of Eq. 29, times the quotas' common "
-            "denominator"
-        )
+        phrase = "left minus right side of Eq. 29, times the quotas' common denominator"
         yield exact(phrase, *recursion_excess(run), unit="pulls")
 
 
@@ -1229,11 +1224,8 @@ def htucb_proof_eq44(runs):
     """
     yield proof(failed_steps, "eq44")
     run = runs("absorbed")
-    t, pulls, (quota, gap, penalty) = (
-        run.T,
-        run.end("plays")[:, 1],
-        (run.end(name)[0, 1] for name in ("quota", "gap", "penalty")),
-    )
+    t, pulls = run.T, run.end("plays")[:, 1]
+    quota, gap, penalty = (run.end(name)[0, 1] for name in ("quota", "gap", "penalty"))
     owed, over = quota * t, np.maximum(pulls - quota * t, 0)
     regret = np.where(pulls > owed, gap * pulls - penalty * owed, (gap - penalty) * pulls)
     bound = 4 * np.sqrt(np.log(t) / t) * (owed + over) + 4 * np.sqrt(owed * np.log(t))
@@ -1428,10 +1420,7 @@ def htucb_thm7_universal(runs):
         bound = least_worst_regret(10, quota, horizon, constant)
         return bound - committing_regret(10, free, horizon)
 
-    phrase = (
-        "largest excess of Theorem 7's bound over the most regret of a policy that fills its "
-        "quotas, then commits"
-    )
+    phrase = "Theorem 7's bound minus the most regret of a policy that fills quotas, then commits"
     shares = (1e-3, PROOF_CONSTANT, 10**6), (1e-5, 1e-3, 10**9), (1e-7, 1e-5, 10**12)
     against = "The verdict is against the claim, by arithmetic."
     said = {"tolerance": 1e-9, "unit": "reward", "uncontrolled": against}
@@ -1506,9 +1495,7 @@ def htucb_tau_nonconstant(runs):
     10 and 18 pulls. Learning alone gives as many pulls, so they show little.
     """
     for run in runs("vanishing_quotas", policy="ht_ucb").each("instance", "T"):
-        phrase = (
-            "share of the runs in which no optimal or critical arm is more than $K$ pulls short"
-        )
+        phrase = "share of the runs with no optimal or critical arm more than $K$ pulls short"
         yield share(phrase, largest_shortfall(run) <= run.N, at_least=0.99)
 
 
@@ -1540,9 +1527,7 @@ def htucb_lasso_threshold(runs):
     played = runs("classified", policy="ht_ucb")
     ucb1 = kept(runs("classified", policy="ucb1")).mean(axis=1)
     higher, lower = (kept(played(penalties=rate)).mean(axis=1) for rate in (0.45, 0.2))
-    phrase = (
-        "share of the arms that keep their quotas with the higher rate minus that with the lower"
-    )
+    phrase = "share of the arms that keep their quotas, at the higher rate minus at the lower"
     yield mean(phrase, higher, at_least=lower).control(mean(phrase, ucb1, at_least=ucb1))
 
     for run in played.each("penalties"):
@@ -1665,7 +1650,7 @@ def below(run):
     "shape",
     "section 6, first sentence after the list of experiments; Fig. 1, upper row",
     primary=True,
-    readings=["gaussian", "bernoulli", "gaussian_line", "bernoulli_line"],
+    readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
 )
 def htucb_expA_inverse_gap(runs):
@@ -1679,12 +1664,7 @@ def htucb_expA_inverse_gap(runs):
     yield in_proportion(far, below, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim(
-    "shape",
-    "Fig. 1, caption, third sentence; upper row",
-    readings=["gaussian", "bernoulli"],
-    figure="fig1",
-)
+@paper.claim("shape", "Fig. 1, caption, third sentence; upper row", readings=LAWS, figure="fig1")
 def htucb_expA_cap(runs):
     r"""HT-UCB stops pulling non-critical arms at $\tau T = 1000$ pulls."""
     for run in runs("non_critical_*", law=LAWS).each("experiment", reading="law"):
@@ -1705,7 +1685,7 @@ def htucb_expA_cap(runs):
     "bound",
     "section 6, third sentence after the list of experiments",
     rests_on=["htucb-thm2-noncr-count"],
-    readings=["gaussian", "bernoulli"],
+    readings=LAWS,
     figure="fig1",
 )
 def htucb_expA_matches_thm2(runs):
@@ -1726,7 +1706,7 @@ def htucb_expA_matches_thm2(runs):
     "shape",
     "section 6, second sentence after the list of experiments; Fig. 1, lower row",
     primary=True,
-    readings=["gaussian", "bernoulli", "gaussian_line", "bernoulli_line"],
+    readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
 )
 def htucb_expB_inverse_gap(runs):
@@ -1944,7 +1924,7 @@ def htucb_expD_flearn_sudden(runs):
 @paper.claim(
     "shape",
     "section 6, last paragraph, fourth sentence; Fig. 3, third column",
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig3",
 )
 def htucb_expD_lfg_sudden(runs):
@@ -1978,11 +1958,7 @@ NO_THIRD = (
 
 
 @paper.claim(
-    "comparison",
-    "Fig. 3, caption, third sentence",
-    primary=True,
-    readings=["lfg_capped", "lfg_uncapped"],
-    figure="fig3",
+    "comparison", "Fig. 3, caption, third sentence", primary=True, readings=CUTS, figure="fig3"
 )
 def htucb_expD_wider_range(runs):
     """HT-UCB keeps every arm but the best fair over a wider range of its parameter than Flearn and
@@ -2010,7 +1986,7 @@ def htucb_expD_wider_range(runs):
     "qualitative",
     "Fig. 3, caption, fourth sentence",
     rests_on=["htucb-expD-flearn-sudden", "htucb-expD-lfg-sudden"],
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig3",
 )
 def htucb_expD_others_break_easily(runs):
@@ -2072,7 +2048,7 @@ def curve_of(path):
     primary=True,
     basis="lost",
     reconstructed=LOST,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig4",
 )
 def htucb_expE_frontier(runs):
@@ -2115,7 +2091,7 @@ paper.untested(
     "Fig. 4, shape of the curves",
     basis="lost",
     reconstructed=LOST,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     about="project",
     figure="fig4",
 )
@@ -2465,7 +2441,7 @@ paper.untested(
     "section 5, comparison with baselines, LFG",
     """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
     round's pull leaves the queue.""",
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     between=[
         "first step: an index with a bar, cut off at 1",
         "second step: the index without a bar",
