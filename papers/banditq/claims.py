@@ -158,7 +158,7 @@ def deviations(values):
 
 @paper.claim(
     "comparison",
-    "abstract, first two sentences; section 5, discussion of Fig. 1 (third sentence)",
+    "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)",
     primary=True,
     figure="fig1",
 )
@@ -184,8 +184,7 @@ def banditq_abs_classic_unfair(runs):
 
 @paper.claim(
     "rate",
-    """abstract, fifth sentence; Propositions 2 and 6; section 5, discussion of Fig. 1 (second
-    sentence)""",
+    "abstract, sentence 5; Propositions 2 and 6; section 5, discussion of Fig. 1 (sentence 2)",
     primary=True,
     rests_on=["banditq-prop2-violation", "banditq-prop6"],
     readings=LAWS,
@@ -218,7 +217,7 @@ def banditq_abs_targets(runs):
 
 @paper.claim(
     "rate",
-    "abstract, fifth sentence; section 3, first paragraph (simultaneously)",
+    "abstract, sentence 5; section 3, first paragraph (simultaneously)",
     primary=True,
     rests_on=[
         "banditq-prop2-violation",
@@ -250,7 +249,7 @@ def banditq_abs_jointly(runs):
 paper.untested(
     "banditq-abs-regret-t34",
     "rate",
-    "abstract, fifth sentence",
+    "abstract, sentence 5",
     """BanditQ's regret grows no faster than $T^{3/4}$, with full information and under bandit
     feedback.""",
     primary=True,
@@ -262,7 +261,7 @@ paper.untested(
 paper.untested(
     "banditq-abs-violation-t34",
     "rate",
-    "abstract, fifth sentence",
+    "abstract, sentence 5",
     """BanditQ's violation of the target rates grows no faster than $T^{3/4}$, with full information
     and under bandit feedback.""",
     primary=True,
@@ -274,7 +273,7 @@ paper.untested(
 paper.untested(
     "banditq-abs-avg-regret-sqrt",
     "rate",
-    "abstract, sixth sentence; Proposition 4",
+    "abstract, sentence 6; Proposition 4",
     r"""With full information the average over $t \le T$ of BanditQ's regret at $t$ grows no faster
     than $\sqrt{T}$.""",
     primary=True,
@@ -284,8 +283,8 @@ paper.untested(
 
 @paper.claim(
     "rate",
-    """abstract, seventh sentence; section 3, after Eq. 10 (projection in O(N log N)); section 5,
-    last sentence of the setup""",
+    """abstract, sentence 7; section 3, after Eq. 10 (projection in O(N log N)); section 5, last
+    sentence of the setup""",
     part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
 )
 def banditq_abs_efficient(runs):
@@ -304,11 +303,7 @@ def banditq_abs_efficient(runs):
     yield slope(phrase, sizes, examined, at_most=0, window="all", beside=True)
 
 
-@paper.claim(
-    "comparison",
-    """abstract, seventh sentence; section 1.2, contribution 1; section 3, The BanditQ policy (first
-    sentence)""",
-)
+@paper.claim("comparison", "abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
 def banditq_abs_blackbox(runs):
     """BanditQ's learner is a black box: others that adapt to the gains' scale serve as well."""
     for own in runs("other_subroutines").each("policy"):
@@ -370,7 +365,7 @@ paper.untested(
 paper.untested(
     "banditq-intro-freq-vs-reward",
     "opinion",
-    "section 1, fifth to ninth sentence",
+    "section 1, sentences 5 to 9",
     "Guaranteed rewards suit applications better than guaranteed frequencies of pulls.",
     untestable="This is an argument about what to model, which no run can decide.",
 )
@@ -378,7 +373,7 @@ paper.untested(
 paper.untested(
     "banditq-intro-novelty",
     "literature",
-    "section 1.2, first sentence",
+    "section 1.2, sentence 1",
     "The problem of guaranteed reward rates and the policy BanditQ are new.",
     untestable="This is a statement about other work.",
 )
@@ -460,7 +455,7 @@ def banditq_eq4_interval_guarantee(runs):
 
 @paper.claim(
     "comparison",
-    "after Eq. 4, second sentence",
+    "after Eq. 4, sentence 2",
     part="that the longest wait is an ever smaller share of the rounds",
     rests_on=["banditq-eq4-interval-guarantee"],
 )
@@ -802,7 +797,7 @@ def banditq_prop3_regret(runs):
 paper.untested(
     "banditq-negative-regret-possible",
     "qualitative",
-    "section 3.1, second and third sentence after Proposition 3",
+    "sentences 2 and 3 after Proposition 3",
     """BanditQ's regret can be negative, since the policy's distribution in a round need not meet
     the targets.""",
     judged_by=["banditq-fig3-negative"],
@@ -869,7 +864,7 @@ def banditq_prop5_v0(runs):
 
 @paper.claim(
     "bound",
-    "after Proposition 5, second sentence",
+    "after Proposition 5, sentence 2",
     rests_on=["banditq-prop5-v0", "banditq-eq6-queue-implies-rate"],
 )
 def banditq_prop5_implication(runs):
@@ -1106,7 +1101,7 @@ def banditq_thm3_regret(runs):
 paper.untested(
     "banditq-remark-improvable",
     "qualitative",
-    "section 4.1, remarks after Theorem 3 (second sentence)",
+    "section 4.1, remarks after Theorem 3 (sentence 2)",
     r"""Without targets BanditQ's regret bound is above the known rate $\sqrt{N T}$, so that the
     bound can perhaps be improved.""",
     judged_by=["banditq-u-prop8"],
@@ -1114,11 +1109,7 @@ paper.untested(
 
 
 @paper.claim(
-    "comparison",
-    "section 5, discussion, last sentence but two",
-    primary=True,
-    readings=LAWS,
-    figure="fig4",
+    "comparison", "section 5, last sentence but two", primary=True, readings=LAWS, figure="fig4"
 )
 def banditq_greater_variance(runs):
     """BanditQ's curves fluctuate more under bandit feedback than with full information."""
@@ -1154,7 +1145,7 @@ paper.untested(
 paper.untested(
     "banditq-variance-cause",
     "explanation",
-    "section 5, discussion, last sentence but two",
+    "section 5, last sentence but two",
     "BanditQ's curves fluctuate more under bandit feedback because less is known.",
     untestable="""The policies for the two kinds of feedback have different learners. No pair of
     runs differs in what is known alone.""",
@@ -1214,11 +1205,7 @@ def near_target(run, uniform, arm):
 
 
 @paper.claim(
-    "rate",
-    "Fig. 1; section 5, discussion, second sentence",
-    primary=True,
-    readings=LAWS,
-    figure="fig1",
+    "rate", "Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS, figure="fig1"
 )
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
@@ -1268,7 +1255,7 @@ def banditq_fig1_published(runs):
 paper.untested(
     "banditq-fig1-unfair-zero",
     "comparison",
-    "section 5, discussion, third sentence",
+    "section 5, discussion, sentence 3",
     "Policies without targets would leave the two protected arms with reward rate 0.",
     alias_of="banditq-abs-classic-unfair",
 )
@@ -1276,7 +1263,7 @@ paper.untested(
 
 @paper.claim(
     "shape",
-    "Fig. 2; section 5, discussion, fourth sentence (the shape is our reading of the figure)",
+    "Fig. 2; section 5, discussion, sentence 4 (the shape is our reading of the figure)",
     part="the level, over the second half of the rounds",
     readings=LAWS,
     figure="fig2",
@@ -1303,7 +1290,7 @@ def banditq_fig2_published(runs):
 
 @paper.claim(
     "comparison",
-    "Fig. 3; section 5, discussion, fifth sentence",
+    "Fig. 3; section 5, discussion, sentence 5",
     primary=True,
     rests_on=["banditq-fig3-mechanism"],
     readings=LAWS,
@@ -1339,7 +1326,7 @@ def banditq_fig3_published(runs):
 
 @paper.claim(
     "explanation",
-    "section 3.1, after Proposition 3 (third sentence); section 5, discussion, fifth sentence",
+    "after Proposition 3 (sentence 3); section 5, discussion, sentence 5",
     readings=["not_required", "in_single_rounds"],
     figure="fig3",
 )
@@ -1370,11 +1357,7 @@ def banditq_fig3_mechanism(runs):
 
 
 @paper.claim(
-    "rate",
-    "Fig. 4; section 5, discussion, last sentence but one",
-    primary=True,
-    readings=LAWS,
-    figure="fig4",
+    "rate", "Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS, figure="fig4"
 )
 def banditq_fig4_targets_met_bandit(runs):
     """Under bandit feedback both protected arms approach their targets.
@@ -1431,7 +1414,7 @@ def banditq_fig5_published(runs):
 
 @paper.claim(
     "comparison",
-    "Fig. 6; section 5, discussion, sixth sentence (the sign is our reading of the figure)",
+    "Fig. 6; section 5, discussion, sentence 6 (the sign is our reading of the figure)",
     about="later version",
     readings=LAWS,
     figure="fig6",
@@ -1697,7 +1680,7 @@ def outgrown(first, doublings):
 
 @paper.claim(
     "bound",
-    "conclusion, first sentence",
+    "conclusion, sentence 1",
     part="the order of the violation, with full information",
     rests_on=["banditq-eq12", "banditq-eq13"],
     readings=["in_each_round", "over_the_horizon"],
@@ -1732,7 +1715,7 @@ paper.untested(
 paper.untested(
     "banditq-concl-improve",
     "opinion",
-    "conclusion, third sentence; last remark after Theorem 3",
+    "conclusion, sentence 3; last remark after Theorem 3",
     "Whether the bounds on regret and queues can be improved is open.",
     untestable="This is an open problem.",
 )

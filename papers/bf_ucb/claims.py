@@ -229,10 +229,7 @@ def bf_abs_no_significant_drop(runs):
 
 
 @paper.claim(
-    "comparison",
-    "section 1, last paragraph before the contributions, last sentence",
-    **BOTH,
-    figure="fig3c",
+    "comparison", "section 1, last sentence before the contributions", **BOTH, figure="fig3c"
 )
 def bf_intro_gef_within_bias(runs):
     """Fair-Learn on groups alone favours one arm in a group, so exposure within it is uneven."""
@@ -256,7 +253,7 @@ def bf_intro_mf_not_enough(runs):
         yield share(phrase, of_groups(mf, "plays")[:, 1] < 0.4 * mf.T, at_least=0.5)
 
 
-@paper.claim("qualitative", "section 1, paragraph 2, third and fourth sentences", **BOTH)
+@paper.claim("qualitative", "section 1, paragraph 2, sentences 3 and 4", **BOTH)
 def bf_intro_best_arm_lockin(runs):
     """A policy without constraints pulls the most rewarding arms far more often than others.
 
@@ -326,7 +323,7 @@ def bf_sec3_unique(runs):
     yield proof(failed_steps, "tie")
 
 
-@paper.claim("invariant", "section 3.3, Observation 1")
+@paper.claim("invariant", "Observation 1")
 def bf_obs1_schedule(runs):
     r"""By round $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$
     rounds.
@@ -353,7 +350,7 @@ def bf_eq1_optimal(runs):
 paper.untested(
     "bf-def2-expectation-vs-sure",
     "definition",
-    "section 3.1, Definition 2; section 5.1, Theorem 2",
+    "Definition 2; Theorem 2",
     "Group exposure fairness is defined in expectation, and proved for every sample path.",
     untestable=(
         "The definition asks for less than the theorem gives, so there is nothing to contradict."
@@ -381,8 +378,7 @@ def bf_init_naive_breaks_gef(runs):
 
 
 @paper.claim(
-    "invariant",
-    "section 4, paragraph 1, sentence 4; section 4, Group Selection Strategy, sentence 2",
+    "invariant", "section 4, paragraph 1, sentence 4; Group Selection Strategy, sentence 2"
 )
 def bf_init_group_rr_ok(runs):
     r"""The initial rounds, which serve the groups in turn, do not violate group exposure fairness.
@@ -400,7 +396,7 @@ def bf_init_group_rr_ok(runs):
     )
 
 
-@paper.claim("invariant", "section 5.1, proof of Theorem 2, sentences 1 and 2")
+@paper.claim("invariant", "proof of Theorem 2, sentences 1 and 2")
 def bf_init_proof_inequality(runs):
     r"""In the initial rounds $\lfloor t / m \rfloor$ is at least $\beta_g t$.
 
@@ -410,18 +406,14 @@ def bf_init_proof_inequality(runs):
     yield enumerated(phrase, most_above_turns, (["2/5", "2/5"], 100))
 
 
-@paper.claim(
-    "rate", "section 4, Arm within Group Selection Strategy, last but one sentence", part=FLUID
-)
+@paper.claim("rate", "Arm within Group Selection Strategy, last but one sentence", part=FLUID)
 def bf_width_replacement(runs):
     """With $N_g$ for $T$ in the width $w$ the regret stays sublinear without knowledge of $T$."""
     yield no_faster(runs, "regret", NEARLY_LINEAR)
     yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
 
 
-@paper.claim(
-    "bound", "section 5.1, proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"]
-)
+@paper.claim("bound", "proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"])
 def bf_eq3_coverage(runs):
     r"""By Hoeffding's inequality an arm's mean is in its interval with probability at least $1 -
     \delta^2 / (8 N_g^2 k_g)$.
@@ -455,9 +447,7 @@ def bf_learn_optimism(runs):
 
 
 @paper.claim(
-    "invariant",
-    "section 6.2, the sentences on the merit function",
-    readings=["box_half", "box_cut", "box_uncut"],
+    "invariant", "section 6.2, on the merit function", readings=["box_half", "box_cut", "box_uncut"]
 )
 def bf_upper_corner(runs):
     r"""With $f(\mu) = \mu$ and means above 1/2 the upper confidence values maximise a group's
@@ -487,10 +477,7 @@ def bf_merit_insensitive(runs):
 
 
 @paper.claim(
-    "invariant",
-    "section 5.1, Theorem 2",
-    primary=True,
-    rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"],
+    "invariant", "Theorem 2", primary=True, rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"]
 )
 def bf_thm2_gef(runs):
     r"""Under BF-UCB with any Learn, every group has at least $\lfloor \beta_g t \rfloor$ rounds
@@ -519,11 +506,7 @@ paper.untested(
 
 
 @paper.claim(
-    "rate",
-    "section 5.1, Theorem 3; section 3.3, Definition 4, item 2",
-    primary=True,
-    part=FLUID,
-    rests_on=["bf-thm3-bound"],
+    "rate", "Theorem 3; Definition 4, item 2", primary=True, part=FLUID, rests_on=["bf-thm3-bound"]
 )
 def bf_thm3_convergence(runs):
     r"""A group's distance from the fair policy, averaged over its rounds, goes to 0.
@@ -541,7 +524,7 @@ def bf_thm3_convergence(runs):
 
 @paper.claim(
     "bound",
-    "section 5.1, proof of Theorem 3, last line of the display",
+    "proof of Theorem 3, display, last line",
     rests_on=["bf-eq3-coverage", "bf-thm3-eq4", "bf-thm3-sumroot"],
 )
 def bf_thm3_bound(runs):
@@ -571,7 +554,7 @@ def bf_thm3_bound(runs):
 
 @paper.claim(
     "rate",
-    "section 5.1, last paragraph, second sentence",
+    "section 5.1, last paragraph, sentence 2",
     primary=True,
     part=FLUID,
     rests_on=["bf-thm3-bound"],
@@ -591,7 +574,7 @@ def bf_thm3_rate(runs):
         yield near_fluid_distance(run)
 
 
-@paper.claim("bound", "section 5.1, proof of Theorem 3, Eq. 4")
+@paper.claim("bound", "proof of Theorem 3, Eq. 4")
 def bf_thm3_eq4(runs):
     r"""With probability at least $1 - \delta / 2$, the sum over a group's rounds of $1 /
     \sqrt{N_i}$ of the pulled arm differs from the sum of its expectations by at most $\sqrt{2 N_g
@@ -618,9 +601,7 @@ def first_line_excess(means, optimistic, without):
 
 
 @paper.claim(
-    "invariant",
-    "section 5.1, proof of Theorem 3, first line of the display",
-    readings=["mean_true", "mean_of_round"],
+    "invariant", "proof of Theorem 3, display, line 1", readings=["mean_true", "mean_of_round"]
 )
 def bf_thm3_first_line(runs):
     r"""A policy's distance from the fair policy is at most $2 \sum_i f(\mu_{i,t}) / f(\tilde \mu_i)
@@ -640,7 +621,7 @@ def bf_thm3_first_line(runs):
         yield enumerated(f"{phrase} without its factor", first_line_excess, *several)
 
 
-@paper.claim("invariant", "section 5.1, proof of Theorem 3, last step")
+@paper.claim("invariant", "proof of Theorem 3, last step")
 def bf_thm3_sumroot(runs):
     r"""Over a group's rounds $1 / \sqrt{N_i}$ of the pulled arm sums to at most $2 \sqrt{N_g k_g}$.
 
@@ -655,9 +636,7 @@ def bf_thm3_sumroot(runs):
         yield rounded(phrase, excess.max(axis=2))
 
 
-@paper.claim(
-    "invariant", "section 5.2, Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"]
-)
+@paper.claim("invariant", "Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"])
 def bf_thm4_identity(runs):
     r"""BF-UCB's reward regret is $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$ plus, summed
     over the rounds, the served group's reward under its fair policy minus that under BF-UCB's
@@ -678,13 +657,13 @@ def bf_thm4_identity(runs):
 paper.untested(
     "bf-thm4-any-bf-policy",
     "invariant",
-    "section 5.2, first sentence",
+    "section 5.2, sentence 1",
     "The reward regret of every policy splits in the same way as that of BF-UCB.",
     alias_of="bf-thm4-identity",
 )
 
 
-@paper.claim("bound", "section 5.3, Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
+@paper.claim("bound", "Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
 def bf_lem5_printed(runs):
     r"""The first part of the regret, $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$, is at
     most $(1 + \pi^2/3) \sum_g \Delta_g + \sum_g B_g \Delta_g$ with the bracket $B_g = k_g \gamma_2
@@ -712,7 +691,7 @@ def bf_lem5_lipschitz(runs):
 
 @paper.claim(
     "bound",
-    "section 5.3, Lemma 5",
+    "Lemma 5",
     rests_on=["bf-lem5-saturation"],
     basis="recalled",
     reconstructed="Ours: the paper prints the bracket without the positive part.",
@@ -769,7 +748,7 @@ def bf_lem5_arm_pulls(runs):
             yield share(phrase, pulls >= least[:, g], at_least=0.9)
 
 
-@paper.claim("rate", "section 5.3, Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
+@paper.claim("rate", "Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
 def bf_lem6(runs):
     r"""With probability $1 - \delta$ the second part of the regret is $O(\sum_g \sqrt{N_g k_g})$.
 
@@ -788,10 +767,7 @@ def bf_lem6(runs):
 
 
 @paper.claim(
-    "bound",
-    "section 5.3, Theorem 7",
-    primary=True,
-    rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"],
+    "bound", "Theorem 7", primary=True, rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"]
 )
 def bf_thm7_printed(runs):
     r"""BF-UCB's reward regret is at most Lemma 5's right side plus $(1 - \delta) \sum_g \sqrt{N_g
@@ -811,7 +787,7 @@ def bf_thm7_printed(runs):
 
 @paper.claim(
     "rate",
-    "section 5.3, Theorem 7, last sentence; section 5, item 3",
+    "Theorem 7, last sentence; section 5, item 3",
     primary=True,
     part=FLUID,
     rests_on=["bf-thm7-printed"],
@@ -830,7 +806,7 @@ def bf_thm7_rate_n(runs):
         yield near_fluid_regret(run)
 
 
-@paper.claim("comparison", "section 5.3, Theorem 7, last sentence; section 6.2", about="project")
+@paper.claim("comparison", "Theorem 7, last sentence; section 6.2", about="project")
 def bf_thm7_delta(runs):
     r"""The regret with $\delta$ of order $1 / \sqrt{T}$, as in Theorem 7, is the same as with 0.01,
     which the experiments have at any horizon. This claim is ours.
@@ -859,7 +835,7 @@ def bf_setup_high_separation(runs):
     yield share(phrase, majority_is_best(runs, "high", 10_000, "high"), at_least=0.999)
 
 
-@paper.claim("number", "section 6.2, item 1, third sentence; section 6.3.1, last two sentences")
+@paper.claim("number", "section 6.2, item 1, sentence 3; section 6.3.1, last two sentences")
 def bf_setup_low_varying(runs):
     """In the low setting the best group changes from run to run."""
     phrase = "share of draws of the low setting in which the majority is the best group"
@@ -880,7 +856,7 @@ paper.untested(
 paper.untested(
     "bf-setup-50runs-1e7",
     "definition",
-    "section 6.2, second sentence",
+    "section 6.2, sentence 2",
     "The published curves are of 50 runs of ten million rounds.",
     untestable=(
         "Our runs cannot show how many runs the paper had. The notebook loops over ten instances."
@@ -902,7 +878,7 @@ def growth(run, span):
     return sublinear(phrase, rounds, run.at("reward_regret", rounds), **settings)
 
 
-@paper.claim("rate", "section 6.3.1, third sentence; Fig. 1a", primary=True, **BOTH, figure="fig1a")
+@paper.claim("rate", "section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH, figure="fig1a")
 def bf_fig1_sublinear_high(runs):
     """In the high setting BF-UCB's regret curves are sublinear."""
     uniform = runs("high_uniform", policy="uniform_04")
@@ -913,11 +889,7 @@ def bf_fig1_sublinear_high(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.1, third sentence; Fig. 1b",
-    primary=True,
-    readings=[*VERSIONS],
-    figure="fig1b",
+    "rate", "section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS], figure="fig1b"
 )
 def bf_fig1_sublinear_low(runs):
     """In the low setting BF-UCB's regret curves are sublinear.
@@ -947,7 +919,7 @@ def falls_with_quota(runs, settings, uniform):
 
 @paper.claim(
     "comparison",
-    "section 6.3.1, fourth sentence; Fig. 1a",
+    "section 6.3.1, sentence 4; Fig. 1a",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
     **BOTH,
@@ -963,7 +935,7 @@ def bf_fig1_beta_order_high(runs):
 
 @paper.claim(
     "comparison",
-    "section 6.3.1, fourth sentence; Fig. 1b",
+    "section 6.3.1, sentence 4; Fig. 1b",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
     readings=[*VERSIONS],
@@ -979,7 +951,7 @@ def bf_fig1_beta_order_low(runs):
 
 @paper.claim(
     "explanation",
-    "section 6.3.1, fourth sentence",
+    "section 6.3.1, sentence 4",
     part="the low setting, where the suboptimal group has pulls beyond its quota",
     **BOTH,
 )
@@ -1004,7 +976,7 @@ def bf_fig1_beta_mechanism(runs):
         yield mean(phrase, first - 0.8 * whole, at_least=0, unit="reward")
 
 
-@paper.claim("invariant", "section 6.3.1, fifth sentence")
+@paper.claim("invariant", "section 6.3.1, sentence 5")
 def bf_fig1_beta_half_zero(runs):
     """With quotas of $(1/2, 1/2)$ BF-UCB pulls groups in turn, and its regret's first part is 0.
 
@@ -1065,7 +1037,7 @@ def bf_fig1_variance_cause(runs):
 paper.untested(
     "bf-fig1-only-bf",
     "comparison",
-    "section 6.3.1, second sentence",
+    "section 6.3.1, sentence 2",
     "Of the policies compared only BF-UCB keeps bi-level fairness.",
     **BOTH,
     judged_by=[
@@ -1097,9 +1069,7 @@ def goes_to_zero(runs, settings, uniform, g):
         yield tenth(run).control(tenth(uniform))
 
 
-@paper.claim(
-    "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
-)
+@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
 def bf_fig2_to_zero_high_maj(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
@@ -1109,9 +1079,7 @@ def bf_fig2_to_zero_high_maj(runs):
     yield from goes_to_zero(runs, "high", "high_uniform", 0)
 
 
-@paper.claim(
-    "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
-)
+@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
 def bf_fig2_to_zero_high_min(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
@@ -1121,11 +1089,7 @@ def bf_fig2_to_zero_high_min(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.2, second sentence; Fig. 2b",
-    primary=True,
-    readings=[*VERSIONS],
-    figure="fig2b",
+    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
 )
 def bf_fig2_to_zero_low_maj(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the majority.
@@ -1136,11 +1100,7 @@ def bf_fig2_to_zero_low_maj(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.2, second sentence; Fig. 2b",
-    primary=True,
-    readings=[*VERSIONS],
-    figure="fig2b",
+    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
 )
 def bf_fig2_to_zero_low_min(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the minority.
@@ -1155,7 +1115,7 @@ FIRST_NEAR = "first round when the policy is a quarter as far from the fair one 
 
 @paper.claim(
     "comparison",
-    "section 6.3.2, third sentence; Fig. 2a",
+    "section 6.3.2, sentence 3; Fig. 2a",
     rests_on=["bf-fig2a-cause-many-arms"],
     **BOTH,
     figure="fig2a",
@@ -1180,7 +1140,7 @@ def bf_fig2a_majority_not_faster(runs):
         yield clearly_larger(phrase, later, at_least=sooner, unit="rounds")
 
 
-@paper.claim("explanation", "section 6.3.2, fourth sentence")
+@paper.claim("explanation", "section 6.3.2, sentence 4")
 def bf_fig2a_cause_many_arms(runs):
     """BF-UCB's policy within the majority converges later because the majority has many arms."""
     phrase = f"growth exponent, in the number of arms, of the {FIRST_NEAR}"
@@ -1206,7 +1166,7 @@ def bf_fig2b_faster(runs):
 paper.untested(
     "bf-fig2-which-optimal",
     "number",
-    "section 6.3.2, third sentence, in brackets",
+    "section 6.3.2, sentence 3, in brackets",
     "In the high setting the majority is the best group in almost all runs.",
     alias_of="bf-setup-high-separation",
 )
@@ -1214,7 +1174,7 @@ paper.untested(
 
 @paper.claim(
     "shape",
-    "section 6.3.3, third sentence; Fig. 3a",
+    "section 6.3.3, sentence 3; Fig. 3a",
     primary=True,
     rests_on=["bf-fig3a-initial-cause"],
     **BOTH,
@@ -1247,7 +1207,7 @@ def bf_fig3a_initial_rise(runs):
             yield rise(run, other, 1000, rival, beside=True, name=f"over_{policy}")
 
 
-@paper.claim("explanation", "section 6.3.3, fourth sentence", **BOTH, figure="fig3a", combine="any")
+@paper.claim("explanation", "section 6.3.3, sentence 4", **BOTH, figure="fig3a", combine="any")
 def bf_fig3a_initial_cause(runs):
     """At first all policies explore, and earn about the same.
 
@@ -1259,7 +1219,7 @@ def bf_fig3a_initial_cause(runs):
             yield mean(phrase, to_ucb(run, ucb, t), equal_to=1, difference=[-0.02, 0.02])
 
 
-@paper.claim("shape", "section 6.3.3, third and fifth sentences; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("shape", "section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_later_decline(runs):
     """Later the rewards of BF-UCB, GEF and MF decrease gradually relative to UCB's.
 
@@ -1271,7 +1231,7 @@ def bf_fig3a_later_decline(runs):
         yield clearly_larger(phrase, after_tenth, at_least=at_end)
 
 
-@paper.claim("comparison", "section 6.3.3, fifth sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("comparison", "section 6.3.3, sentence 5; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_less_than_ucb(runs):
     """The fair policies BF-UCB, GEF and MF come to earn less than UCB."""
     for run, ucb in shown_in_fig_3a(runs):
@@ -1280,7 +1240,7 @@ def bf_fig3a_less_than_ucb(runs):
         yield clearly_larger(phrase, most, at_least=earned, unit="reward")
 
 
-@paper.claim("comparison", "section 6.3.3, sixth sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("comparison", "section 6.3.3, sentence 6; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_gef_above_mf(runs):
     """GEF earns more than MF."""
     for _, gef, mf, _ in shown_in_fig_3(runs):
@@ -1329,7 +1289,7 @@ def bf_fig3a_near_one(runs):
 
 
 @paper.claim(
-    "comparison", "section 6.3.4, second sentence; Fig. 3b", primary=True, **BOTH, figure="fig3b"
+    "comparison", "section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH, figure="fig3b"
 )
 def bf_fig3b_bf_gef_balanced(runs):
     """BF-UCB and GEF give the two groups the most balanced exposure."""
@@ -1354,7 +1314,7 @@ def more_for_minority(run, other, **said):
     return clearly_larger(phrase, more, at_least=less, unit="pulls", **said)
 
 
-@paper.claim("comparison", "section 6.3.4, third sentence; Fig. 3b", **BOTH, figure="fig3b")
+@paper.claim("comparison", "section 6.3.4, sentence 3; Fig. 3b", **BOTH, figure="fig3b")
 def bf_fig3b_ucb_least(runs):
     """UCB gives the minority the least exposure."""
     for *others, ucb in shown_in_fig_3(runs):
@@ -1362,7 +1322,7 @@ def bf_fig3b_ucb_least(runs):
             yield more_for_minority(run, ucb)
 
 
-@paper.claim("comparison", "section 6.3.4, fourth sentence; Fig. 3b", **BOTH, figure="fig3b")
+@paper.claim("comparison", "section 6.3.4, sentence 4; Fig. 3b", **BOTH, figure="fig3b")
 def bf_fig3b_mf_majority(runs):
     """MF pulls the majority far more often than the minority."""
     for _, _, mf, _ in shown_in_fig_3(runs):
@@ -1382,7 +1342,7 @@ paper.untested(
 
 @paper.claim(
     "comparison",
-    "section 6.3.5, second sentence; Fig. 3c",
+    "section 6.3.5, sentence 2; Fig. 3c",
     primary=True,
     readings=["printed", "released", "printed_fair", "released_fair"],
     conditional=["released", "released_fair"],
@@ -1406,7 +1366,7 @@ def bf_fig3c_mf_least(runs):
 paper.untested(
     "bf-fig3c-ucb-least",
     "comparison",
-    "section 6.3.5, fifth sentence; Fig. 3c",
+    "section 6.3.5, sentence 5; Fig. 3c",
     "UCB gives the minority's arms the least exposure.",
     alias_of="bf-fig3b-ucb-least",
 )
@@ -1414,7 +1374,7 @@ paper.untested(
 
 @paper.claim(
     "comparison",
-    "section 6.3.5, third sentence; Fig. 3c",
+    "section 6.3.5, sentence 3; Fig. 3c",
     primary=True,
     part="""that the arm with the fewest pulls has most of them; on average GEF is as good, and MF
     spreads pulls more evenly""",
@@ -1442,7 +1402,7 @@ def bf_fig3c_bf_best(runs):
         yield mean(phrase, even, at_least=others, beside=True)
 
 
-@paper.claim("comparison", "section 6.3.5, fourth sentence; Fig. 3c", **BOTH, figure="fig3c")
+@paper.claim("comparison", "section 6.3.5, sentence 4; Fig. 3c", **BOTH, figure="fig3c")
 def bf_fig3c_gef_high_variance(runs):
     """GEF's exposure of an arm varies much from run to run because the best arm changes."""
 
@@ -1513,7 +1473,7 @@ def bf_notebook_magnitudes(runs):
 paper.untested(
     "bf-concl-competitive",
     "number",
-    "section 7, third sentence",
+    "section 7, sentence 3",
     "BF-UCB's rewards, relative to UCB's, are competitive in comparison to MF and GEF.",
     **BOTH,
     note="""Competitive is read as not significantly below UCB, and not far from GEF and MF. GEF is
@@ -1524,7 +1484,7 @@ paper.untested(
 paper.untested(
     "bf-concl-minority-exposure",
     "comparison",
-    "section 7, fourth sentence",
+    "section 7, sentence 4",
     "BF-UCB achieves fair exposure of the minority's arms.",
     alias_of="bf-fig3c-bf-best",
 )
@@ -1532,7 +1492,7 @@ paper.untested(
 paper.untested(
     "bf-concl-foundation",
     "opinion",
-    "section 7, second sentence",
+    "section 7, sentence 2",
     "The regret decomposition and the fairness guarantee are a theoretical foundation of BF-UCB.",
     rests_on=["bf-thm4-identity", "bf-thm2-gef", "bf-thm3-convergence"],
     untestable="Each theorem is judged by itself. No run decides what a foundation is.",
@@ -1620,7 +1580,7 @@ def bf_inconsistency_05(runs):
 paper.untested(
     "bf-inconsistency-06",
     "inconsistency",
-    "section 6.2, second sentence; the notebook's loop",
+    "section 6.2, sentence 2; the notebook's loop",
     "The paper has 50 runs, the program loops over ten instances, and its images show one.",
     between=["paper: 50 runs", "program: ten instances, of which the last is drawn"],
     untestable="Our runs cannot show how many runs are behind the figures.",
@@ -1669,7 +1629,7 @@ def bf_inconsistency_09(runs):
 
 @paper.claim(
     "inconsistency",
-    "section 3.3, Definition 5; the notebook's regret",
+    "Definition 5; the notebook's regret",
     between=[
         "Definition 5: expected rewards, all rounds",
         "program: rewards, without the initial rounds",
@@ -1686,7 +1646,7 @@ def bf_inconsistency_10(runs):
 paper.untested(
     "bf-inconsistency-11",
     "inconsistency",
-    "section 6.3.5, second sentence; the notebook's cell for Fig. 3c",
+    "section 6.3.5, sentence 2; the notebook's cell for Fig. 3c",
     """The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF would
     give the least exposure.""",
     between=["cell: arrays of BF-UCB, UCB, MF, GEF", "its labels: BF-UCB, MF, GEF, UCB"],
@@ -1807,7 +1767,7 @@ def bf_inconsistency_19(runs):
 paper.untested(
     "bf-inconsistency-20",
     "inconsistency",
-    "section 6.3.1, fifth sentence; section 3.1, Definition 2",
+    "section 6.3.1, sentence 5; Definition 2",
     "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less than 1.",
     between=["Definition 2: a sum below 1", "example: a sum of 1"],
     judged_by=["bf-fig1-beta-half-zero"],
@@ -1816,7 +1776,7 @@ paper.untested(
 paper.untested(
     "bf-inconsistency-21",
     "inconsistency",
-    "section 5.1, proof of Theorem 3",
+    "proof of Theorem 3",
     """Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof has $w$
     in place of $2 w$, and joins probabilities without summing them.""",
     readings=["range_unit", "range_symmetric"],
@@ -1831,7 +1791,7 @@ paper.untested(
 paper.untested(
     "bf-inconsistency-22",
     "inconsistency",
-    "section 5.1, proof of Theorem 2; section 3.3, Observation 1",
+    "proof of Theorem 2; Observation 1",
     """The proof of Theorem 2 has an inequality that is false at $t = 1$; the theorem holds all the
     same.""",
     between=["proof: floor(t / m) >= beta_g t", "t = 1: 0 against beta_g"],
@@ -1862,7 +1822,7 @@ def bf_inconsistency_23(runs):
 paper.untested(
     "bf-inconsistency-24",
     "inconsistency",
-    "section 6.3.1, fourth sentence; Fig. 1a",
+    "section 6.3.1, sentence 4; Fig. 1a",
     """The paper's reason why larger quotas have lower regret, fewer pulls of the suboptimal group,
     needs such pulls.""",
     part="the low setting, where there are such pulls",
@@ -1889,7 +1849,7 @@ paper.untested(
 paper.untested(
     "bf-inconsistency-26",
     "inconsistency",
-    "section 5.1, Theorem 3 and its proof",
+    "Theorem 3 and its proof",
     r"""Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds with
     probability at least $1 - \delta$.""",
     between=["theorem: a limit of 0", "proof: a bound with probability 1 - delta"],

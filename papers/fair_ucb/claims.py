@@ -155,7 +155,7 @@ paper.untested(
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1 and the second sentence after it",
+    "Theorem 1 and the second sentence after it",
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
@@ -176,7 +176,7 @@ def fairucb_thm1_alpha0(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1; section 5, last sentence before the proof of Lemma 1",
+    "Theorem 1; section 5, last sentence before the proof of Lemma 1",
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
@@ -195,7 +195,7 @@ def fairucb_thm1_alpha_int(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1, for every tolerance of at least 0",
+    "Theorem 1, for every tolerance of at least 0",
     primary=True,
     rests_on=["fairucb-lemma1-partition"],
     **recalled(ALGORITHM_1, FAIRNESS, "that the tolerance may be any number from 0 on"),
@@ -218,7 +218,7 @@ def fairucb_thm1_alpha_nonint(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1; section 2.1, sentence 2",
+    "Theorem 1; section 2.1, sentence 2",
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
@@ -256,7 +256,7 @@ paper.untested(
 
 @paper.claim(
     "invariant",
-    "section 5, Lemma 1, part 1 and the sentence after it",
+    "Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
     **recalled(ALGORITHM_1, CLASSES),
@@ -274,7 +274,7 @@ def fairucb_lemma1_partition(runs):
 
 @paper.claim(
     "invariant",
-    "section 5, Lemma 1, part 2",
+    "Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
     **recalled(ALGORITHM_1, CLASSES),
@@ -292,7 +292,7 @@ def fairucb_lemma1_cardinality(runs):
 
 @paper.claim(
     "invariant",
-    "section 5, Observation 2",
+    "Observation 2",
     part=FEW,
     **recalled(ALGORITHM_1, "the thresholds of the classes"),
     readings=["range_kth", "range_wider"],
@@ -310,7 +310,7 @@ def fairucb_obs2(runs):
 
 @paper.claim(
     "invariant",
-    "section 5, Observation 3",
+    "Observation 3",
     part=FEW,
     **recalled(ALGORITHM_1, CLASSES),
     readings=["classes_k", "classes_k_minus_1"],
@@ -448,7 +448,7 @@ def fairucb_naive_prepull_unfair(runs):
 
 @paper.claim(
     "bound",
-    "section 3, Theorem 2",
+    "Theorem 2",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2", "fairucb-obs1-optimal"],
     **recalled(ALGORITHM_1, R_REGRET, BOUND, STILL_LEARNING),
@@ -470,7 +470,7 @@ def fairucb_thm2_bound(runs):
 
 @paper.claim(
     "bound",
-    "section 5, proof of Theorem 2, case 1",
+    "proof of Theorem 2, case 1",
     rests_on=["fairucb-ucb1-thm6"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
 )
@@ -483,7 +483,7 @@ def fairucb_thm2_case1(runs):
 
 @paper.claim(
     "bound",
-    "section 5, proof of Theorem 2, case 2",
+    "proof of Theorem 2, case 2",
     rests_on=["fairucb-ucb1-thm6"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
 )
@@ -520,7 +520,7 @@ def fairucb_abs_constant_regret(runs):
 
 @paper.claim(
     "rate",
-    "section 1, contributions, paragraph 3, sentence 1; section 3, sentence 2 after Theorem 2",
+    "section 1, contributions, paragraph 3, sentence 1; sentence 2 after Theorem 2",
     part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
     $\ln T$ itself""",
     rests_on=["fairucb-thm2-bound"],
@@ -547,7 +547,7 @@ def fairucb_sublog(runs):
 
 @paper.claim(
     "bound",
-    "section 3, Theorem 3",
+    "Theorem 3",
     primary=True,
     rests_on=["fairucb-thm2-bound"],
     **recalled(ALGORITHM_1, R_REGRET, r"the order $\sqrt{k T \ln T}$"),
@@ -582,9 +582,7 @@ def fairucb_thm3_monotone_in_r(runs):
     yield enumerated(f"{phrase}, with two arms", quotas_cost, *two, beside=True)
 
 
-@paper.claim(
-    "qualitative", "section 2.3, sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2)
-)
+@paper.claim("qualitative", "sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
     t = 10**5
@@ -599,7 +597,7 @@ def fairucb_def4_negative_if_unfair(runs):
 paper.untested(
     "fairucb-extra-pull-cost",
     "definition",
-    "section 2.3, sentence 3 after Definition 4",
+    "sentence 3 after Definition 4",
     r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
     the arm's gap $\Delta_i$.""",
     **lost(r"the number, $\max(0, \lfloor r_i T \rfloor - \alpha)$, and the cost, $\Delta_i$"),
@@ -607,11 +605,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
-    "section 2.3, Observation 1",
-    **lost(FAIRNESS, R_REGRET, "the formula of Observation 1"),
-)
+@paper.claim("invariant", "Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
 def fairucb_obs1_optimal(runs):
     r"""With a whole tolerance $\alpha$ the best fair policy pulls each suboptimal arm $\lfloor r_i
     T \rfloor - \alpha$ times, if that number is above 0.
@@ -696,7 +690,7 @@ paper.untested(
 
 @paper.claim(
     "bound",
-    "section 4, Theorem 4",
+    "Theorem 4",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1, TOLERANCES),
@@ -718,7 +712,7 @@ def fairucb_thm4_bound(runs):
 
 @paper.claim(
     "rate",
-    "section 4, sentence 3 after Theorem 4",
+    "sentence 3 after Theorem 4",
     rests_on=["fairucb-thm4-bound"],
     **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
 )
@@ -731,7 +725,7 @@ def fairucb_thm4_log_regime(runs):
 
 @paper.claim(
     "rate",
-    "section 4, sentence 4 after Theorem 4",
+    "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm4-bound", "fairucb-thm1-alpha0"],
     **recalled(
         ALGORITHM_1, "the condition, that arms are outside $S(T)$, and the order $T$", INSTANCE_1
@@ -750,7 +744,7 @@ def fairucb_thm4_linear_regime(runs):
 
 @paper.claim(
     "bound",
-    "section 4, sentence 4 after Theorem 4",
+    "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm2-case1"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
     readings=["at_most", "about"],
@@ -777,7 +771,7 @@ def fairucb_thm4_additional(runs):
 paper.untested(
     "fairucb-conv-regret-can-be-linear",
     "rate",
-    "section 2.3, third sentence after Definition 3",
+    "sentence 3 after Definition 3",
     "The conventional regret of a fair policy can be linear in $T$.",
     **recalled(ALGORITHM_1, "the order $T$", INSTANCE_1),
     alias_of="fairucb-thm4-linear-regime",
@@ -1067,10 +1061,7 @@ def fairucb_appd_i1_gap_choice(runs):
 
 
 @paper.claim(
-    "number",
-    "App. D, paragraph on the number of arms, last sentence",
-    **recalled(INSTANCE_2, INDEX),
-    figure="fig4",
+    "number", "App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4"
 )
 def fairucb_appd_i2_demanding(runs):
     """Instance 2 demands far more pulls of its suboptimal arms than learning would give them."""
@@ -1245,7 +1236,7 @@ paper.untested(
 paper.untested(
     "fairucb-r-regret-extends",
     "definition",
-    "section 2.3, Definition 4",
+    "Definition 4",
     "Without quotas r-Regret is the conventional regret.",
     **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
@@ -1254,7 +1245,7 @@ paper.untested(
 paper.untested(
     "fairucb-few-arms-fast",
     "qualitative",
-    "App. D, paragraph on the number of arms, sentence 2",
+    "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
     untestable="""The text names no number of arms and no number of rounds. The instances that we
     run with few arms also have larger gaps.""",

@@ -183,7 +183,7 @@ paper.untested(
 paper.untested(
     "htucb-abs-tradeoff",
     "comparison",
-    "abstract, fourth sentence; section 1, last sentence of the contributions",
+    "abstract, sentence 4; contributions, last sentence",
     "HT-UCB has a better trade-off between reward and fairness than other methods.",
     alias_of="htucb-expE-frontier",
 )
@@ -200,7 +200,7 @@ def up_to_k_pulls(blocks):
 
 @paper.claim(
     "bound",
-    "abstract, fourth sentence; section 1, third sentence of the contributions; section 7",
+    "abstract, sentence 4; contributions, sentence 3; section 7",
     primary=True,
     rests_on=["htucb-thm1-fair"],
     readings=["floors", "in_proportion"],
@@ -221,8 +221,7 @@ def htucb_abs_asymptotic_fairness(runs):
 paper.untested(
     "htucb-abs-nearly-optimal",
     "bound",
-    """abstract, fourth sentence; section 4.1, paragraph after Theorem 2; section 4.2, paragraph
-    after Theorem 6""",
+    "abstract, sentence 4; after Theorem 2; after Theorem 6",
     """HT-UCB's penalised regret meets its upper bound up to a constant, and the bound can hardly be
     improved.""",
     primary=True,
@@ -236,7 +235,7 @@ paper.untested(
 paper.untested(
     "htucb-abs-bounds-exist",
     "definition",
-    "abstract, fifth and sixth sentence",
+    "abstract, sentences 5 and 6",
     "There are upper bounds on penalised regret, with and without gaps, and lower bounds.",
     untestable="The claim is that theorems exist. Each theorem is judged by itself.",
 )
@@ -244,15 +243,13 @@ paper.untested(
 paper.untested(
     "htucb-intro-firstwork",
     "literature",
-    "section 1, first sentence of the contributions",
+    "contributions, sentence 1",
     "No earlier work has a framework of fair bandits with a penalty term.",
     untestable="This is a claim of priority.",
 )
 
 
-@paper.claim(
-    "qualitative", "section 1, last sentence before the contributions; section 7, second sentence"
-)
+@paper.claim("qualitative", "section 1, last sentence before contributions; section 7, sentence 2")
 def htucb_intro_user_knob(runs):
     """With a penalty rate for each arm, the user can protect some arms more than others.
 
@@ -270,7 +267,7 @@ def htucb_intro_user_knob(runs):
 
 @paper.claim(
     "invariant",
-    """section 1, fourth sentence from the end before the contributions; section 3, second sentence
+    """section 1, fourth sentence from the end before the contributions; section 3, sentence 2
     after Eq. 12""",
 )
 def htucb_intro_ucb_plus_term(runs):
@@ -283,8 +280,7 @@ def htucb_intro_ucb_plus_term(runs):
 
 @paper.claim(
     "qualitative",
-    """section 1, fourth sentence from the end before the contributions; section 3, paragraph after
-    Eq. 12""",
+    "section 1, fourth sentence from the end before the contributions; section 3, after Eq. 12",
     rests_on=["htucb-intro-ucb-plus-term"],
 )
 def htucb_intro_favours_below_level(runs):
@@ -314,7 +310,7 @@ def htucb_intro_favours_below_level(runs):
 paper.untested(
     "htucb-intro-logT-regret",
     "rate",
-    "section 1, fourth sentence of the contributions",
+    "contributions, sentence 4",
     r"HT-UCB's penalised regret is $O(\log T)$ for fixed gaps.",
     alias_of="htucb-thm2-logT",
 )
@@ -322,7 +318,7 @@ paper.untested(
 paper.untested(
     "htucb-intro-maxdeficit-logT",
     "rate",
-    "section 1, fifth and sixth sentence of the contributions",
+    "contributions, sentences 5 and 6",
     r"Under HT-UCB the largest shortfall of an arm in rounds 1 to $T$ is $O(\log T)$.",
     alias_of="htucb-thm3-growth",
 )
@@ -330,7 +326,7 @@ paper.untested(
 paper.untested(
     "htucb-intro-gapfree",
     "bound",
-    "section 1, seventh sentence of the contributions",
+    "contributions, sentence 7",
     "There is a bound on HT-UCB's penalised regret that does not depend on gaps.",
     alias_of="htucb-thm4-bound",
 )
@@ -338,13 +334,13 @@ paper.untested(
 paper.untested(
     "htucb-intro-harder-analysis",
     "opinion",
-    "section 1, eighth sentence of the contributions; section 5, technical challenges",
+    "contributions, sentence 8; section 5, technical challenges",
     "The analysis of HT-UCB is much harder than that of UCB.",
     untestable="This is a judgement about proofs.",
 )
 
 
-@paper.claim("definition", "section 2, fourth sentence and Eq. 2")
+@paper.claim("definition", "section 2, sentence 4 and Eq. 2")
 def htucb_sec2_constraint(runs):
     r"""A good policy has $N_k(t) \ge \tau_k t$ for all arms $k$ and all rounds $t$.
 
@@ -406,9 +402,7 @@ def htucb_eq10_identity(runs):
 
 
 @paper.claim(
-    "invariant",
-    "section 2, Eq. 10 and the sentence before it",
-    rests_on=["htucb-eq5-identity", "htucb-eq7-lp"],
+    "invariant", "Eq. 10 and the sentence before", rests_on=["htucb-eq5-identity", "htucb-eq7-lp"]
 )
 def htucb_eq10_nonneg(runs):
     """The penalised regret is a policy's loss beyond the least possible, so never below 0."""
@@ -433,7 +427,7 @@ def htucb_sets_partition(runs):
     yield enumerated(phrase, random_instances.not_one_set, 10000, seed=runs.seed)
 
 
-@paper.claim("bound", "section 4, Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
+@paper.claim("bound", "Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm1_fair(runs):
     r"""If quotas are constant and $A - \Delta \ge \min(\sqrt{32 \ln T / (\tau T)}, 1)$ for every
     arm, HT-UCB gives all arms $\lfloor \tau T \rfloor$ pulls with a probability that tends to 1.
@@ -456,7 +450,7 @@ def htucb_thm1_fair(runs):
         yield all_floors(run, ", with rates of 1", beside=True)
 
 
-@paper.claim("qualitative", "section 4, sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
+@paper.claim("qualitative", "sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
 def htucb_thm1_treats_every_arm_fairly(runs):
     """With rates well above the gaps HT-UCB gives every arm its quota up to $K$ pulls."""
     yield from up_to_k_pulls(runs("blocked", "large_rates"))
@@ -464,7 +458,7 @@ def htucb_thm1_treats_every_arm_fairly(runs):
 
 @paper.claim(
     "bound",
-    "section 4.1, Theorem 2, first display",
+    "Theorem 2, display 1",
     primary=True,
     part="""A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of the
     runs is not seen.""",
@@ -486,10 +480,7 @@ def htucb_thm2_deficit_O1(runs):
 
 
 @paper.claim(
-    "bound",
-    "section 4.1, Theorem 2, second display",
-    primary=True,
-    rests_on=["htucb-proof-eq20", "htucb-proof-eq21"],
+    "bound", "Theorem 2, display 2", primary=True, rests_on=["htucb-proof-eq20", "htucb-proof-eq21"]
 )
 def htucb_thm2_cr_count(runs):
     r"""HT-UCB's mean pulls of a critical arm are at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$.
@@ -525,10 +516,7 @@ def fewer_pulls(own, uniform, arm, bound):
 
 
 @paper.claim(
-    "bound",
-    "section 4.1, Theorem 2, third display",
-    primary=True,
-    rests_on=["htucb-thm2-noncr-count-proofversion"],
+    "bound", "Theorem 2, display 3", primary=True, rests_on=["htucb-thm2-noncr-count-proofversion"]
 )
 def htucb_thm2_noncr_count(runs):
     r"""HT-UCB pulls a non-critical arm at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8 \ln
@@ -554,9 +542,7 @@ def htucb_thm2_noncr_count(runs):
 
 
 @paper.claim(
-    "bound",
-    "appendix B, proof of Theorem 2, third part",
-    readings=["constant_quotas", "falling_quotas"],
+    "bound", "proof of Theorem 2, third part", readings=["constant_quotas", "falling_quotas"]
 )
 def htucb_thm2_noncr_count_proofversion(runs):
     r"""HT-UCB pulls a non-critical arm at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$
@@ -585,7 +571,7 @@ def within(run, bound, more=0, **said):
 
 @paper.claim(
     "bound",
-    "section 4.1, Eq. 13; section 4.2, second sentence after Theorem 6",
+    "section 4.1, Eq. 13; sentence 2 after Theorem 6",
     primary=True,
     rests_on=[
         "htucb-thm2-deficit-O1",
@@ -637,10 +623,7 @@ def htucb_thm2_eq13_corrected(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 4.1, paragraph after Theorem 2, third sentence",
-    primary=True,
-    rests_on=["htucb-thm2-eq13-printed"],
+    "rate", "after Theorem 2, sentence 3", primary=True, rests_on=["htucb-thm2-eq13-printed"]
 )
 def htucb_thm2_logT(runs):
     r"""For fixed gaps HT-UCB's penalised regret $R$ is of order $\log T$."""
@@ -652,11 +635,7 @@ def htucb_thm2_logT(runs):
     yield slope(phrase, t, own / np.log(t), at_most=0).control(uniform / np.log(t))
 
 
-@paper.claim(
-    "qualitative",
-    "section 4.1, paragraph after Theorem 2, first sentence",
-    rests_on=["htucb-thm2-deficit-O1"],
-)
+@paper.claim("qualitative", "after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm2_critical_at_level(runs):
     r"""With a rate well above its gap HT-UCB gives a critical arm about $\tau T$ pulls or more.
 
@@ -668,11 +647,7 @@ def htucb_thm2_critical_at_level(runs):
             yield share(phrase, run.end("lack")[:, arm] <= run.N, at_least=0.95)
 
 
-@paper.claim(
-    "qualitative",
-    "section 4.1, paragraph after Theorem 2, second sentence",
-    rests_on=["htucb-thm2-noncr-count"],
-)
+@paper.claim("qualitative", "after Theorem 2, sentence 2", rests_on=["htucb-thm2-noncr-count"])
 def htucb_thm2_noncr_below_level(runs):
     r"""A non-critical arm with a gap well above its rate can have fewer than $\tau T$ pulls."""
     for run in runs("non_critical_1", "non_critical_2").each("experiment", "law"):
@@ -683,11 +658,7 @@ def htucb_thm2_noncr_below_level(runs):
             yield share(phrase, below, at_least=0.95)
 
 
-@paper.claim(
-    "bound",
-    "section 4.1, paragraph after Theorem 2, last sentence",
-    rests_on=["htucb-thm2-eq13-printed"],
-)
+@paper.claim("bound", "after Theorem 2, last sentence", rests_on=["htucb-thm2-eq13-printed"])
 def htucb_thm2_A0_reduces(runs):
     r"""Without penalty rates HT-UCB is UCB, and its bound the known sum of $8 \ln T / \Delta$.
 
@@ -755,8 +726,7 @@ def htucb_proof_obs4(runs):
 
 @paper.claim(
     "bound",
-    """appendix B, last sentence of the first part of the proof of Theorem 2; appendix E, proof of
-    Lemma 1""",
+    "appendix B, last sentence of the first part of the proof of Theorem 2; proof of Lemma 1",
     rests_on=["htucb-proof-obs3", "htucb-proof-obs4", "htucb-proof-n1-exists", "htucb-proof-eq19"],
 )
 def htucb_proof_unit_deficit(runs):
@@ -782,7 +752,7 @@ def htucb_proof_unit_deficit(runs):
 
 @paper.claim(
     "qualitative",
-    "appendix B, proof of Theorem 2, second paragraph after Observation 4",
+    "proof of Theorem 2, second paragraph after Observation 4",
     rests_on=["htucb-proof-count-halfway", "htucb-proof-eq18"],
 )
 def htucb_proof_n1_exists(runs):
@@ -799,9 +769,7 @@ def htucb_proof_n1_exists(runs):
 
 
 @paper.claim(
-    "bound",
-    "appendix B, proof of Theorem 2, display after the definition of n_1",
-    rests_on=["htucb-proof-n1-exists"],
+    "bound", "proof of Theorem 2, display after n_1 is defined", rests_on=["htucb-proof-n1-exists"]
 )
 def htucb_proof_n1_bound(runs):
     r"""With probability above $1 - 2 K / T$ the first round from $c_0 T / 2$ on in which all
@@ -829,7 +797,7 @@ def htucb_proof_turn_probability(runs):
     yield proof(failed_steps, "two_over_T2")
 
 
-@paper.claim("bound", "appendix B, proof of Theorem 2, first paragraph after Observation 4")
+@paper.claim("bound", "proof of Theorem 2, first paragraph after Observation 4")
 def htucb_proof_count_halfway(runs):
     r"""If $T$ is large enough, every critical arm has $8 \ln T / c_a^2$ pulls in round $c_0 T / 2$.
 
@@ -894,9 +862,7 @@ def htucb_proof_eq21(runs):
     yield proof(failed_steps, "eq21")
 
 
-@paper.claim(
-    "bound", "appendix B, paragraphs before and after Eq. 19", rests_on=["htucb-proof-eq19"]
-)
+@paper.claim("bound", "appendix B, before and after Eq. 19", rests_on=["htucb-proof-eq19"])
 def htucb_proof_n2(runs):
     r"""If $\Delta - A \ge \sqrt{8 K \ln T / (c_0^2 T)}$, the inequality $n_2 - n_1 \le \sum \tau
     (n_2 - n_1) + \sum 8 \ln T / (\Delta - A)^2$ cannot hold for $n_2 - n_1 \ge c_0 T / 2$.
@@ -910,7 +876,7 @@ def htucb_proof_n2(runs):
 
 @paper.claim(
     "bound",
-    "section 4.1, Theorem 3 and Eq. 14",
+    "Theorem 3 and Eq. 14",
     primary=True,
     part="""One instance with five arms, whose first three arms have a bound below the largest
     shortfall possible.""",
@@ -941,10 +907,7 @@ def htucb_thm3_bound(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 1, sixth sentence of the contributions; section 4.1, Theorem 3",
-    primary=True,
-    rests_on=["htucb-thm3-bound"],
+    "rate", "contributions, sentence 6; Theorem 3", primary=True, rests_on=["htucb-thm3-bound"]
 )
 def htucb_thm3_growth(runs):
     r"""HT-UCB's largest shortfall in rounds 1 to $T$ grows no faster than $\ln T$.
@@ -1043,7 +1006,7 @@ def htucb_thm3_ties_remark(runs):
     yield proof(failed_steps, "ties")
 
 
-@paper.claim("invariant", "section 4.1, Observation 1")
+@paper.claim("invariant", "Observation 1")
 def htucb_obs1(runs):
     r"""If $A - \Delta \le 4 \sqrt{2 \ln T / T^{2/3}}$, then $(A - \Delta) (\tau T - N)^+ \le 4 \tau
     T^{2/3} \sqrt{2 \ln T}$.
@@ -1053,7 +1016,7 @@ def htucb_obs1(runs):
     yield proof(failed_steps, "observation_1")
 
 
-@paper.claim("bound", "section 4.1, Lemma 1")
+@paper.claim("bound", "Lemma 1")
 def htucb_lem1(runs):
     r"""If quotas are constant and $A - \Delta \ge 4 \sqrt{2 \ln T / T^{2/3}}$, the arm's expected
     shortfall under HT-UCB is $O(\tau K T^{2/3})$ pulls.
@@ -1076,12 +1039,7 @@ def regret_at_rates_of(own, other):
     return penalised_regret(other.rounds, other["plays"], *given)
 
 
-@paper.claim(
-    "bound",
-    "section 4.1, Theorem 4 and Eq. 15",
-    primary=True,
-    rests_on=["htucb-obs1", "htucb-lem1"],
-)
+@paper.claim("bound", "Theorem 4 and Eq. 15", primary=True, rests_on=["htucb-obs1", "htucb-lem1"])
 def htucb_thm4_bound(runs):
     r"""For constant quotas HT-UCB's penalised regret $R$ is at most $8 \sqrt{T \ln T} \sum
     \sqrt{\tau} + 8 \sqrt{(1 - \min \tau) K T \ln T} + (\max A) K T^{2/3} \sqrt{2 \ln T}$.
@@ -1109,10 +1067,7 @@ def htucb_thm4_bound(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 4.1, Theorem 4; section 4.2, last paragraph, fourth sentence",
-    primary=True,
-    rests_on=["htucb-thm4-bound"],
+    "rate", "Theorem 4; section 4.2, last paragraph", primary=True, rests_on=["htucb-thm4-bound"]
 )
 def htucb_thm4_rate(runs):
     """Whatever the gaps, HT-UCB's penalised regret is $O(T^{2/3})$, up to logarithms.
@@ -1136,7 +1091,7 @@ def htucb_thm4_rate(runs):
     yield test.control(worst(controls))
 
 
-@paper.claim("qualitative", "section 4.1, paragraph after Theorem 4", rests_on=["htucb-thm4-bound"])
+@paper.claim("qualitative", "after Theorem 4", rests_on=["htucb-thm4-bound"])
 def htucb_thm4_terms(runs):
     r"""The three terms of Theorem 4's bound cover, in turn, the penalty $A (\tau T - N)^+$ of
     non-critical arms, pulls beyond quotas, and the shortfall of optimal and critical arms.
@@ -1152,7 +1107,7 @@ def htucb_thm4_terms(runs):
     yield mean(phrase, due, at_most=run.end("gap_free_within"), most=most, unit="reward")
 
 
-@paper.claim("bound", "appendix E, proof of Lemma 1, Eq. 39")
+@paper.claim("bound", "proof of Lemma 1, Eq. 39")
 def htucb_proof_eq39(runs):
     r"""While a very critical arm is short of its quota, an arm that is not short and has $T^{2/3}$
     pulls has the larger index with probability at most $2 / n^2$.
@@ -1160,9 +1115,7 @@ def htucb_proof_eq39(runs):
     yield proof(failed_steps, "eq39")
 
 
-@paper.claim(
-    "bound", "appendix E, proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"]
-)
+@paper.claim("bound", "proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"])
 def htucb_proof_few_pulls(runs):
     r"""With high probability each arm that is not very critical has at most $O(T^{2/3})$ pulls.
 
@@ -1172,7 +1125,7 @@ def htucb_proof_few_pulls(runs):
     yield proof(failed_steps, "not_very_critical")
 
 
-@paper.claim("bound", "appendix E, proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
+@paper.claim("bound", "proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
 def htucb_proof_eq39_halfway(runs):
     r"""For $T \ge (4 K / c_0^2)^3$ the inequality
     $c_0 T / 2 - c_0^2 T / 4 \le \sum \tau c_0 T / 2 + K T^{2/3}$ fails, and
@@ -1274,14 +1227,14 @@ paper.untested(
 paper.untested(
     "htucb-gap-between-4-and-7",
     "opinion",
-    "section 4.2, last paragraph, first to fourth sentence",
+    "section 4.2, last paragraph, sentences 1 to 4",
     "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound shortfalls.",
     rests_on=["htucb-thm4-bound", "htucb-thm7-universal"],
     untestable="This is a statement about bounds and proofs.",
 )
 
 
-@paper.claim("bound", "section 4.2, Theorem 5; appendix C", primary=True)
+@paper.claim("bound", "Theorem 5; appendix C", primary=True)
 def htucb_thm5_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum of $\ln T /
     (\Delta - A)$ over non-critical arms with $\tau > 0$.
@@ -1313,7 +1266,7 @@ def htucb_proof_eq22(runs):
     yield proof(failed_steps, "eq22")
 
 
-@paper.claim("bound", "section 4.2, Theorem 6 and Eq. 17; appendix C", primary=True)
+@paper.claim("bound", "Theorem 6 and Eq. 17; appendix C", primary=True)
 def htucb_thm6_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum over critical
     arms of $\Delta (\ln T / \Delta^2 - \tau T)$.
@@ -1336,7 +1289,7 @@ def htucb_thm6_lb(runs):
 
 @paper.claim(
     "comparison",
-    "section 4.2, paragraph after Theorem 6, first and second sentence",
+    "after Theorem 6, sentences 1 and 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb"],
 )
 def htucb_const8(runs):
@@ -1358,7 +1311,7 @@ def htucb_const8(runs):
 
 @paper.claim(
     "bound",
-    "section 4.2, paragraph after Theorem 6, second sentence",
+    "after Theorem 6, sentence 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm6-lb"],
     readings=["constant_quotas", "falling_quotas"],
 )
@@ -1382,7 +1335,7 @@ def htucb_near_optimal_critical(runs):
 PROOF_CONSTANT = 0.03252
 
 
-@paper.claim("bound", "section 4.2, Theorem 7; appendix F")
+@paper.claim("bound", "Theorem 7; appendix F")
 def htucb_thm7_implemented(runs):
     r"""Every policy has, on one of the two instances of Theorem 7's proof, a penalised regret of at
     least $(1 - 2 \max \tau) \sqrt{(K - 1) T / 2} / (8 e)$.
@@ -1399,7 +1352,7 @@ def htucb_thm7_implemented(runs):
         yield mean(phrase, worse, at_least=bound, unit="reward")
 
 
-@paper.claim("bound", "section 4.2, Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
+@paper.claim("bound", "Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
 def htucb_thm7_universal(runs):
     r"""There is one constant $C > 0$ for all quotas and penalty rates, such that every policy has
     an instance with a penalised regret of at least $C(1 - 2 \max \tau) \sqrt{(K - 1) T}$.
@@ -1428,7 +1381,7 @@ def htucb_thm7_universal(runs):
 
 
 @paper.claim(
-    "qualitative", "section 5, on hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
+    "qualitative", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
 )
 def htucb_soft_unfair(runs):
     """With a soft threshold HT-UCB is not asymptotically fair.
@@ -1444,9 +1397,7 @@ def htucb_soft_unfair(runs):
     yield share(phrase, hard.end("lack").max(axis=1) <= 1, at_least=0.75)
 
 
-@paper.claim(
-    "rate", "section 5, on hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
-)
+@paper.claim("rate", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"])
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
@@ -1460,10 +1411,7 @@ def htucb_soft_regret(runs):
 
 
 @paper.claim(
-    "comparison",
-    "section 5, on hard threshold, read for the cells of Experiment C",
-    about="project",
-    figure="fig2",
+    "comparison", "section 5, hard threshold, for Experiment C", about="project", figure="fig2"
 )
 def htucb_soft_published_scale(runs):
     """In Experiment C the hard threshold has a smaller penalised regret than the soft one.
@@ -1476,7 +1424,7 @@ def htucb_soft_published_scale(runs):
             yield less_regret(own, soft, t, "the soft threshold")
 
 
-@paper.claim("invariant", "section 5, on hard threshold, second sentence")
+@paper.claim("invariant", "section 5, hard threshold, sentence 2")
 def htucb_soft_continuous(runs):
     r"""At $\tau n$ pulls the soft index has no jump, and the hard index has one."""
     yield proof(failed_steps, "soft_threshold")
@@ -1499,7 +1447,7 @@ def htucb_tau_nonconstant(runs):
         yield share(phrase, largest_shortfall(run) <= run.N, at_least=0.99)
 
 
-@paper.claim("qualitative", "section 5, technical challenges, fourth sentence")
+@paper.claim("qualitative", "section 5, technical challenges, sentence 4")
 def htucb_moving_optimum(runs):
     r"""The arm with the largest $\mu + A [N < \tau n]$, its mean plus its penalty rate while it is
     behind its quota, changes as HT-UCB goes on.
@@ -1515,7 +1463,7 @@ def htucb_moving_optimum(runs):
         yield share(phrase, changes.sum(axis=1) >= 10, at_least=0.75)
 
 
-@paper.claim("qualitative", "section 5, connections to LASSO, fourth sentence")
+@paper.claim("qualitative", "section 5, connections to LASSO, sentence 4")
 def htucb_lasso_threshold(runs):
     r"""Whether an arm gets $\tau T$ pulls depends on its penalty rate $A$ and gap $\Delta$, as the
     zeros of LASSO depend on the penalty and the true coefficients.
@@ -1554,7 +1502,7 @@ def htucb_lasso_threshold(runs):
 
 @paper.claim(
     "qualitative",
-    "section 5, comparison with baselines, Fair-Learn, last paragraph, first sentence",
+    "section 5, comparison with baselines, Fair-Learn, last paragraph, sentence 1",
     readings=["floors", "in_proportion"],
 )
 def htucb_flearn_alpha0(runs):
@@ -1586,7 +1534,7 @@ def htucb_flearn_alpha0(runs):
 
 @paper.claim(
     "qualitative",
-    "section 5, comparison with baselines, last paragraph, second sentence",
+    "section 5, comparison with baselines, last paragraph, sentence 2",
     readings=["floors", "in_proportion"],
 )
 def htucb_lfg_notfair(runs):
@@ -1648,7 +1596,7 @@ def below(run):
 
 @paper.claim(
     "shape",
-    "section 6, first sentence after the list of experiments; Fig. 1, upper row",
+    "section 6, sentence 1 after the list of experiments; Fig. 1, upper row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
@@ -1664,7 +1612,7 @@ def htucb_expA_inverse_gap(runs):
     yield in_proportion(far, below, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim("shape", "Fig. 1, caption, third sentence; upper row", readings=LAWS, figure="fig1")
+@paper.claim("shape", "Fig. 1, caption, sentence 3; upper row", readings=LAWS, figure="fig1")
 def htucb_expA_cap(runs):
     r"""HT-UCB stops pulling non-critical arms at $\tau T = 1000$ pulls."""
     for run in runs("non_critical_*", law=LAWS).each("experiment", reading="law"):
@@ -1683,7 +1631,7 @@ def htucb_expA_cap(runs):
 
 @paper.claim(
     "bound",
-    "section 6, third sentence after the list of experiments",
+    "section 6, sentence 3 after the list of experiments",
     rests_on=["htucb-thm2-noncr-count"],
     readings=LAWS,
     figure="fig1",
@@ -1704,7 +1652,7 @@ def htucb_expA_matches_thm2(runs):
 
 @paper.claim(
     "shape",
-    "section 6, second sentence after the list of experiments; Fig. 1, lower row",
+    "section 6, sentence 2 after the list of experiments; Fig. 1, lower row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
@@ -1724,7 +1672,7 @@ def htucb_expB_inverse_gap(runs):
     yield in_proportion(far, above, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim("invariant", "Fig. 1, caption, third sentence; lower row", figure="fig1")
+@paper.claim("invariant", "Fig. 1, caption, sentence 3; lower row", figure="fig1")
 def htucb_expB_floor(runs):
     r"""HT-UCB gives critical arms at least $\tau T = 1000$ pulls."""
     for own in runs("critical_*").each("experiment"):
@@ -1738,7 +1686,7 @@ def htucb_expB_floor(runs):
 paper.untested(
     "htucb-fig1-agree-thm2",
     "qualitative",
-    "section 6, third sentence after the list of experiments",
+    "section 6, sentence 3 after the list of experiments",
     """The proportionality of pulls to inverse squared gaps, in both rows of Fig. 1, matches Theorem
     2.""",
     rests_on=["htucb-thm2-noncr-count", "htucb-thm2-cr-count"],
@@ -1762,7 +1710,7 @@ def less_in_a_cell(own, rival, ucb1, t, whose, name):
 
 @paper.claim(
     "comparison",
-    "section 6, fourth sentence after the list of experiments; Fig. 2",
+    "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "clock_previous", "spread_sd", "means_fixed"],
     figure="fig2",
@@ -1793,7 +1741,7 @@ def htucb_expC_vs_flearn(runs):
 
 @paper.claim(
     "comparison",
-    "section 6, fourth sentence after the list of experiments; Fig. 2",
+    "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "lfg_uncapped", "clock_previous", "spread_sd", "means_fixed"],
     figure="fig2",
@@ -1824,7 +1772,7 @@ def htucb_expC_vs_lfg(runs):
 
 @paper.claim(
     "qualitative",
-    "section 6, fifth sentence after the list of experiments",
+    "section 6, sentence 5 after the list of experiments",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
     about="project",
     figure="fig2",
@@ -1887,10 +1835,7 @@ def evenly(path):
 
 
 @paper.claim(
-    "shape",
-    "section 6, last paragraph, third sentence; Fig. 3, first column",
-    primary=True,
-    figure="fig3",
+    "shape", "section 6, last paragraph, sentence 3; Fig. 3, column 1", primary=True, figure="fig3"
 )
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
@@ -1913,19 +1858,14 @@ def not_kept(paths, scale, **said):
             yield share(phrase, ~run.end("keeps")[:, arm], at_least=0.9, **said)
 
 
-@paper.claim(
-    "shape", "section 6, last paragraph, fourth sentence; Fig. 3, second column", figure="fig3"
-)
+@paper.claim("shape", "section 6, last paragraph, sentence 4; Fig. 3, column 2", figure="fig3")
 def htucb_expD_flearn_sudden(runs):
     """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
 @paper.claim(
-    "shape",
-    "section 6, last paragraph, fourth sentence; Fig. 3, third column",
-    readings=CUTS,
-    figure="fig3",
+    "shape", "section 6, last paragraph, sentence 4; Fig. 3, column 3", readings=CUTS, figure="fig3"
 )
 def htucb_expD_lfg_sudden(runs):
     """All arms but the best suddenly become unfair under LFG when the scale parameter falls from 1.
@@ -1939,7 +1879,7 @@ def htucb_expD_lfg_sudden(runs):
         yield from not_kept(lfg, 0.99, beside=True)
 
 
-@paper.claim("shape", "section 6, last paragraph, fifth sentence", figure="fig3")
+@paper.claim("shape", "section 6, last paragraph, sentence 5", figure="fig3")
 def htucb_expD_sparsity(runs):
     """HT-UCB keeps arms with small gaps fair and gives up others, a sparsity like LASSO's."""
     for path in runs(PATHS, policy="ht_ucb").each("experiment"):
@@ -1958,7 +1898,7 @@ NO_THIRD = (
 
 
 @paper.claim(
-    "comparison", "Fig. 3, caption, third sentence", primary=True, readings=CUTS, figure="fig3"
+    "comparison", "Fig. 3, caption, sentence 3", primary=True, readings=CUTS, figure="fig3"
 )
 def htucb_expD_wider_range(runs):
     """HT-UCB keeps every arm but the best fair over a wider range of its parameter than Flearn and
@@ -1984,7 +1924,7 @@ def htucb_expD_wider_range(runs):
 
 @paper.claim(
     "qualitative",
-    "Fig. 3, caption, fourth sentence",
+    "Fig. 3, caption, sentence 4",
     rests_on=["htucb-expD-flearn-sudden", "htucb-expD-lfg-sudden"],
     readings=CUTS,
     figure="fig3",
@@ -2011,9 +1951,7 @@ def htucb_expD_others_break_easily(runs):
             yield from broken(evenly(path))
 
 
-@paper.claim(
-    "qualitative", "appendix A, Experiment D, last paragraph", exploratory=True, figure="fig3"
-)
+@paper.claim("qualitative", "Experiment D, last paragraph", exploratory=True, figure="fig3")
 def htucb_expD_direction(runs):
     """Near the scale parameter 1 all three policies exploit more, near 0 they put fairness first.
 
@@ -2044,7 +1982,7 @@ def curve_of(path):
 
 @paper.claim(
     "comparison",
-    "section 6, last paragraph, sixth sentence; Fig. 4, caption, last sentence",
+    "section 6, last paragraph, sentence 6; Fig. 4, caption, last sentence",
     primary=True,
     basis="lost",
     reconstructed=LOST,
@@ -2119,7 +2057,7 @@ def htucb_expE_monotone(runs):
 paper.untested(
     "htucb-concl-balance",
     "comparison",
-    "section 7, fourth sentence",
+    "section 7, sentence 4",
     "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and fairness well.",
     primary=True,
     judged_by=["htucb-abs-asymptotic-fairness", "htucb-expE-frontier"],
@@ -2136,7 +2074,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-01",
     "inconsistency",
-    "Theorem 2, Eq. 13; paragraph after Theorem 6; Theorem 6, Eq. 17",
+    "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
     r"""In Eq. 13 a critical arm has $\tau T$, where the bound on its pulls and Theorem 6 give
     $\Delta \tau T$.""",
     between=[
@@ -2185,7 +2123,7 @@ def htucb_inconsistency_03(runs):
 paper.untested(
     "htucb-inconsistency-04",
     "inconsistency",
-    "Eqs 4, 11, 20 and 21; Theorem 2, third display; Algorithm 1, lines 3 and 8",
+    "Eqs 4, 11, 20 and 21; Theorem 2, display 3; Algorithm 1, lines 3 and 8",
     """The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, misplaces a
     square, and has the same count in both bonuses. Algorithm 1 divides by 0 pulls.""",
     between=["Eq. 11: N_n(k)", "all others: N_k(n)"],
@@ -2196,7 +2134,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-05",
     "inconsistency",
-    "appendix A, Experiment D, last two paragraphs; section 6; caption of Fig. 3",
+    "Experiment D, last two paragraphs; section 6; caption of Fig. 3",
     """By the text, policies exploit at a scale parameter of 1. By the maps to their own parameters,
     they exploit at 0.""",
     between=[
@@ -2209,7 +2147,7 @@ paper.untested(
 
 @paper.claim(
     "inconsistency",
-    "appendix A, Experiment D, paragraph on tuning parameters",
+    "Experiment D, paragraph on tuning parameters",
     between=["Flearn: from 0 to 1", "LFG: (0, 1]"],
 )
 def htucb_inconsistency_06(runs):
@@ -2228,7 +2166,7 @@ def htucb_inconsistency_06(runs):
 paper.untested(
     "htucb-inconsistency-07",
     "inconsistency",
-    "appendix A, Experiment E; caption of Fig. 4",
+    "Experiment E; caption of Fig. 4",
     "The set of sums of quotas is garbled in the text of Experiment E.",
     between=["Experiment E: {0, 20.5}", "caption: 0.2 and 0.5"],
     note="The conversion of the PDF to text may have damaged this.",
@@ -2276,7 +2214,7 @@ def htucb_inconsistency_09(runs):
 paper.untested(
     "htucb-inconsistency-10",
     "inconsistency",
-    "Theorem 2, third display; appendix B, third part",
+    "Theorem 2, display 3; appendix B, third part",
     """Theorem 2 bounds the pulls of non-critical arms by the maximum of a minimum and another term,
     its proof by the minimum alone.""",
     between=[
@@ -2400,7 +2338,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-19",
     "inconsistency",
-    "section 6, Experiments A and B; appendix A, Experiment E",
+    "section 6, Experiments A and B; Experiment E",
     """The paper does not print the reward law and replicates of Experiments A and B, nor Experiment
     E's horizon, rates, replicates, law of the means and varied parameter.""",
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
@@ -2455,7 +2393,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-23",
     "inconsistency",
-    "section 2, fourth sentence and Eq. 2",
+    "section 2, sentence 4 and Eq. 2",
     r"The constraint $N_k(t) \ge \tau_k t$ cannot be met in the first round.",
     between=["Eq. 2: N_k(t) >= tau_k t for all k and t", "one pull in a round"],
     judged_by=["htucb-sec2-constraint"],
@@ -2464,7 +2402,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-24",
     "inconsistency",
-    "abstract; section 4.2, paragraph after Theorem 6",
+    "abstract; after Theorem 6",
     """The paper calls HT-UCB's regret nearly optimal, while Theorems 5 and 6 are about HT-UCB
     alone.""",
     between=[
