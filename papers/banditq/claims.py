@@ -250,11 +250,9 @@ paper.untested(
     "banditq-abs-regret-t34",
     "rate",
     "abstract, sentence 5",
-    """BanditQ's regret grows no faster than $T^{3/4}$, with full information and under bandit
-    feedback.""",
+    "BanditQ's regret grows no faster than $T^{3/4}$, with either kind of feedback.",
     primary=True,
-    note="""Under bandit feedback only the power of $T$ is tested, and Theorem 3 has logarithms that
-    the abstract drops.""",
+    note="Under bandit feedback the logarithms of Theorem 3 are dropped, as in the abstract.",
     judged_by=["banditq-prop3-regret", "banditq-thm3-regret"],
 )
 
@@ -262,11 +260,9 @@ paper.untested(
     "banditq-abs-violation-t34",
     "rate",
     "abstract, sentence 5",
-    """BanditQ's violation of the target rates grows no faster than $T^{3/4}$, with full information
-    and under bandit feedback.""",
+    "BanditQ's violation of the targets grows no faster than $T^{3/4}$, with either feedback.",
     primary=True,
-    note="""Under bandit feedback the bound is judged up to logarithms, which the abstract drops
-    (banditq-prop6).""",
+    note="Under bandit feedback it is judged up to the logarithms of banditq-prop6.",
     judged_by=["banditq-prop2-violation", "banditq-prop6"],
 )
 
@@ -355,11 +351,9 @@ paper.untested(
     "banditq-intro-lfg-linear-regret",
     "literature",
     "section 1.1 (on Li et al., 2019, Theorem 2)",
-    """The bound that Li et al. prove for the regret of LFG, the earlier fair policy, is linear in
-    $T$.""",
-    untestable=r"""The statement is about a bound of another paper, which is linear in $T$ while
-    LFG's parameter $\eta$ is fixed. Whether LFG's own regret grows linearly is another question,
-    which this paper does not ask.""",
+    "The bound of Li et al. on the regret of LFG, the earlier fair policy, is linear in $T$.",
+    untestable=r"""The statement is about another paper's bound, which is linear in $T$ while LFG's
+    $\eta$ is fixed. Whether LFG's own regret grows linearly is another question.""",
 )
 
 paper.untested(
@@ -507,8 +501,7 @@ paper.untested(
     "banditq-sec2-goal",
     "rate",
     "section 2, after Eq. 4",
-    """BanditQ's regret and violation grow more slowly than $T$, and it meets the targets on long
-    intervals.""",
+    "BanditQ's regret and violation grow more slowly than $T$; targets hold on long intervals.",
     note="The three are judged in the same runs as far as banditq-abs-jointly does.",
     judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
 )
@@ -798,8 +791,7 @@ paper.untested(
     "banditq-negative-regret-possible",
     "qualitative",
     "sentences 2 and 3 after Proposition 3",
-    """BanditQ's regret can be negative, since the policy's distribution in a round need not meet
-    the targets.""",
+    "BanditQ's regret can be negative: a round's distribution need not meet the targets.",
     judged_by=["banditq-fig3-negative"],
 )
 
@@ -830,10 +822,8 @@ paper.untested(
     "banditq-lowerbound-remark",
     "literature",
     "after Proposition 4",
-    r"""Without targets the worst-case regret of every policy is at least of order $\sqrt{T \log
-    N}$.""",
-    untestable="""This is a lower bound over all policies, known from the literature. Runs of some
-    policies cannot show it.""",
+    r"Without targets the worst-case regret of every policy is at least $\Omega(\sqrt{T \log N})$.",
+    untestable="This known lower bound is over all policies, and runs of some cannot show it.",
 )
 
 
@@ -1102,8 +1092,7 @@ paper.untested(
     "banditq-remark-improvable",
     "qualitative",
     "section 4.1, remarks after Theorem 3 (sentence 2)",
-    r"""Without targets BanditQ's regret bound is above the known rate $\sqrt{N T}$, so that the
-    bound can perhaps be improved.""",
+    r"Without targets BanditQ's bound exceeds the known rate $\sqrt{N T}$, and may be improvable.",
     judged_by=["banditq-u-prop8"],
 )
 
@@ -1147,8 +1136,7 @@ paper.untested(
     "explanation",
     "section 5, last sentence but two",
     "BanditQ's curves fluctuate more under bandit feedback because less is known.",
-    untestable="""The policies for the two kinds of feedback have different learners. No pair of
-    runs differs in what is known alone.""",
+    untestable="No pair of runs differs in what is known alone: the learners differ too.",
 )
 
 
@@ -1534,8 +1522,7 @@ paper.untested(
     "UAI App. I.1",
     "BanditQ earns more than LFG because it works with realised rewards rather than expectations.",
     about="later version",
-    untestable="""The explanation makes no prediction of its own. banditq-fig3-mechanism tests
-    another one.""",
+    untestable="It predicts nothing of its own. banditq-fig3-mechanism tests another explanation.",
 )
 
 
@@ -1882,8 +1869,7 @@ paper.untested(
             "commented out; the readme names a file that does not exist"
         ),
     ],
-    untestable="""The contradiction is about what was released. Both settings can be replayed, and
-    banditq-replay-fig5 compares the curve for the first.""",
+    untestable="It is about what was released. banditq-replay-fig5 replays the five arms.",
 )
 
 
@@ -1966,26 +1952,22 @@ paper.untested(
     "banditq-inconsistency-07",
     "inconsistency",
     "Algorithm 1; UAI Eqs 3 to 6",
-    """With full information Algorithm 1 samples an arm but never uses it, and the UAI version
-    counts sampled arms in some equations only.""",
+    "Algorithm 1 never uses the arm that it samples, and the UAI version only sometimes.",
     between=[
         "queues, rates and regret with x(t)",
         "UAI Eqs 3 to 5 with the sampled arm, Eq. 6 with x(t)",
     ],
-    untestable="""Sampled arms and distributions have the same expectation under any policy. Runs
-    could show only the noise.""",
+    untestable="Both have the same expectation under any policy. Runs could show only the noise.",
 )
 
 paper.untested(
     "banditq-inconsistency-08",
     "inconsistency",
     "UAI Algorithm 2, line 12",
-    r"""In the update of the log-barrier learner's learning rate a factor $\eta$ is missing inside
-    the maximum.""",
+    r"In the log-barrier learner's update of its rate a factor $\eta$ is missing in the maximum.",
     between=["UAI Algorithm 2, line 12, as printed", "the learner's own paper, and the program"],
-    untestable="""The printed line defines another learner, which would need a policy of its own.
-    Only its learning rate differs. Runs of it would show how much that matters, not which line is
-    meant. The learner's own paper and the program settle that.""",
+    untestable="""The printed line is another learner. Runs of it would show how much that matters,
+    not which line is meant, which the learner's own paper and the program settle.""",
 )
 
 
@@ -2031,8 +2013,7 @@ paper.untested(
     "banditq-inconsistency-11",
     "inconsistency",
     "released program",
-    """A comment in the program states another range of rewards than the code, which recomputes $V$
-    in each round.""",
+    "A comment in the program states another range of rewards than the code.",
     between=["comment: rewards in [0, 2]", "code: rewards in [0, 2 mu]"],
     untestable="The contradiction is in a comment. The numbers are the same.",
 )
@@ -2152,8 +2133,7 @@ paper.untested(
     "banditq-inconsistency-21",
     "inconsistency",
     "Figs 1 and 4",
-    """The paper says that the targets are met, but with full information the queues' identity keeps
-    the rate below the target at every finite $T$.""",
+    "The paper calls the targets met, but at finite $T$ the rate stays below them.",
     between=["text: targets met", "identity: rate = target - (queue - idleness) / T"],
     judged_by=[
         "banditq-abs-targets",
@@ -2183,8 +2163,7 @@ paper.untested(
     "banditq-inconsistency-23",
     "inconsistency",
     "sections 1 and 3",
-    """The paper calls an adversarial learner essential, but a policy with queues times confidence
-    bounds adapts as well.""",
+    "The paper calls an adversarial learner essential, but max-weight UCB adapts as well.",
     between=["text: essential", "max-weight UCB: adapts to the queues without such a learner"],
     judged_by=["banditq-intro-adversarial-essential"],
 )
@@ -2232,23 +2211,19 @@ paper.untested(
     "banditq-inconsistency-27",
     "inconsistency",
     "after Theorem 2; Eqs 11 and 16",
-    """The paper says that the bound of Theorem 2 differs from that of Theorem 1 only by another
-    term, but it also has $N$ inside the root.""",
+    "The bounds of Theorems 1 and 2 differ not only by a term, but by $N$ inside the root.",
     between=["text: the only essential difference is a term", "Eq. 16: N times the sum; Eq. 11: 2"],
-    untestable="""Both formulas are printed. For a fixed number of arms the sentence holds up to a
-    constant, and otherwise it does not.""",
+    untestable="Both formulas are printed. For a fixed number of arms it holds up to a constant.",
 )
 
 paper.untested(
     "banditq-inconsistency-26",
     "inconsistency",
     "appendices 7.1 to 7.10",
-    """The available submitted text is without its appendices. The UAI version has them in revised
-    form.""",
+    "The submitted text is without its appendices, which the UAI version has in revised form.",
     between=[
         "submitted: proofs, bandit algorithm, optimiser and LFG comparison referred to",
         "available text: none of them",
     ],
-    untestable="""Missing text cannot be run. The UAI version and the program replace it, and are
-    named where they do.""",
+    untestable="Missing text cannot be run. The UAI version and the program are named instead.",
 )

@@ -156,8 +156,7 @@ paper.untested(
     "bf-abs-decomposition",
     "invariant",
     "abstract, sentence 6; contribution 4",
-    """The regret is the sum of a part due to group exposure and a part due to policies within
-    groups.""",
+    "The regret is the sum of parts due to group exposure and to policies within groups.",
     alias_of="bf-thm4-identity",
 )
 
@@ -279,9 +278,8 @@ paper.untested(
     "invariant",
     "section 1, paragraph 6; section 4, Arm within Group Selection Strategy",
     "BF-UCB need not know the horizon.",
-    untestable=r"""This is a property of the algorithm as it is printed: no line has the horizon.
-    With $\delta = 1 / \sqrt{T}$, which Theorem 7 takes, the policy has to know $T$
-    (bf-inconsistency-19).""",
+    untestable=r"""No printed line has the horizon. With $\delta = 1 / \sqrt{T}$, as in Theorem 7,
+    the policy has to know it (bf-inconsistency-19).""",
 )
 
 paper.untested(
@@ -297,8 +295,7 @@ paper.untested(
     "invariant",
     "section 3.2, the sentences after Definition 3",
     r"The only policy with probabilities proportional to the merits is $f(\mu_i) / \sum f(\mu_j)$.",
-    untestable="""This is a definition. Probabilities sum to 1, so merits divided by their sum are
-    the only ones in proportion to them.""",
+    untestable="This is a definition: merits divided by their sum are the only such probabilities.",
 )
 
 
@@ -1334,8 +1331,7 @@ paper.untested(
     "bf-fig3b-individual-not-group",
     "qualitative",
     "section 6.3.4, last sentence; Fig. 3b",
-    """Exposure fairness of the arms alone, which MF keeps, does not give the groups enough
-    exposure.""",
+    "Exposure fairness of the arms alone, as MF keeps it, gives groups too little exposure.",
     alias_of="bf-intro-mf-not-enough",
 )
 
@@ -1687,8 +1683,7 @@ paper.untested(
     "bf-inconsistency-14",
     "inconsistency",
     "section 3.3; the notebook's optimum",
-    """If groups tie, the program takes the later group for its optimum and the earlier one for its
-    choices.""",
+    "Of tied groups the program takes the later as optimum and the earlier for its choices.",
     between=["optimum: the later group", "choices: the earlier group"],
     untestable="Means that are drawn have no ties. With tied groups either choice earns the same.",
 )
@@ -1739,8 +1734,7 @@ paper.untested(
     "bf-inconsistency-18",
     "inconsistency",
     "Lemma 5; Theorem 7",
-    """The brackets of Lemma 5 are not cut off at 0, so its bound falls below 0, while its left side
-    is never negative.""",
+    "Lemma 5's brackets are not cut off at 0, so its bound falls below 0, unlike its left side.",
     between=["left side: never below 0", "right side: to minus infinity with T"],
     judged_by=["bf-lem5-printed"],
 )
@@ -1792,11 +1786,9 @@ paper.untested(
     "bf-inconsistency-22",
     "inconsistency",
     "proof of Theorem 2; Observation 1",
-    """The proof of Theorem 2 has an inequality that is false at $t = 1$; the theorem holds all the
-    same.""",
+    "Theorem 2's proof has an inequality that is false at $t = 1$; the theorem holds.",
     between=["proof: floor(t / m) >= beta_g t", "t = 1: 0 against beta_g"],
-    note="""The verdict is on the inequality. Theorem 2, which has the floor, is judged by
-    bf-thm2-gef and holds.""",
+    note="The verdict is on the inequality. bf-thm2-gef judges Theorem 2, which has the floor.",
     judged_by=["bf-init-proof-inequality"],
 )
 
@@ -1823,16 +1815,14 @@ paper.untested(
     "bf-inconsistency-24",
     "inconsistency",
     "section 6.3.1, sentence 4; Fig. 1a",
-    """The paper's reason why larger quotas have lower regret, fewer pulls of the suboptimal group,
-    needs such pulls.""",
+    "The reason given for lower regret with larger quotas needs pulls of the suboptimal group.",
     part="the low setting, where there are such pulls",
     **BOTH,
     between=[
         "text: fewer pulls of the group that is not best",
         "high setting: there are no pulls beyond the quotas",
     ],
-    note="""The verdict is that of the low setting, where there are such pulls. In the high setting,
-    as printed, there are none, so that the paper's reason explains nothing there.""",
+    note="In the high setting, as printed, there are none, so the reason explains nothing there.",
     judged_by=["bf-fig1-beta-mechanism"],
 )
 

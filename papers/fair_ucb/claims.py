@@ -1226,8 +1226,7 @@ paper.untested(
     "fairucb-sims-reaffirm",
     "qualitative",
     "section 6, last sentence",
-    """The simulations reaffirm the guarantees of fairness and r-Regret, of Fair-Learn in general
-    and of Fair-UCB.""",
+    "Simulations reaffirm the guarantees of fairness and r-Regret of Fair-Learn and Fair-UCB.",
     part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
     **recalled(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
@@ -1247,8 +1246,7 @@ paper.untested(
     "qualitative",
     "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
-    untestable="""The text names no number of arms and no number of rounds. The instances that we
-    run with few arms also have larger gaps.""",
+    untestable="No numbers are named, and our instances with few arms also have larger gaps.",
 )
 
 paper.untested(
@@ -1306,8 +1304,7 @@ paper.untested(
     "fairucb-inconsistency-03",
     "inconsistency",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
-    """Fairness and r-Regret are defined with $r_i T$ rounded down, while Theorems 2, 4 and 8 have
-    $r_i T$ itself.""",
+    "Definitions have $r_i T$ rounded down, while Theorems 2, 4 and 8 have $r_i T$ itself.",
     **lost(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
     between=["Definitions 2 and 4, Observation 1: floor(r_i T)", "Theorems 2, 4 and 8: r_i T"],
     judged_by=["fairucb-thm2-bound"],
@@ -1352,8 +1349,7 @@ paper.untested(
     "fairucb-inconsistency-06",
     "inconsistency",
     "proof of Theorem 3",
-    """The proof of Theorem 3 bounds the pulls of Fair-UCB with quotas by those of another
-    algorithm, UCB1.""",
+    "Theorem 3's proof bounds the pulls of Fair-UCB with quotas by those of UCB1.",
     **lost("the inequality of the proof"),
     between=[
         "proof: the instance without quotas has the largest r-Regret",
@@ -1379,8 +1375,7 @@ paper.untested(
     "fairucb-inconsistency-08",
     "inconsistency",
     "section 6, text on Fig. 4",
-    r"""The paper says that LFG's violation vanishes, but LFG's queues settle at $\eta$ times the
-    gaps.""",
+    r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
     **recalled(INSTANCE_2, LFG, VIOLATION),
     readings=["in_pulls", "per_round"],
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
@@ -1391,8 +1386,7 @@ paper.untested(
     "fairucb-inconsistency-09",
     "inconsistency",
     "section 7",
-    """The extension to arms that are not always available ignores that pulls of an unavailable arm
-    cannot be forced.""",
+    "The extension to unavailable arms ignores that their pulls cannot be forced.",
     **recalled(ALGORITHM_1, FAIRNESS),
     between=[
         "text: the guarantee carries over",
@@ -1405,8 +1399,8 @@ paper.untested(
     "fairucb-inconsistency-10",
     "inconsistency",
     "section 6",
-    """The paper does not give LFG's weight, the horizon of Instance 2, the tolerances or the number
-    of runs. They decide what the figures show.""",
+    """LFG's weight, Instance 2's horizon, tolerances and the number of runs, on which the figures
+    depend, are not given.""",
     part="""LFG's weight, with either set of gaps; not the horizon, the tolerances and the number of
     runs""",
     **recalled(INSTANCE_1, LFG),
@@ -1424,8 +1418,7 @@ paper.untested(
     "fairucb-inconsistency-11",
     "inconsistency",
     "section 6, Instance 1",
-    """Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The paper may
-    mean $0.01 (i - 1)$.""",
+    "Gaps $0.01 i$ from $i = 2$ on have a doubled first step; perhaps $0.01 (i - 1)$ is meant.",
     **recalled(INSTANCE_1),
     readings=[*GAPS],
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
@@ -1436,13 +1429,11 @@ paper.untested(
     "fairucb-inconsistency-12",
     "inconsistency",
     "section 6, Figs 2 and 4",
-    """The definition of the largest fairness violation is lost. It can be with or without floor, in
-    pulls or in pulls per round.""",
+    "The lost definition of violation may have a floor, and be in pulls or in pulls per round.",
     **lost("the formula of the largest violation"),
     readings=["floored", "real", "in_pulls", "per_round"],
     between=["Definition 2: floor(r_i t) - N", "LFG's authors: r_i t - N", "either divided by t"],
-    note="""Fig. 2's statement decides with and without floor, Fig. 4's in pulls and in pulls per
-    round.""",
+    note="Fig. 2's statement decides on the floor, Fig. 4's on pulls or pulls per round.",
     judged_by=["fairucb-fig2-violation-increasing", "fairucb-fig4-lfg-to-zero"],
 )
 

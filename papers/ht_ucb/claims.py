@@ -222,8 +222,7 @@ paper.untested(
     "htucb-abs-nearly-optimal",
     "bound",
     "abstract, sentence 4; after Theorem 2; after Theorem 6",
-    """HT-UCB's penalised regret meets its upper bound up to a constant, and the bound can hardly be
-    improved.""",
+    "HT-UCB's regret meets its upper bound up to a constant, which can hardly be improved.",
     primary=True,
     part="that the bounds of HT-UCB's own regret meet; not that no other algorithm does better",
     note=r"""Whether any other algorithm can do better is not tested, because Theorems 5 and 6 are
@@ -1687,8 +1686,7 @@ paper.untested(
     "htucb-fig1-agree-thm2",
     "qualitative",
     "section 6, sentence 3 after the list of experiments",
-    """The proportionality of pulls to inverse squared gaps, in both rows of Fig. 1, matches Theorem
-    2.""",
+    "That pulls are proportional to inverse squared gaps in Fig. 1 matches Theorem 2.",
     rests_on=["htucb-thm2-noncr-count", "htucb-thm2-cr-count"],
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap"],
 )
@@ -2075,8 +2073,7 @@ paper.untested(
     "htucb-inconsistency-01",
     "inconsistency",
     "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
-    r"""In Eq. 13 a critical arm has $\tau T$, where the bound on its pulls and Theorem 6 give
-    $\Delta \tau T$.""",
+    r"Eq. 13 has $\tau T$ for a critical arm, Theorem 6 and the bound on pulls $\Delta \tau T$.",
     between=[
         "Eq. 13: (8 ln T / Delta - tau T)^+",
         "second display of Theorem 2, and Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+",
@@ -2184,8 +2181,7 @@ paper.untested(
         "caption, first sentence: total regret",
         "section 6, and the caption's last sentence: total reward, larger is better",
     ],
-    note="""The text's reading, reward, holds. The caption's reading, regret, would reverse the
-    claim. The reward is drawn and judged.""",
+    note="The text's reading, reward, is drawn and judged. Regret would reverse the claim.",
     judged_by=["htucb-expE-frontier"],
 )
 
@@ -2215,8 +2211,7 @@ paper.untested(
     "htucb-inconsistency-10",
     "inconsistency",
     "Theorem 2, display 3; appendix B, third part",
-    """Theorem 2 bounds the pulls of non-critical arms by the maximum of a minimum and another term,
-    its proof by the minimum alone.""",
+    "Theorem 2 bounds pulls of non-critical arms by a maximum, its proof by one of its terms.",
     between=[
         "theorem: max(min(8 ln T / (Delta - A)^2, tau T), 8 ln T / Delta^2)",
         "proof: min(8 ln T / (Delta - A)^2, tau T)",
@@ -2297,8 +2292,7 @@ paper.untested(
     "htucb-inconsistency-16",
     "inconsistency",
     "appendix D, Remark",
-    r"""The text says that sums $\mu + A$ differ with probability 0, and means that they are equal
-    with probability 0.""",
+    r"The text says that sums $\mu + A$ differ with probability 0, where it means equal sums.",
     between=["Remark: sums that differ", "sense: sums that are equal"],
     judged_by=["htucb-thm3-ties-remark"],
 )
@@ -2342,34 +2336,29 @@ paper.untested(
     """The paper does not print the reward law and replicates of Experiments A and B, nor Experiment
     E's horizon, rates, replicates, law of the means and varied parameter.""",
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
-    untestable="""These settings are missing. papers/ht_ucb/experiments.yaml says what is run in
-    their place.""",
+    untestable="They are missing. papers/ht_ucb/experiments.yaml says what is run in their place.",
 )
 
 paper.untested(
     "htucb-inconsistency-20",
     "inconsistency",
     "section 2, sentence after Eq. 3; section 6, Experiment C",
-    """Penalty rates are known numbers in section 2, but half the range of the unknown means in
-    Experiment C.""",
+    "Penalty rates are known numbers, but half the range of unknown means in Experiment C.",
     between=["section 2: known penalty rates", "Experiment C: (max mu - min mu) / 2"],
-    untestable="""In this setting HT-UCB knows something about the means that its rivals do not. The
-    paper's choice is run.""",
+    untestable="HT-UCB knows something here that its rivals do not. The paper's choice is run.",
 )
 
 paper.untested(
     "htucb-inconsistency-21",
     "inconsistency",
     "Theorem 1; section 5, comparison with baselines",
-    r"""The paper calls LFG unfair by the standard of $\lfloor \tau T \rfloor$ pulls, while LFG's
-    own guarantee concerns proportions.""",
+    "LFG is called unfair by whole pulls, while its own guarantee concerns proportions.",
     between=[
         "Theorem 1: floor(tau T) pulls with probability tending to 1",
         "LFG's guarantee: N / T in the mean over time",
     ],
-    note="""By neither standard HT-UCB is fair and LFG is not. With whole floors there is an
-    instance for each of them on which it fails. In proportion both are fair
-    (htucb-abs-asymptotic-fairness).""",
+    note="""By neither standard HT-UCB is fair and LFG is not: by whole pulls each fails on an
+    instance, and in proportion both are fair (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
 )
 
@@ -2384,9 +2373,8 @@ paper.untested(
         "first step: an index with a bar, cut off at 1",
         "second step: the index without a bar",
     ],
-    note="""The verdict is that of htucb-expD-lfg-sudden, which fails with the cut and without it.
-    An arm without pulls has the index 1 with the cut and without it; an infinite index was not run.
-    Which round's pull leaves the queue is not tested.""",
+    note="""The verdict is that of htucb-expD-lfg-sudden. An arm without pulls has the index 1; an
+    infinite one was not run, nor is it tested which round's pull leaves the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
 
@@ -2403,12 +2391,11 @@ paper.untested(
     "htucb-inconsistency-24",
     "inconsistency",
     "abstract; after Theorem 6",
-    """The paper calls HT-UCB's regret nearly optimal, while Theorems 5 and 6 are about HT-UCB
-    alone.""",
+    "HT-UCB's regret is called nearly optimal, while Theorems 5 and 6 are about HT-UCB alone.",
     between=[
         "abstract: nearly optimal regret",
         "Theorems 5 and 6: lower bounds for the proposed algorithm",
     ],
-    untestable="""The paper does not say what other algorithms cannot do. htucb-abs-nearly-optimal
-    judges what it does say.""",
+    untestable="""The paper does not say what others cannot do. htucb-abs-nearly-optimal judges the
+    rest.""",
 )
