@@ -47,53 +47,24 @@ paper = Paper(
     "banditq",
     "BanditQ: fair multi-armed bandits with guaranteed rewards per arm",
     {
-        "uniform02": (
-            r"Rewards uniform on $[0, 2 \mu]$, as in the released program; some exceed the paper's "
-            r"range."
-        ),
+        "uniform02": r"Rewards uniform on $[0, 2 \mu]$, as in the released program; some exceed 1.",
         "bernoulli": "Bernoulli rewards, which stay in the paper's range $[0, 1]$.",
         "code4": "Means and targets with the four digits of the released program.",
         "paper3": "Means and targets with the three digits that the paper prints.",
-        "post": (
-            "The surrogate rewards use the queue after the round's update, as in the printed "
-            "algorithms and the program."
-        ),
-        "pre": (
-            "The surrogate rewards use the queue before the round's update, as in Eqs 9 and 18 "
-            "and all proofs."
-        ),
-        "not_required": (
-            r"The negative regret needs distributions outside of $\Omega$, the set of those that "
-            r"meet the targets."
-        ),
-        "in_single_rounds": (
-            "Regret would be negative even if the targets are met in total, and are missed in "
-            "single rounds only."
-        ),
+        "post": "Surrogate rewards use the queue after the round's update, as the algorithms do.",
+        "pre": "Surrogate rewards use the queue before the round's update, as Eqs 9 and 18 do.",
+        "not_required": r"Negative regret needs distributions outside $\Omega$, which miss targets.",
+        "in_single_rounds": "Regret would be negative even if only single rounds miss the targets.",
         "arms_fixed": "The number of arms is fixed while $T$ grows.",
         "arms_any": "The order holds for any number of arms up to $T$.",
         "in_each_round": "One fixed distribution meets the targets in every single round.",
-        "over_the_horizon": (
-            "One fixed distribution meets the targets over the whole horizon, and perhaps in no "
-            "shorter interval."
-        ),
-        "in_reduction": (
-            "The claim is about BanditQ's black-box reduction, whose learner sees the surrogate "
-            "rewards only."
-        ),
-        "for_the_problem": "The claim is about any policy for the problem.",
-        "step_printed": (
-            r"Gradient step $1 / \sqrt{2 S}$, as in Algorithm 1, Eq. 10 and the released program."
-        ),
-        "step_theorem": (
-            r"Gradient step $1 / \sqrt{S}$, which Theorem 1 gives for diameter $\sqrt{2}$."
-        ),
-        "gamma_adaptive": (
-            "Exploration rate that adapts to the losses, the other option of Putta and Agrawal."
-        ),
-        "lfg_constant_high": (
-            "LFG with the constant 2 in its confidence bound, as in a later paper."
-        ),
+        "over_the_horizon": "One fixed distribution meets the targets over the whole horizon.",
+        "in_reduction": "It is about BanditQ's reduction, whose learner sees surrogate rewards.",
+        "for_the_problem": "It is about any policy for the problem.",
+        "step_printed": r"Gradient step $1 / \sqrt{2 S}$, as in Algorithm 1 and the program.",
+        "step_theorem": r"Gradient step $1 / \sqrt{S}$, Theorem 1's for diameter $\sqrt{2}$.",
+        "gamma_adaptive": "Exploration that adapts to losses, Putta and Agrawal's other option.",
+        "lfg_constant_high": "LFG with the constant 2 in its bound, as in a later paper.",
         "lfg_uncapped": "LFG with its confidence bound not cut off; rewards above 1 occur.",
     },
 )

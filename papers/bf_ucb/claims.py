@@ -63,18 +63,10 @@ paper = Paper(
         "box_uncut": "The box is as printed, and all empirical means are at least 1/2.",
         "range_unit": "Rewards are in $[0, 1]$.",
         "range_symmetric": "Rewards are in $[-1, 1]$, as in the paper that introduces MF.",
-        "mean_true": (
-            r"The mean of the round in the proof of Theorem 3, $\mu_{i,t}$, is the true mean."
-        ),
-        "mean_of_round": (
-            r"The mean of the round in the proof of Theorem 3, $\mu_{i,t}$, is the optimistic "
-            r"mean."
-        ),
-        "printed_fair": "As printed, and the least of the fair policies, BF-UCB, GEF and MF.",
-        "released_fair": (
-            "As in the authors' program, and the least is that of the fair policies: BF-UCB, GEF "
-            "and MF."
-        ),
+        "mean_true": r"The round's mean in Theorem 3's proof, $\mu_{i,t}$, is the true mean.",
+        "mean_of_round": r"The round's mean in Theorem 3's proof, $\mu_{i,t}$, is optimistic.",
+        "printed_fair": "As printed, and the least of BF-UCB, GEF and MF.",
+        "released_fair": "As in the authors' program, and the least of BF-UCB, GEF and MF.",
         "order_printed": "The order is as printed, without a logarithm.",
         "order_logs": "The order is as printed, up to logarithms.",
     },

@@ -41,10 +41,7 @@ paper = Paper(
         "gaps_from_two": "Instance 1 with gaps $0.01 i$ for $i = 2$ to 10.",
         "gaps_even": "Instance 1 with gaps $0.01 (i - 1)$, evenly spaced.",
         "range_kth": "All quotas are below $1/k$.",
-        "range_wider": (
-            "The largest quota is from $1/k$ to below $1/(k - 1)$, and all quotas sum to less "
-            "than 1."
-        ),
+        "range_wider": "The largest quota is from $1/k$ to below $1/(k - 1)$; all sum to below 1.",
         "classes_k": "Lemma 1 has $k$ classes, for quotas below $1/k$.",
         "classes_k_minus_1": "Lemma 1 has $k - 1$ classes, for quotas below $1/(k - 1)$.",
         "floored": r"Violation measured against $\lfloor r_i t \rfloor$.",

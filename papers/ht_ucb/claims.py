@@ -35,46 +35,19 @@ paper = Paper(
     "HT-UCB: a new look at fairness in stochastic multi-armed bandit problems",
     {
         "lfg_capped": "LFG's index is cut off at 1, as section 5 defines it.",
-        "lfg_uncapped": (
-            "LFG's index is not cut off, as in the rule of play that section 5 prints, and is 1 "
-            "for an arm without pulls."
-        ),
-        "clock_previous": (
-            r"In round $n$ HT-UCB's index has $\ln(n - 1)$, as in Algorithm 1, and LFG's index is "
-            r"cut off."
-        ),
+        "lfg_uncapped": "LFG's index is not cut off, as in its rule of play; without pulls it is 1.",
+        "clock_previous": r"In round $n$ HT-UCB's index has $\ln(n - 1)$; LFG's index is cut off.",
         "spread_sd": "Rewards have the standard deviation $1 / K^2$, and LFG's index is cut off.",
         "means_fixed": "All replicates have the same means, and LFG's index is cut off.",
         "gaussian": "Rewards of Experiments A and B are normal with standard deviation $1 / K$.",
         "bernoulli": "Rewards of Experiments A and B are 0 or 1.",
-        "gaussian_line": (
-            "With normal rewards, pulls are proportional if they lie on a straight line in the "
-            "paper's plot, through 0 or not."
-        ),
-        "bernoulli_line": (
-            "With rewards of 0 or 1, pulls are proportional if they lie on a straight line in the "
-            "paper's plot, through 0 or not."
-        ),
-        "floors": (
-            r"A policy is fair if it gives each arm $\lfloor \tau T \rfloor$ pulls, as in Theorem "
-            r"1."
-        ),
-        "in_proportion": (
-            r"A policy is fair if it keeps quotas in proportion: $N / T$ tends to $\tau$ or more "
-            r"for each arm."
-        ),
-        "constant_quotas": (
-            r"Quotas do not depend on $T$, as section 5 says of the analysis, and $O(K)$ may "
-            r"contain $1 / \Delta$."
-        ),
-        "universal_constant": (
-            "Quotas do not depend on $T$, and $O(K)$ is $K$ times a number that is the same for "
-            "all instances."
-        ),
-        "falling_quotas": (
-            r"Quotas may fall like $\ln T / T$, since Theorem 2 sets no condition on "
-            r"them."
-        ),
+        "gaussian_line": "With normal rewards, proportional means on any straight line.",
+        "bernoulli_line": "With rewards of 0 or 1, proportional means on any straight line.",
+        "floors": r"A policy is fair if each arm gets $\lfloor \tau T \rfloor$ pulls.",
+        "in_proportion": r"A policy is fair if $N / T$ tends to $\tau$ or more for each arm.",
+        "constant_quotas": r"Quotas do not depend on $T$, and $O(K)$ may contain $1 / \Delta$.",
+        "universal_constant": "Quotas do not depend on $T$, and $O(K)$ is one multiple of $K$.",
+        "falling_quotas": r"Quotas may fall like $\ln T / T$, which Theorem 2 does not exclude.",
     },
 )
 
