@@ -35,7 +35,7 @@ paper = Paper(
     "HT-UCB: a new look at fairness in stochastic multi-armed bandit problems",
     {
         "lfg_capped": "LFG's index is cut off at 1, as section 5 defines it.",
-        "lfg_uncapped": "LFG's index is not cut off, as in its rule of play; without pulls it is 1.",
+        "lfg_uncapped": "LFG's index is not cut off, by its rule of play; without pulls it is 1.",
         "clock_previous": r"In round $n$ HT-UCB's index has $\ln(n - 1)$; LFG's index is cut off.",
         "spread_sd": "Rewards have the standard deviation $1 / K^2$, and LFG's index is cut off.",
         "means_fixed": "All replicates have the same means, and LFG's index is cut off.",
@@ -46,7 +46,7 @@ paper = Paper(
         "floors": r"A policy is fair if each arm gets $\lfloor \tau T \rfloor$ pulls.",
         "in_proportion": r"A policy is fair if $N / T$ tends to $\tau$ or more for each arm.",
         "constant_quotas": r"Quotas do not depend on $T$, and $O(K)$ may contain $1 / \Delta$.",
-        "universal_constant": "Quotas do not depend on $T$, and $O(K)$ is one multiple of $K$.",
+        "universal_constant": "Quotas do not depend on $T$, and $O(K)$ is $K$ times one number.",
         "falling_quotas": r"Quotas may fall like $\ln T / T$, which Theorem 2 does not exclude.",
     },
 )
