@@ -255,8 +255,7 @@ paper.untested(
     part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
 )
 def banditq_abs_efficient(runs):
-    r"""A round of BanditQ is cheap to compute. With $N$ arms its projection onto the simplex takes
-    at most of order $N \log N$ operations.
+    r"""A round of BanditQ is cheap: its projection onto the simplex takes $O(N \log N)$ operations.
 
     docs/speed.md has the seconds per round with 5 and with 1000 arms.
     """
@@ -638,8 +637,7 @@ def squared_queues_grow(grid, **said):
     rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
 )
 def banditq_prop1_moment(runs):
-    r"""With full information and $V = \sqrt{T}$, an expected squared queue is $O(\sqrt{N}
-    T^{3/2})$.
+    r"""With full information and $V = \sqrt{T}$ a queue's mean square is $O(\sqrt{N} T^{3/2})$.
 
     The derivation is from Eq. 14, with a constant of $4 + 8 \sqrt{2}$. A squared queue is at most
     $(\lambda t)^2$. For small targets this is below the bound, so they test nothing.
@@ -769,8 +767,8 @@ paper.untested(
 
 @paper.claim("bound", "Proposition 4", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop4_average(runs):
-    r"""With full information the average over $t \le T$ of BanditQ's regret at $t$ is at most of
-    order $\sqrt{N T}$, against any feasible $x^*$.
+    r"""With full information the average regret over $t \le T$ is $O(\sqrt{N T})$ against any
+    $x^*$.
     """
     yield proof(failed_steps, "proposition_4")
     average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
@@ -950,8 +948,7 @@ def banditq_eq19(runs):
     **THEIR_CONSTANTS,
 )
 def banditq_eq21_22_moment(runs):
-    r"""Under bandit feedback the expected squared queue of an arm is at most of order $\sqrt{N}
-    T^{3/2}$, up to logarithms.
+    r"""Under bandit feedback a queue's mean square is $O(\sqrt{N} T^{3/2})$, up to logarithms.
 
     Eq. 20 is about the sum over arms. Let $x$ be the root of its largest value. Then $x^2$ is at
     most $a + c \sqrt{N T} x$, and so at most $2 a + c^2 N T$. With at most $T$ arms this has the
@@ -1023,8 +1020,7 @@ def banditq_prop6(runs):
     figure="fig5",
 )
 def banditq_prop7_diameter(runs):
-    r"""Under bandit feedback the expectation of the largest queue over all arms and rounds is at
-    most of order $T^{3/4}$, up to logarithms.
+    r"""Under bandit feedback the largest queue is $O(T^{3/4})$ in expectation, up to logarithms.
 
     On the instances that change with $T$ no queue can grow faster, since $\lambda T$ itself is
     $T^{3/4}$ there. So only fixed instances are asked.
@@ -1048,8 +1044,7 @@ def banditq_thm3_regret(runs):
     """Under bandit feedback the regret is at most of order $N^{5/4} T^{3/4}$, up to logarithms.
 
     On the paper's five arms the mean regret is negative, and uniform play has even less, which says
-    nothing about growth. The proof, in a missing appendix, uses Proposition 7, known from another
-    version.
+    nothing about growth. The missing proof uses Proposition 7, known from another version.
     """
     yield from regret_grows(runs, "bandit")
     points = runs("arms_near", policy="bandit").over("N", "pseudo_regret")
@@ -1169,8 +1164,8 @@ def near_target(run, uniform, arm):
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
-    At the published horizon both are still below them. How near is near is our choice, and the same
-    for all arms and both kinds of feedback.
+    At the published horizon both are still below. How near is near is our choice, once for all
+    arms.
     """
     for run in runs("full_information").each(reading="law"):
         uniform = runs("controls", policy="uniform", law=run.law)
@@ -1256,11 +1251,9 @@ def banditq_fig2_published(runs):
     figure="fig3",
 )
 def banditq_fig3_negative(runs):
-    """With full information the regret is negative: BanditQ earns more than the best fixed
-    distribution that meets the targets.
+    """With full information BanditQ beats the best fixed distribution that meets the targets.
 
-    Uniform play, which misses both targets, has a negative regret too on these arms. A negative
-    regret alone is therefore no merit.
+    Uniform play, which misses both targets, has a negative regret too, so that alone is no merit.
     """
     for run in runs("full_information").each(reading="law"):
         benchmark = runs("controls", policy="benchmark", law=run.law)
@@ -1290,8 +1283,7 @@ def banditq_fig3_published(runs):
     figure="fig3",
 )
 def banditq_fig3_mechanism(runs):
-    r"""BanditQ's gain over the best fixed distribution that meets the targets comes from not having
-    to meet them in every round.
+    r"""BanditQ's gain over the best feasible distribution comes from rounds that miss targets.
 
     That freedom in single rounds is enough is refuted by arithmetic: reward is linear in the
     distribution played, so a policy whose average distribution is in $\Omega$ has no negative
@@ -1413,8 +1405,7 @@ def banditq_fig7_beats_lfg(runs):
     """BanditQ earns strictly more in total than LFG that knows the means.
 
     BanditQ earns slightly more than LFG, but misses the second arm's target by clearly more than a
-    hundredth, and LFG misses none by as much. A policy that misses its targets can earn more
-    elsewhere.
+    hundredth, and LFG misses none by as much. Missed targets leave more to earn.
     """
 
     paper, tuned = runs("oracle_lfg"), runs("lfg_sensitivity")
@@ -1538,8 +1529,8 @@ def banditq_patil_not_applicable(runs):
 )
 def banditq_optimizer_speedup(runs):
     """The special solver of the log-barrier step needs at most a tenth of the passes over all arms
-    that a general optimiser needs. This criterion is ours: the UAI version says that the solver is
-    about a hundred times as fast as CVX.
+    that a general optimiser needs. The criterion is ours: the UAI version says a hundred times as
+    fast as CVX.
 
     Linear algebra that is not counted makes a pass of the general optimiser cost more, so a
     quotient below a hundred is no evidence against the UAI version. SciPy's number of passes
@@ -1731,8 +1722,7 @@ def banditq_u_assumption1(runs):
     about="later version",
 )
 def banditq_u_thm3(runs):
-    r"""With full information and under Assumption 1 (banditq-u-assumption1), the regret at $t$ is
-    at most $5 t / V + 2 \sqrt{2 N t}$.
+    r"""With full information, under Assumption 1, the regret is at most $5 t / V + 2 \sqrt{2 N t}$.
 
     The bound is tested whether or not banditq-u-assumption1 holds.
     """
@@ -1897,8 +1887,7 @@ def banditq_inconsistency_04(runs):
     ],
 )
 def banditq_inconsistency_05(runs):
-    """Equations and proofs weigh rewards with the queue before a round, algorithms with that after
-    it.
+    """Equations weigh rewards with the queue before a round, algorithms with that after it.
 
     The limit on the difference of regrets is a fifth of the regret's settled level.
     """
@@ -1951,8 +1940,7 @@ paper.untested(
     ],
 )
 def banditq_inconsistency_09(runs):
-    """The UAI version's optimality condition has no solution because of its sign, and paper and
-    program have different tolerances.
+    """The UAI optimality condition has a wrong sign, and paper and program differ in tolerance.
 
     The tolerances of text and program are $10^{-8}$ and $10^{-5}$. Our other runs use $10^{-10}$,
     so the runs compare the program's tolerance with a finer one than that of the text.

@@ -314,8 +314,7 @@ def bf_sec3_unique(runs):
 
 @paper.claim("invariant", "Observation 1")
 def bf_obs1_schedule(runs):
-    r"""By round $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$
-    rounds.
+    r"""By $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$ rounds.
 
     This is for any number of groups, as printed. With quotas of 1/4 for two of three groups, both
     floors rise in round 4, but a round serves only one group. Nor is the schedule necessary: the
@@ -372,8 +371,7 @@ def bf_init_naive_breaks_gef(runs):
 def bf_init_group_rr_ok(runs):
     r"""The initial rounds, which serve the groups in turn, do not violate group exposure fairness.
 
-    With $\beta_g \le 1/m$ this gives each group $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05
-    is about the program's order.
+    With $\beta_g \le 1/m$ each group has $\lfloor t / m \rfloor$. The program: bf-inconsistency-05.
     """
     yield enumerated(
         "a group's largest shortfall, with groups in turn",
@@ -439,8 +437,7 @@ def bf_learn_optimism(runs):
     "invariant", "section 6.2, on the merit function", readings=["box_half", "box_cut", "box_uncut"]
 )
 def bf_upper_corner(runs):
-    r"""With $f(\mu) = \mu$ and means above 1/2 the upper confidence values maximise a group's
-    reward.
+    r"""With $f(\mu) = \mu$ and means above 1/2 upper confidence values maximise a group's reward.
 
     Nothing printed cuts the box. Uncut, the reward has no maximum where means can sum to nearly 0.
     """
@@ -469,9 +466,7 @@ def bf_merit_insensitive(runs):
     "invariant", "Theorem 2", primary=True, rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"]
 )
 def bf_thm2_gef(runs):
-    r"""Under BF-UCB with any Learn, every group has at least $\lfloor \beta_g t \rfloor$ rounds
-    after every round $t$.
-    """
+    r"""BF-UCB with any Learn gives each group $\lfloor \beta_g t \rfloor$ rounds by every $t$."""
 
     phrase = "a group's largest shortfall in any round"
     for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
@@ -523,7 +518,7 @@ def bf_thm3_bound(runs):
 
     In the high setting the bound says nothing at 30 000 rounds, because it exceeds $2 N_g$, the
     largest possible distance. The proof has $|\tilde \mu - \mu| \le w$, where the interval gives $2
-    w$. The runs do not depend on this.
+    w$.
     """
     for g, group in enumerate(["majority", "minority"]):
         run = runs("often_low")
@@ -597,8 +592,8 @@ def bf_thm3_first_line(runs):
     |f(\tilde \mu_i) - f(\mu_i)| / \sum_i f(\tilde \mu_i)$.
 
     For the true mean the two sides are 1/3 and 1/4. If the mean of the round is the optimistic one,
-    the factor is 1. Then the line is the triangle inequality. The display's last line does not need
-    the factor, nor does Theorem 3.
+    the factor is 1. Then the line is the triangle inequality. Neither the display's last line nor
+    Theorem 3 needs it.
     """
     phrase = "numerator of a policy's distance from the fair policy, minus the first line"
     two = ["1/2", "1"], ["1", "1"]
@@ -763,7 +758,7 @@ def bf_thm7_printed(runs):
     k_g} + \delta T$. We read the printed equality as this bound.
 
     The bound has the bracket of bf-lem5-printed, which nothing cuts off at 0. With its positive
-    part the bound holds in the same runs.
+    part the bound holds.
     """
     for run in runs("high", label="BF-UCB", version="paper").each("policy"):
         regret, within = run.end("reward_regret"), run.end("within_bound")
@@ -1791,8 +1786,7 @@ paper.untested(
     between=["line 5: the maximiser over the box", "line 6: the empirical means"],
 )
 def bf_inconsistency_23(runs):
-    """As written, line 6 of Subroutine 2 takes merits of empirical means, not of line 5's
-    maximiser.
+    """Line 6 of Subroutine 2 takes merits of empirical means, not of line 5's maximiser.
 
     In the high setting BF-UCB loses far more reward if line 6 is taken literally. An arm whose
     first reward is 0 then has an empirical mean of 0 and is never drawn again.

@@ -225,8 +225,8 @@ def fairucb_thm1_range(runs):
     r"""For all quotas in Theorem 1's range, which is lost from the text, Fair-Learn never lets an
     arm fall more than $\alpha$ pulls behind $\lfloor r_i t \rfloor$.
 
-    Section 2.1 concludes from its range that all quotas sum to less than 1. That follows from
-    $1/k$, and not from $1/(k - 1)$.
+    Section 2.1 concludes that quotas sum to less than 1, which $1/k$ implies and $1/(k - 1)$ does
+    not.
     """
     sizes = {"kth": SMALL["kth"], "wider": [*SMALL["wider"], (3, 7, "wider", "1")]}
     for span in readings(range_kth="kth", range_wider="wider"):
@@ -260,9 +260,7 @@ paper.untested(
     readings=["range_kth", "range_wider"],
 )
 def fairucb_lemma1_partition(runs):
-    r"""At the end of each round of Fair-Learn every arm is in one of the proof's classes: no arm's
-    deficit $r_i t - N$ reaches $\alpha + 1$.
-    """
+    r"""After each round of Fair-Learn every arm is in a class: no deficit reaches $\alpha + 1$."""
     phrase = r"1 plus the numerator of the largest deficit minus $\alpha + 1$"
     kth = [*SMALL["kth"], (3, 7, "kth", "1"), (3, 9, "kth", "1/2")]
     for quotas in readings(range_kth=kth, range_wider=SMALL["wider"]):
@@ -408,12 +406,12 @@ def fairucb_stronger_than_lfg(runs):
     **recalled(ALGORITHM_1, FAIRNESS),
 )
 def fairucb_holds_in_li_setting(runs):
-    """Fair-Learn's guarantee also holds in LFG's setting, which has several pulls per round and
-    arms that are not always available.
+    """Fair-Learn's guarantee holds in LFG's setting: several pulls a round, arms at times
+    unavailable.
 
     In that setting arms are available at random, so under any policy an arm can be unavailable for
-    so long with positive probability. The claim is about every policy, and all runs are enumerated.
-    Several pulls per round do not help.
+    so long with positive probability. All runs of every policy are enumerated. Several pulls per
+    round do not help.
     """
     asleep = (2, 9, "0"), (2, 9, "1"), (3, 8, "0"), (3, 8, "1/2"), (3, 8, "2")
     phrase = (
@@ -455,8 +453,7 @@ def fairucb_thm2_bound(runs):
     r"""Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - (r_i T - \alpha))$ over the suboptimal arms in $S(T)$.
 
-    Hoeffding's inequality is taken as known. A tolerance above $r_i T$ makes the bound larger than
-    necessary (fairucb-inconsistency-04).
+    Hoeffding's inequality is taken as known. fairucb-inconsistency-04: tolerances above $r_i T$.
     """
     yield proof(failed_steps, "with_floor")
     for name, careless in cases(gaps=GAPS):
@@ -525,8 +522,7 @@ def fairucb_abs_constant_regret(runs):
     figure="fig3",
 )
 def fairucb_sublog(runs):
-    r"""While some arm is in $S(T)$, Theorem 2's bound on the r-Regret grows more slowly than $\ln
-    T$.
+    r"""While some arm is in $S(T)$, Theorem 2's bound grows more slowly than $\ln T$.
 
     The r-Regret itself still grows faster in early rounds.
     """
@@ -714,9 +710,7 @@ def fairucb_thm4_bound(runs):
     **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
 )
 def fairucb_thm4_log_regime(runs):
-    r"""With a tolerance so large that every quota is below the pulls that learning needs,
-    Fair-UCB's conventional regret is at most of order $\ln T$.
-    """
+    r"""With all arms in $S(T)$ Fair-UCB's conventional regret is at most of order $\ln T$."""
     yield proof(failed_steps, "logarithmic")
 
 
@@ -788,8 +782,7 @@ def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
 
     The threshold, UCB1's final deficit, is a mean over the same replicates. It only decides which
-    tolerances of a fixed grid are below it, and its standard error is small beside the grid's
-    steps.
+    tolerances of a fixed grid are below it, and its standard error is far below the grid's steps.
     """
     for name, careless in readings(GAPS):
         below = [one for one in SHOWN if one < threshold(runs, name)]
@@ -810,8 +803,7 @@ def fairucb_fig2_regret_decreasing(runs):
     figure="fig2",
 )
 def fairucb_fig2_violation_increasing(runs):
-    """Fair-UCB's largest fairness violation rises with the tolerance, up to the threshold beyond
-    which regret no longer falls.
+    """Fair-UCB's violation rises with the tolerance, up to where regret no longer falls.
 
     At the threshold, computed as in fairucb-fig2-regret-decreasing, no pull is forced any more
     (fairucb-fig2-threshold). All tolerances have one horizon, so the violation per round rises
@@ -1173,8 +1165,8 @@ def fairucb_tfair_better_tradeoff(runs):
 def fairucb_tfair_no_regret_phase1(runs):
     """The first phase of T-Fair-UCB, which fills the quotas, costs no r-Regret.
 
-    If all $r_i T$ are whole, both readings are the same. Otherwise the phase that is rounded up
-    costs at most one pull of each arm.
+    With whole $r_i T$ both readings are the same. Else rounding up costs at most a pull of each
+    arm.
     """
     with reading("filled_down", "filled_up"):
         for run in runs("small_quotas", policy="in_turn").each("instance"):

@@ -359,8 +359,7 @@ def htucb_facts123(runs):
 @paper.claim("invariant", "section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
 def htucb_eq7_lp(runs):
     r"""The best division of the horizon gives their quotas to critical arms and to all best arms
-    except one, which gets the rest. Non-critical arms get nothing. Its loss is $T \sum \min(\Delta,
-    A) \tau$.
+    except one, which gets the rest. Others get nothing. Its loss is $T \sum \min(\Delta, A) \tau$.
     """
     errors = random_instances.optimum_errors
     phrase = "largest distance of Eqs 7 and 9 from the linear programme's optimum, random instances"
@@ -491,8 +490,8 @@ def fewer_pulls(own, uniform, arm, bound):
     "bound", "Theorem 2, display 3", primary=True, rests_on=["htucb-thm2-noncr-count-proofversion"]
 )
 def htucb_thm2_noncr_count(runs):
-    r"""HT-UCB pulls a non-critical arm at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8 \ln
-    T / \Delta^2) + O(1)$ times in expectation.
+    r"""A non-critical arm's mean pulls are at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8
+    \ln T / \Delta^2) + O(1)$.
     """
     own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
     for arm in arms(np.flatnonzero(own.end("non_critical"))):
@@ -517,8 +516,7 @@ def htucb_thm2_noncr_count(runs):
     "bound", "proof of Theorem 2, third part", readings=["constant_quotas", "falling_quotas"]
 )
 def htucb_thm2_noncr_count_proofversion(runs):
-    r"""HT-UCB pulls a non-critical arm at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$
-    times in expectation.
+    r"""A non-critical arm's mean pulls are at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$.
 
     An arm that has its quota is pulled as UCB pulls it. With rewards that do not vary this is at
     least $\ln T / \Delta^2$ times, as the paper argues in appendix C. With a constant quota the
@@ -563,8 +561,7 @@ def htucb_thm2_eq13_printed(runs):
     the term by at most $8 (\ln(8 / (\Delta^2 \tau)) - 1) / \Delta$, so the bound stands if $O(K)$
     may contain that. With quotas of $8 \ln T / (\Delta T)$, which Theorem 6 allows for $\Delta <
     1/8$, Eq. 17 contradicts the bound. At any horizon a constant quota can have this size. The
-    printed terms are then 0, and Eq. 17 grows as the gap falls, so no number serves for all
-    instances.
+    printed terms are then 0, and Eq. 17 grows as the gap falls: no number serves for all.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "eq13_constant")
@@ -805,8 +802,7 @@ def htucb_proof_eq19(runs):
     One line between the first and the last fails, and the last follows. The second line does not
     follow from the first as printed: $2 \ln n$ becomes $\ln n$, and Hoeffding's bound on the
     failure of that step is only $n^{-0.34}$. Directly, the sample mean must fall by $\sqrt{\ln n /
-    (2 N)}$, and Hoeffding's bound on this is $1 / n$. Nothing is left for the critical arm's width,
-    which the proof adds twice.
+    (2 N)}$, and Hoeffding's bound on this is $1 / n$. Nothing is left for the critical arm's width.
     """
     yield proof(failed_steps, "eq19")
 
@@ -865,8 +861,7 @@ def htucb_thm3_bound(runs):
 
     The shortfall is less than a pull, so far below the bound that runs could hardly contradict it.
     The proof is right for two arms: Eqs 29 to 32 and 34 to 36 hold, and Eq. 33 does not follow for
-    a third (htucb-proof-eq33). UCB1, the control, breaks the bound of the second and third arm
-    only.
+    a third (htucb-proof-eq33). UCB1, the control, breaks that of the second and third arm.
     """
     own, ucb1 = (runs("ordered", policy=name) for name in ("ht_ucb", "ucb1"))
     for t in cases(round=own.rounds):
@@ -963,8 +958,7 @@ def htucb_proof_eq33(runs):
     \sum_{d \le j} (j - d + 1) b_d$.
 
     For $j = 3$ the recursion gives $4 b_1 + 2 b_2 + b_3$, the sum $3 b_1 + 2 b_2 + b_3$. So Eq.
-    14's coefficients do not follow from the third arm on. With twice the weight for each step back
-    they would.
+    14's coefficients do not follow from the third arm on. With doubled weights they would.
     """
     yield proof(failed_steps, "eq33")
 
@@ -1173,8 +1167,8 @@ def htucb_proof_eq48(runs):
     r"""The regret of a critical arm is at most $\Delta \min(8 \ln T / \Delta^2 - \tau T, N - \tau
     T)$ plus a term of order $T^{2/3} \sqrt{\ln T}$.
 
-    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. With the
-    positive part the sum in Eq. 49 is right.
+    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. With it
+    Eq. 49 is right.
     """
     yield proof(failed_steps, "eq48")
 
@@ -1288,14 +1282,12 @@ def htucb_const8(runs):
     readings=["constant_quotas", "falling_quotas"],
 )
 def htucb_near_optimal_critical(runs):
-    r"""For critical arms Theorem 6 meets the bound's term $(8 \ln T / \Delta - \tau T)^+$ up to a
-    constant.
+    r"""For critical arms Theorem 6 meets the term $(8 \ln T / \Delta - \tau T)^+$ up to a constant.
 
     As in Eq. 13 the factor $\Delta$ before $\tau T$ is missing. With falling quotas the upper bound
     is therefore 0, and the lower bound a multiple of $\ln T$. With constant quotas neither bound is
-    above 0 in the end, so the sentence is true and says little. Before the end it can be wrong
-    there too: with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is 0 and the lower
-    bound 579.
+    above 0 in the end, so the sentence is true and says little. Before the end it can be wrong:
+    with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is 0 and the lower bound 579.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "near_optimal_constant")
@@ -1313,8 +1305,8 @@ def htucb_thm7_implemented(runs):
     least $(1 - 2 \max \tau) \sqrt{(K - 1) T / 2} / (8 e)$.
 
     The proof's constant is $1 / (8 e \sqrt{2}) = 0.0325$ once the divergence is counted correctly,
-    with half a squared difference of means for each pull (htucb-inconsistency-13). Finitely many
-    policies do not verify the theorem.
+    with half a squared difference of means for each pull (htucb-inconsistency-13). Some policies do
+    not verify it.
     """
     for pair in runs("twins").each("policy", "T"):
         regrets = np.stack([run.end("penalised_regret") for run in pair], axis=1)
@@ -1373,8 +1365,7 @@ def htucb_soft_unfair(runs):
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
-    The exponent above 1 comes from the window, as in htucb-soft-unfair: most of this regret is the
-    penalty on shortfalls.
+    The exponent above 1 comes from the window, as in htucb-soft-unfair.
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     phrase = "growth exponent of penalised regret in $t$, with the soft threshold"
@@ -1691,8 +1682,7 @@ def htucb_expC_vs_flearn(runs):
 
     In short runs with small quotas the two policies do the same. The control is UCB1
     (htucb-abs-superiority). The first reading is the figure's: the cut of LFG's index has no effect
-    on Flearn. Unless a reading says otherwise, each replicate has new means and $1 / K^2$ is the
-    variance.
+    on Flearn. By default each replicate has new means, and $1 / K^2$ is the variance.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
@@ -1749,8 +1739,7 @@ def htucb_expC_vs_lfg(runs):
     figure="fig2",
 )
 def htucb_expC_good_under_penalty(runs):
-    """HT-UCB has a smaller penalised regret than UCB1, without quotas, in all cells of Experiment
-    C.
+    """HT-UCB has a smaller penalised regret than UCB1 in all cells of Experiment C.
 
     The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. A
     policy that is good under penalties has to beat a policy that ignores them. After a million
@@ -1872,9 +1861,7 @@ NO_THIRD = (
     "comparison", "Fig. 3, caption, sentence 3", primary=True, readings=CUTS, figure="fig3"
 )
 def htucb_expD_wider_range(runs):
-    """HT-UCB keeps every arm but the best fair over a wider range of its parameter than Flearn and
-    LFG.
-    """
+    """All arms but the best are fair over a wider range of HT-UCB's parameter than its rivals'."""
 
     def wider(own, rival, name):
         shares, others = kept(own)[:50], kept(rival)[:50]
@@ -2125,8 +2112,8 @@ def htucb_inconsistency_06(runs):
 
     At the end 0, which is left out, LFG's weight is $T$ and its index is defined. At the end 1,
     which is measured, the weight is 0, so free rounds go to the arm that wins ties, the best one in
-    both settings. All runs give the ratio 1, and equal runs do not say how far it may vary; a proof
-    would decide.
+    both settings. All runs give the ratio 1, and do not say how far it may vary; a proof would
+    decide.
     """
     last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
     phrase = "expected reward of LFG with the best arm last divided by that with it first"
