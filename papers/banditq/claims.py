@@ -767,9 +767,7 @@ paper.untested(
 
 @paper.claim("bound", "Proposition 4", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop4_average(runs):
-    r"""With full information the average regret over $t \le T$ is $O(\sqrt{N T})$ against any
-    $x^*$.
-    """
+    r"""With full information the mean regret over $t \le T$ is $O(\sqrt{N T})$ for any $x^*$."""
     yield proof(failed_steps, "proposition_4")
     average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
     for own, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
@@ -1164,8 +1162,7 @@ def near_target(run, uniform, arm):
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
-    At the published horizon both are still below. How near is near is our choice, once for all
-    arms.
+    At the published horizon both are still below. How near is near is our choice.
     """
     for run in runs("full_information").each(reading="law"):
         uniform = runs("controls", policy="uniform", law=run.law)
@@ -1251,7 +1248,7 @@ def banditq_fig2_published(runs):
     figure="fig3",
 )
 def banditq_fig3_negative(runs):
-    """With full information BanditQ beats the best fixed distribution that meets the targets.
+    """With full information the regret against the best feasible distribution is negative.
 
     Uniform play, which misses both targets, has a negative regret too, so that alone is no merit.
     """
@@ -1529,8 +1526,8 @@ def banditq_patil_not_applicable(runs):
 )
 def banditq_optimizer_speedup(runs):
     """The special solver of the log-barrier step needs at most a tenth of the passes over all arms
-    that a general optimiser needs. The criterion is ours: the UAI version says a hundred times as
-    fast as CVX.
+    that a general optimiser needs. The criterion is ours: the UAI version says a hundredth of CVX's
+    time.
 
     Linear algebra that is not counted makes a pass of the general optimiser cost more, so a
     quotient below a hundred is no evidence against the UAI version. SciPy's number of passes

@@ -371,7 +371,7 @@ def bf_init_naive_breaks_gef(runs):
 def bf_init_group_rr_ok(runs):
     r"""The initial rounds, which serve the groups in turn, do not violate group exposure fairness.
 
-    With $\beta_g \le 1/m$ each group has $\lfloor t / m \rfloor$. The program: bf-inconsistency-05.
+    Each group has $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05 is about the program.
     """
     yield enumerated(
         "a group's largest shortfall, with groups in turn",

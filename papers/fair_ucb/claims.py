@@ -225,8 +225,7 @@ def fairucb_thm1_range(runs):
     r"""For all quotas in Theorem 1's range, which is lost from the text, Fair-Learn never lets an
     arm fall more than $\alpha$ pulls behind $\lfloor r_i t \rfloor$.
 
-    Section 2.1 concludes that quotas sum to less than 1, which $1/k$ implies and $1/(k - 1)$ does
-    not.
+    Section 2.1 concludes that quotas sum to less than 1, as $1/k$ implies, but not $1/(k - 1)$.
     """
     sizes = {"kth": SMALL["kth"], "wider": [*SMALL["wider"], (3, 7, "wider", "1")]}
     for span in readings(range_kth="kth", range_wider="wider"):
@@ -260,7 +259,7 @@ paper.untested(
     readings=["range_kth", "range_wider"],
 )
 def fairucb_lemma1_partition(runs):
-    r"""After each round of Fair-Learn every arm is in a class: no deficit reaches $\alpha + 1$."""
+    r"""After each round every arm is in a class of the proof: no deficit reaches $\alpha + 1$."""
     phrase = r"1 plus the numerator of the largest deficit minus $\alpha + 1$"
     kth = [*SMALL["kth"], (3, 7, "kth", "1"), (3, 9, "kth", "1/2")]
     for quotas in readings(range_kth=kth, range_wider=SMALL["wider"]):
@@ -406,12 +405,11 @@ def fairucb_stronger_than_lfg(runs):
     **recalled(ALGORITHM_1, FAIRNESS),
 )
 def fairucb_holds_in_li_setting(runs):
-    """Fair-Learn's guarantee holds in LFG's setting: several pulls a round, arms at times
-    unavailable.
+    """Fair-Learn's guarantee holds in LFG's setting: several pulls a round, arms at times asleep.
 
     In that setting arms are available at random, so under any policy an arm can be unavailable for
-    so long with positive probability. All runs of every policy are enumerated. Several pulls per
-    round do not help.
+    so long with positive probability. All runs of every policy are enumerated. Several pulls do not
+    help.
     """
     asleep = (2, 9, "0"), (2, 9, "1"), (3, 8, "0"), (3, 8, "1/2"), (3, 8, "2")
     phrase = (
@@ -453,7 +451,7 @@ def fairucb_thm2_bound(runs):
     r"""Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - (r_i T - \alpha))$ over the suboptimal arms in $S(T)$.
 
-    Hoeffding's inequality is taken as known. fairucb-inconsistency-04: tolerances above $r_i T$.
+    Hoeffding's inequality is known. fairucb-inconsistency-04 is about tolerances above $r_i T$.
     """
     yield proof(failed_steps, "with_floor")
     for name, careless in cases(gaps=GAPS):
@@ -1165,8 +1163,7 @@ def fairucb_tfair_better_tradeoff(runs):
 def fairucb_tfair_no_regret_phase1(runs):
     """The first phase of T-Fair-UCB, which fills the quotas, costs no r-Regret.
 
-    With whole $r_i T$ both readings are the same. Else rounding up costs at most a pull of each
-    arm.
+    With whole $r_i T$ both readings are the same. Else rounding up costs at most a pull per arm.
     """
     with reading("filled_down", "filled_up"):
         for run in runs("small_quotas", policy="in_turn").each("instance"):

@@ -1167,8 +1167,8 @@ def htucb_proof_eq48(runs):
     r"""The regret of a critical arm is at most $\Delta \min(8 \ln T / \Delta^2 - \tau T, N - \tau
     T)$ plus a term of order $T^{2/3} \sqrt{\ln T}$.
 
-    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. With it
-    Eq. 49 is right.
+    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. Eq. 49
+    has it.
     """
     yield proof(failed_steps, "eq48")
 
