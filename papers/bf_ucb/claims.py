@@ -1613,10 +1613,7 @@ def bf_inconsistency_09(runs):
 @paper.claim(
     "inconsistency",
     "Definition 5; the notebook's regret",
-    between=[
-        "Definition 5: expected rewards, all rounds",
-        "program: rewards, without the initial rounds",
-    ],
+    between=["Definition 5: means, all rounds", "program: rewards after the initial rounds"],
 )
 def bf_inconsistency_10(runs):
     """The program's regret counts rewards, not expected ones, and leaves out the initial rounds."""
@@ -1659,10 +1656,7 @@ paper.untested(
     "inconsistency",
     "footnote 1; the notebook",
     "The released notebook does not run to its end, and has only the low setting.",
-    between=[
-        "footnote: the source code is available",
-        "notebook: a name is undefined, and the high setting is missing",
-    ],
+    between=["footnote: code is available", "notebook: undefined name, no high setting"],
     untestable="Missing code cannot be run.",
 )
 
@@ -1731,7 +1725,7 @@ paper.untested(
     "inconsistency",
     "Theorem 7, last sentence; section 6.2",
     between=[
-        "Theorem 7: delta of order at least 1 / sqrt T, and regret O(sqrt(T n))",
+        "Theorem 7: delta at least 1 / sqrt T, O(sqrt(T n))",
         "delta = 0.01: delta T is linear",
     ],
 )
@@ -1804,10 +1798,7 @@ paper.untested(
     "The reason given for lower regret with larger quotas needs pulls of the suboptimal group.",
     part="the low setting, where there are such pulls",
     **BOTH,
-    between=[
-        "text: fewer pulls of the group that is not best",
-        "high setting: there are no pulls beyond the quotas",
-    ],
+    between=["text: fewer pulls of the worse group", "high setting: none beyond quotas"],
     note="In the high setting, as printed, there are none, so the reason explains nothing there.",
     judged_by=["bf-fig1-beta-mechanism"],
 )

@@ -1265,10 +1265,7 @@ paper.untested(
     "Theorem 1 and its proof",
     "The last step of Theorem 1's proof does not follow if the tolerance is not a whole number.",
     **recalled(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
-    between=[
-        "theorem: at most alpha below floor(r_i t), for every alpha",
-        "proof: deficit below alpha + 1, which gives ceil(alpha)",
-    ],
+    between=["theorem: at most alpha behind", "proof: below alpha + 1, so ceil(alpha)"],
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
 
@@ -1279,10 +1276,7 @@ paper.untested(
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
     readings=["range_kth", "range_wider"],
-    between=[
-        "model: quotas below 1/k, so that they sum to less than 1",
-        "Theorem 1, lost, and BanditQ's account: below 1/(k - 1)",
-    ],
+    between=["model: quotas below 1/k", "BanditQ's account of Theorem 1: 1/(k - 1)"],
     judged_by=["fairucb-thm1-range"],
 )
 
@@ -1301,10 +1295,7 @@ paper.untested(
     "inconsistency",
     "Definition 4; Theorem 2",
     **lost(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
-    between=[
-        "Definition 4: max(0, floor(r_i T) - alpha)",
-        "Theorem 2: r_i T - alpha, of either sign",
-    ],
+    between=["Definition 4: max(0, floor(r_i T) - alpha)", "Theorem 2: r_i T - alpha, any sign"],
 )
 def fairucb_inconsistency_04(runs):
     r"""With a tolerance above $r_i T$ Theorem 2's bound on the r-Regret grows with the tolerance
@@ -1319,10 +1310,7 @@ def fairucb_inconsistency_04(runs):
     "inconsistency",
     "abstract; section 2; Theorem 2",
     **recalled(ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1),
-    between=[
-        "abstract: constant for large T",
-        "model: quotas from 0 on; an arm with quota 0 stays in S(T) for ever",
-    ],
+    between=["abstract: constant for large T", "model: an arm with quota 0 stays in S(T)"],
 )
 def fairucb_inconsistency_05(runs):
     """Constant r-Regret needs quotas above 0 of all suboptimal arms, but 0 is allowed."""
@@ -1337,10 +1325,7 @@ paper.untested(
     "proof of Theorem 3",
     "Theorem 3's proof bounds the pulls of Fair-UCB with quotas by those of UCB1.",
     **lost("the inequality of the proof"),
-    between=[
-        "proof: the instance without quotas has the largest r-Regret",
-        "three arms: a quota of the best raises it",
-    ],
+    between=["proof: most r-Regret without quotas", "three arms: a quota of the best raises it"],
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
 
@@ -1349,11 +1334,7 @@ paper.untested(
     "inconsistency",
     "abstract; sections 1 and 6",
     "The paper calls Fair-UCB's r-Regret constant, less than logarithmic, and logarithmic.",
-    between=[
-        "abstract: constant for large T",
-        "section 1: less than logarithmic",
-        "section 6: logarithmic",
-    ],
+    between=["abstract: constant", "section 1: less than logarithmic", "section 6: logarithmic"],
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
 
@@ -1374,10 +1355,7 @@ paper.untested(
     "section 7",
     "The extension to unavailable arms ignores that their pulls cannot be forced.",
     **recalled(ALGORITHM_1, FAIRNESS),
-    between=[
-        "text: the guarantee carries over",
-        "an arm asleep for (alpha + 1)/r_i rounds misses a pull under any policy",
-    ],
+    between=["text: the guarantee carries over", "an arm asleep so long misses a pull"],
     judged_by=["fairucb-holds-in-li-setting"],
 )
 
@@ -1390,11 +1368,7 @@ paper.untested(
     part="""LFG's weight, with either set of gaps; not the horizon, the tolerances and the number of
     runs""",
     **recalled(INSTANCE_1, LFG),
-    between=[
-        "Fig. 3: comparable r-Regret",
-        "Fig. 4: LFG's violation rises",
-        "no weight is named for either",
-    ],
+    between=["Fig. 3: comparable r-Regret", "Fig. 4: LFG's violation rises", "no weight named"],
     note="""With weights of 1000 and 10 000 and evenly spaced gaps both statements hold. With the
     weight 100 neither does, whatever the gaps.""",
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],

@@ -2034,10 +2034,7 @@ paper.untested(
     "inconsistency",
     "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
     r"Eq. 13 has $\tau T$ for a critical arm, Theorem 6 and the bound on pulls $\Delta \tau T$.",
-    between=[
-        "Eq. 13: (8 ln T / Delta - tau T)^+",
-        "second display of Theorem 2, and Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+",
-    ],
+    between=["Eq. 13: (8 ln T / Delta - tau T)^+", "Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+"],
     judged_by=["htucb-thm2-eq13-printed"],
 )
 
@@ -2137,10 +2134,7 @@ paper.untested(
     "inconsistency",
     "section 6; caption of Fig. 4",
     "Fig. 4 shows total regret by its caption, and total expected reward by the text.",
-    between=[
-        "caption, first sentence: total regret",
-        "section 6, and the caption's last sentence: total reward, larger is better",
-    ],
+    between=["caption: total regret", "section 6: total reward, larger is better"],
     note="The text's reading, reward, is drawn and judged. Regret would reverse the claim.",
     judged_by=["htucb-expE-frontier"],
 )
@@ -2217,10 +2211,7 @@ paper.untested(
     "Theorem 7; appendix F",
     """Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two normal laws
     as a quarter of its value, and treats two arms as if they were all.""",
-    between=[
-        "appendix F: C = 1/2 for variance 1",
-        "means 0 and 2 Delta differ by (2 Delta)^2 / 2 in each pull, which is C = 2",
-    ],
+    between=["appendix F: C = 1/2 for variance 1", "normal means 0 and 2 Delta: C = 2"],
     judged_by=["htucb-thm7-universal"],
 )
 
@@ -2282,10 +2273,7 @@ paper.untested(
     "section 6, Experiment C; appendix A",
     "The paper leaves open whether $1 / K^2$ is the rewards' variance or standard deviation.",
     readings=["lfg_capped", "spread_sd"],
-    between=[
-        "N(mu, 1 / K^2) with the variance second",
-        "N(mu, 1 / K^2) with the standard deviation second",
-    ],
+    between=["N(mu, variance 1 / K^2)", "N(mu, standard deviation 1 / K^2)"],
     judged_by=["htucb-expC-vs-lfg", "htucb-expC-vs-flearn"],
 )
 
@@ -2313,10 +2301,7 @@ paper.untested(
     "inconsistency",
     "Theorem 1; section 5, comparison with baselines",
     "LFG is called unfair by whole pulls, while its own guarantee concerns proportions.",
-    between=[
-        "Theorem 1: floor(tau T) pulls with probability tending to 1",
-        "LFG's guarantee: N / T in the mean over time",
-    ],
+    between=["Theorem 1: floor(tau T) pulls", "LFG's guarantee: N / T in the mean over time"],
     note="""By neither standard HT-UCB is fair and LFG is not: by whole pulls each fails on an
     instance, and in proportion both are fair (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
@@ -2329,10 +2314,7 @@ paper.untested(
     """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
     round's pull leaves the queue.""",
     readings=CUTS,
-    between=[
-        "first step: an index with a bar, cut off at 1",
-        "second step: the index without a bar",
-    ],
+    between=["first step: an index with a bar, cut at 1", "second step: the index without a bar"],
     note="""The verdict is that of htucb-expD-lfg-sudden. An arm without pulls has the index 1; an
     infinite one was not run, nor is it tested which round's pull leaves the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
@@ -2352,10 +2334,7 @@ paper.untested(
     "inconsistency",
     "abstract; after Theorem 6",
     "HT-UCB's regret is called nearly optimal, while Theorems 5 and 6 are about HT-UCB alone.",
-    between=[
-        "abstract: nearly optimal regret",
-        "Theorems 5 and 6: lower bounds for the proposed algorithm",
-    ],
+    between=["abstract: nearly optimal regret", "Theorems 5 and 6: bounds of HT-UCB"],
     untestable="""The paper does not say what others cannot do. htucb-abs-nearly-optimal judges the
     rest.""",
 )
