@@ -122,6 +122,14 @@ def settled_queue(run, arm):
     return mean(phrase, queue, equal_to=level, ratio=SAME)
 
 
+def missing_within(run, other, arm, bound):
+    """The missing reward of an arm is at most a bound, in all recorded rounds."""
+    own, control = (one["missing"][:, :, arm] for one in (run, other))
+    most = (1 + 1e-9) * run["target"][arm] * run.rounds
+    said = {"at_most": bound, "most": most, "unit": "reward"}
+    return mean("missing reward of an arm", own, **said).control(control)
+
+
 def deviations(values):
     """Distance of each replicate from the median over replicates."""
     return np.abs(values - np.median(values, axis=0, keepdims=True))
@@ -693,11 +701,7 @@ def banditq_prop2_violation(runs):
     paths = runs("suite_full_bounds", instance=["five_arms", "critical_load"])
     for run, uniform in pairs(paths, "banditq", "uniform"):
         for arm in arms(np.flatnonzero(run["target"] >= 0.1)):
-            most = (1 + 1e-9) * run["target"][arm] * run.rounds
-            own, control = (one["missing"][:, :, arm] for one in (run, uniform))
-            bound = np.sqrt(run["squared_queue_bound"])
-            said = {"at_most": bound, "most": most, "unit": "reward"}
-            yield mean("missing reward of an arm", own, **said).control(control)
+            yield missing_within(run, uniform, arm, np.sqrt(run["squared_queue_bound"]))
 
 
 @paper.claim("rate", "Proposition 2", about="project")
@@ -837,10 +841,7 @@ def banditq_prop5_implication(runs):
         bound = 8 * np.sqrt(run.N * run.rounds)
         # of the others no queue could break the bound
         for arm in arms(np.flatnonzero(run["target"] ** 2 > 64 * run.N / 2_000_000)):
-            most = (1 + 1e-9) * run["target"][arm] * run.rounds
-            own, control = (one["missing"][:, :, arm] for one in (run, reverse))
-            said = {"at_most": bound, "most": most, "unit": "reward"}
-            yield mean("missing reward of an arm", own, **said).control(control)
+            yield missing_within(run, reverse, arm, bound)
 
 
 @paper.claim("qualitative", "section 3.1, last sentence before Proposition 5")
@@ -1737,10 +1738,7 @@ def banditq_u_prop3(runs):
     yield proof(failed_steps, "proposition_5")
     for run, reverse in pairs(runs("no_penalty_full"), "banditq", "reversed"):
         for arm in arms(protected(run)):
-            most = (1 + 1e-9) * run["target"][arm] * run.rounds
-            own, control = (one["missing"][:, :, arm] for one in (run, reverse))
-            said = {"at_most": 6 * np.sqrt(run.rounds), "most": most, "unit": "reward"}
-            yield mean("missing reward of an arm", own, **said).control(control)
+            yield missing_within(run, reverse, arm, 6 * np.sqrt(run.rounds))
 
 
 @paper.claim("rate", "UAI Proposition 7", about="later version")

@@ -81,8 +81,6 @@ FLUID = "the leading term by a fluid equation, without the noise of sample means
 #: Reading -> powers of T and of ln T.
 ORDERS = {"order_printed": (0.5, 0), "order_logs": (0.5, 0.5)}
 NEARLY_LINEAR = 1, -1
-STEPS_OF_REGRET = ("first_order", "positive", "summed")
-STEPS_OF_DISTANCE = ("distance", "summed")
 
 
 def no_faster(runs, what, order, power=0.0):
@@ -95,18 +93,26 @@ def no_faster(runs, what, order, power=0.0):
     return later(test, fluid_rises, 16, what, order, power, runs.seed)
 
 
-def near_fluid_regret(run):
-    near = "The equation is BF-UCB's own, and both limits are close."
-    phrase = "regret within groups divided by that of the fluid equation"
-    regret, fluid = run.end("within_regret"), run.end("fluid_regret")
-    return mean(phrase, regret, equal_to=fluid, ratio=[0.95, 1.05], uncontrolled=near)
+def regret_of_order(runs, power=0.0):
+    """Ask for the order of the regret by the fluid equation, and whether runs are near that."""
+    for order in readings(ORDERS):
+        yield no_faster(runs, "regret", order, power=power)
+    yield proof(failed_steps, "first_order", "positive", "summed", beside=True)
+    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
+        near = "The equation is BF-UCB's own, and both limits are close."
+        phrase = "regret within groups divided by that of the fluid equation"
+        regret, fluid = run.end("within_regret"), run.end("fluid_regret")
+        yield mean(phrase, regret, equal_to=fluid, ratio=[0.95, 1.05], uncontrolled=near)
 
 
-def near_fluid_distance(run):
-    own = "The equation is BF-UCB's own, so no other policy has to fail."
-    phrase = "summed distance from the fair policies divided by that of the fluid equation"
-    distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
-    return mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=own)
+def near_fluid_distance(runs):
+    """Ask whether distances are near those of the fluid equation."""
+    yield proof(failed_steps, "distance", "summed", beside=True)
+    for run in runs("proofs").each("instance"):
+        own = "The equation is BF-UCB's own, so no other policy has to fail."
+        phrase = "summed distance from the fair policies divided by that of the fluid equation"
+        distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
+        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=own)
 
 
 def to_ucb(run, ucb, t):
@@ -168,13 +174,8 @@ def bf_abs_sqrtT(runs):
     The leading term is $\sum_g 2 c_g w(N_g) \sqrt{N_g}$ with $w^2 = 2 \ln(4 N_g k_g / \delta)$, and
     $c_g > 0$ unless all means of the group are equal. Theorem 3's display has this logarithm.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    own = runs("high", "low", label="BF-UCB", version="paper")
-    for run in own("high").each("policy"):
-        yield near_fluid_regret(run)
-    for run in own.each("experiment", "policy"):
+    yield from regret_of_order(runs)
+    for run in runs("high", "low", label="BF-UCB", version="paper").each("experiment", "policy"):
         rounds = run.spaced(7, run.T / 10)
         phrase = f"growth exponent of the reward regret over the last decade of {run.T:,} rounds"
         values = run.at("reward_regret", rounds)
@@ -397,7 +398,7 @@ def bf_init_proof_inequality(runs):
 def bf_width_replacement(runs):
     """With $N_g$ for $T$ in the width $w$ the regret stays sublinear without knowledge of $T$."""
     yield no_faster(runs, "regret", NEARLY_LINEAR)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, "first_order", "positive", "summed", beside=True)
 
 
 @paper.claim("bound", "proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"])
@@ -501,9 +502,7 @@ def bf_thm3_convergence(runs):
     0.5 the two would differ by a factor of four.
     """
     yield no_faster(runs, "distance", NEARLY_LINEAR)
-    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
-    for run in runs("proofs").each("instance"):
-        yield near_fluid_distance(run)
+    yield from near_fluid_distance(runs)
 
 
 @paper.claim(
@@ -553,9 +552,7 @@ def bf_thm3_rate(runs):
     """
     for order in readings(ORDERS):
         yield no_faster(runs, "distance", order)
-    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
-    for run in runs("proofs").each("instance"):
-        yield near_fluid_distance(run)
+    yield from near_fluid_distance(runs)
 
 
 @paper.claim("bound", "proof of Theorem 3, Eq. 4")
@@ -739,11 +736,7 @@ def bf_lem6(runs):
     The fluid equation has no randomness, so the probability $1 - \delta$ plays no part. In
     bf-abs-sqrtT, $c_g$ is at most $\sqrt{k_g} / \gamma_1$, so the power of $k_g$ is right.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
-        yield near_fluid_regret(run)
+    yield from regret_of_order(runs)
     for run in runs("high", "low", label="BF-UCB", version="paper").each("experiment", "policy"):
         roots = np.sqrt(of_groups(run, "plays") * run["group_size"]).sum(axis=1)
         phrase = r"regret within groups divided by $\sum_g \sqrt{N_g k_g}$"
@@ -783,11 +776,7 @@ def bf_thm7_rate_n(runs):
     The power of $n$ holds: in bf-abs-sqrtT, $c_g$ is at most $\sqrt{k_g} / \gamma_1$, and $\sum_g
     \sqrt{N_g k_g}$ at most $\sqrt{T n}$.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order, power=0.5)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
-        yield near_fluid_regret(run)
+    yield from regret_of_order(runs, power=0.5)
 
 
 @paper.claim("comparison", "Theorem 7, last sentence; section 6.2", about="project")
