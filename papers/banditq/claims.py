@@ -206,8 +206,8 @@ def banditq_abs_targets(runs):
     ],
 )
 def banditq_abs_jointly(runs):
-    """BanditQ's regret and its violation of the targets grow no faster than $T^{3/4}$ in the same
-    runs, with full information and under bandit feedback.
+    """BanditQ's regret and violation grow no faster than $T^{3/4}$ in the same runs, with either
+    feedback.
 
     On the paper's five arms uniform play has less regret than BanditQ but misses both targets. With
     protected arms near the best arm it is the reverse.
@@ -395,8 +395,7 @@ def banditq_sec2_diameter(runs):
     **THEIR_CONSTANTS,
 )
 def banditq_eq4_interval_guarantee(runs):
-    """In expectation BanditQ meets the targets on every long enough interval of rounds, that is,
-    one much longer than $T^{3/4}$, wherever it starts.
+    """In expectation BanditQ meets the targets on every interval much longer than $T^{3/4}$.
 
     The reward missing in an interval is at most the queue at its end (Eq. 6). The mean of that
     queue is at most the root of Proposition 1 or Eq. 22. Per round of an interval of length $L$
@@ -580,13 +579,12 @@ def banditq_eq12(runs):
 
 @paper.claim("invariant", "Eq. 13", rests_on=["banditq-eq8-drift"], readings=["pre", "post"])
 def banditq_eq13(runs):
-    r"""Drift plus penalty: the sum of squared queues plus $2 V$ times the realised regret is at
-    most $2 t$ plus twice the surrogate regret plus a third term. This term is twice the sum, over
-    arms and rounds, of queue times missing reward of $x^*$.
+    """Drift plus penalty: the sum of squared queues plus $2 V$ times the realised regret is at most
+    $2 t$ plus twice the surrogate regret plus a third term. This term is twice the sum, over arms
+    and rounds, of queue times missing reward of $x^*$.
 
-    The third term is the sum over the rounds of $2 \sum_i Q_i (\lambda_i - r_i x_i^*)$. Its
-    expectation is at most 0, so it is not in Eq. 14. The derivation uses the queue before the
-    update. With the queue after the update, another term of order $t$ may be needed.
+    The third term's expectation is at most 0, so it is not in Eq. 14. With the queue after the
+    update, in place of that before it, another term of order $t$ may be needed.
     """
     for policy in readings(pre="pre_printed", post="post_printed"):
         yield from every_path(13, runs("pathwise_full", policy=policy))
@@ -960,13 +958,12 @@ def banditq_eq21_22_moment(runs):
 
 @paper.claim("bound", "between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
 def banditq_eq22_follows(runs):
-    r"""Eq. 22 follows if the bound of Eq. 21 is substituted once into the right side of Eq. 21.
+    """Eq. 22 follows if the bound of Eq. 21 is substituted once into the right side of Eq. 21.
 
-    One arm's bound gives $N^{3/2} T^{5/4}$, which is $N T^{-1/4}$ times Eq. 22. Eqs 19 and 20 bound
-    the sum over all arms in the same way. If this bound is put back, the result is $N T^{5/4}$, or
-    $N^{1/2} T^{-1/4}$ times Eq. 22. For a fixed number of arms either factor goes to 0. With as
-    many arms as rounds neither is bounded. Eq. 22 itself needs no such condition
-    (banditq-eq21-22-moment).
+    One arm's bound gives $N^{3/2} T^{5/4}$, which is $N T^{-1/4}$ times Eq. 22. The bound of Eqs 19
+    and 20 on the sum over arms gives $N T^{5/4}$, or $N^{1/2} T^{-1/4}$ times Eq. 22. For a fixed
+    number of arms either factor goes to 0. With as many arms as rounds neither is bounded. Eq. 22
+    itself needs no such condition (banditq-eq21-22-moment).
     """
     with reading("arms_fixed"):
         yield proof(failed_steps, "equation_21_put_back")
@@ -1924,8 +1921,7 @@ paper.untested(
 def banditq_inconsistency_09(runs):
     """The UAI optimality condition has a wrong sign, and paper and program differ in tolerance.
 
-    The tolerances of text and program are $10^{-8}$ and $10^{-5}$. Our other runs use $10^{-10}$,
-    so the runs compare the program's tolerance with a finer one than that of the text.
+    Our other runs use $10^{-10}$, which is finer than the text's tolerance.
     banditq-optimizer-correct judges the solution of the corrected condition. The limit on the
     difference of regrets is a fifth of the regret's settled level.
     """

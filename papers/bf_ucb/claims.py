@@ -515,9 +515,8 @@ def bf_thm3_bound(runs):
     most $2 L / \gamma_1 \sqrt{2 \ln(4 k_g N_g / \delta)} (\sqrt{2 N_g \ln(4 / \delta)} + 2
     \sqrt{N_g k_g})$.
 
-    In the high setting the bound says nothing at 30 000 rounds, because it exceeds $2 N_g$, the
-    largest possible distance. The proof has $|\tilde \mu - \mu| \le w$, where the interval gives $2
-    w$.
+    In the high setting the bound says nothing at 30 000 rounds, where it exceeds $2 N_g$. The proof
+    has $|\tilde \mu - \mu| \le w$, where the interval gives $2 w$.
     """
     for g, group in enumerate(["majority", "minority"]):
         run = runs("often_low")
@@ -931,9 +930,8 @@ def bf_fig1_beta_order_low(runs):
 def bf_fig1_beta_mechanism(runs):
     """A larger quota lowers BF-UCB's regret because it leaves fewer pulls of the suboptimal group.
 
-    The paper's sentence is about both figures. In the high setting, as printed, the suboptimal
-    group has no pulls beyond its quota, whatever the quotas. The regret's second part orders the
-    curves there. The four fifths are our choice.
+    In the high setting, as printed, the suboptimal group has no pulls beyond its quota, and the
+    regret's second part orders the curves. The four fifths are our choice.
     """
     for version in readings(VERSIONS):
         shown = runs("high", label="BF-UCB", version=version)

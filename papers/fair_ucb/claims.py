@@ -836,9 +836,8 @@ def fairucb_fig2_threshold(runs):
     Above it Fair-UCB's conventional regret is much smaller, namely that of UCB1.
 
     Regret is continuous and convex in the tolerance, so it falls more slowly towards the threshold.
-    A logarithmic axis makes any end look abrupt. From the threshold on no pull is forced, so that
-    Fair-UCB is UCB1, by construction. fairucb-thm4-log-regime judges the logarithmic regret there.
-    "Much smaller" means at most half.
+    A logarithmic axis makes any end look abrupt. From the threshold on no pull is forced. "Much
+    smaller" means at most half.
     """
     for gaps, names in GAPS.items():
         own, careless = (runs(name) for name in names)
@@ -901,8 +900,8 @@ def fairucb_fig3_comparable(runs):
     """Fair-UCB and LFG have comparable r-Regret on Instance 1.
 
     With gaps $0.01 i$ Fair-UCB's r-Regret ends at 0 in nearly all runs, which the paper's
-    logarithmic axis cannot show. But its remark that Instance 1 is long enough for convergence
-    supports these gaps. A reading that names a weight alone has the gaps $0.01 i$.
+    logarithmic axis cannot show. But its remark on convergence supports these gaps. A reading that
+    names a weight alone has the gaps $0.01 i$.
     """
     mutual = "The two policies are compared in both directions, so each is the other's control."
 
@@ -1412,8 +1411,8 @@ def fairucb_inconsistency_15(runs):
     arm's first pull comes from, and how ties are broken.
 
     The ratios are 1 in every run. Rewards belong to an arm and its pull, so paths that part in
-    early rounds meet again. A check of fairness with $r_i t$ in place of $r_i (t - 1)$ would be
-    another, stricter algorithm. It is not run, nor is a learner with its own clock.
+    early rounds meet again. Neither a check with $r_i t$, which is stricter, nor a learner with its
+    own clock is run.
     """
     own = runs("sensitivity")
     usual = own(policy="usual")

@@ -519,8 +519,8 @@ def htucb_thm2_noncr_count_proofversion(runs):
     r"""A non-critical arm's mean pulls are at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$.
 
     An arm that has its quota is pulled as UCB pulls it. With rewards that do not vary this is at
-    least $\ln T / \Delta^2$ times, as the paper argues in appendix C. With a constant quota the
-    minimum is the larger term from some $T$ on, and proof and theorem agree.
+    least $\ln T / \Delta^2$ times (appendix C). With a constant quota the minimum is the larger
+    term from some $T$ on, and proof and theorem agree.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "minimum_constant")
@@ -656,9 +656,8 @@ def htucb_proof_obs3(runs):
     r"""With high probability HT-UCB next pulls a critical arm that alone is short of its quota, if
     all others have more than $8 \ln T / c_a^2$ pulls.
 
-    The four critical arms have the same quota and fall short in the same round; the best arm has
-    more than its quota. HT-UCB pulls the four one after the other, so the last of them is alone
-    every 25/3 rounds, 1200 times in the second half of a run.
+    The four critical arms fall short in the same round and are pulled one after the other, so the
+    last is alone every 25/3 rounds, 1200 times in the second half of a run.
     """
     run = runs("each_round_all_critical")  # optimal arms count as critical
     rounds, unserved = alone(run, 8 * np.log(run.T) / 0.6**2, run.T / 2)
@@ -812,10 +811,9 @@ def htucb_proof_eq20(runs):
     r"""A critical arm that has $8 \ln T / \Delta^2 > \tau T$ pulls is pulled again with probability
     at most $1 / n^2 \le 1 / (8 \ln T / \Delta)^2 \le 1 / (\tau T)^2$.
 
-    There $8 \ln T / \Delta$ is 147 and $\tau T$ is 200. With $\Delta^2$, which may be meant, all
-    steps hold. The square may have been lost when a program read the PDF. The conclusion,
-    htucb-thm2-cr-count, does not need the last step. The probability is that of both events;
-    conditional on a rare event it can be larger.
+    There $8 \ln T / \Delta$ is 147 and $\tau T$ is 200. With $\Delta^2$, a square that the reading
+    of the PDF may have lost, all steps hold. The conclusion, htucb-thm2-cr-count, does not need the
+    last step. The probability is that of both events; conditional on a rare event it can be larger.
     """
     yield proof(failed_steps, "eq20")
 
@@ -1741,9 +1739,8 @@ def htucb_expC_vs_lfg(runs):
 def htucb_expC_good_under_penalty(runs):
     """HT-UCB has a smaller penalised regret than UCB1 in all cells of Experiment C.
 
-    The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. A
-    policy that is good under penalties has to beat a policy that ignores them. After a million
-    rounds HT-UCB beats UCB1 (htucb-expC-ordering-crossover).
+    The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. After
+    a million rounds HT-UCB beats UCB1 (htucb-expC-ordering-crossover).
     """
     for panel in runs(PANELS).each("N", "tau"):
         own, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
@@ -1950,9 +1947,9 @@ def curve_of(path):
 def htucb_expE_frontier(runs):
     """At the same unfairness HT-UCB always earns the highest total reward, in all settings.
 
-    Cases that are undecided are mostly at the highest levels of unfairness. Parameters are
-    log-spaced for Flearn and LFG. An even grid leaves a wide gap next to a weight of 0, and a
-    straight line across it belongs to no policy.
+    Undecided cases are mostly the most unfair. Parameters are log-spaced for Flearn and LFG. An
+    even grid leaves a wide gap next to a weight of 0, and a straight line across it belongs to no
+    policy.
     """
 
     def compared(own, rivals, whose, **said):
