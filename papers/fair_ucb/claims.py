@@ -92,7 +92,13 @@ def recalled(*parts, basis="recalled"):
 
 
 lost = partial(recalled, basis="lost")
+GUARANTEE = recalled(ALGORITHM_1, FAIRNESS)
+LEMMA_1 = recalled(ALGORITHM_1, CLASSES)
+THEOREM_2 = recalled(ALGORITHM_1, BOUND, STILL_LEARNING)
+FIG_4 = recalled(INSTANCE_2, LFG, VIOLATION)
 
+#: Readings of the quotas' range, and of the number of classes.
+RANGES, NUMBERS = ["range_kth", "range_wider"], ["classes_k", "classes_k_minus_1"]
 
 #: Reading of Instance 1's gaps -> what runs with them, and the control that learns nothing.
 GAPS = {
@@ -142,7 +148,7 @@ paper.untested(
     "abstract, sentence 5; section 1, paragraph 2 of the contributions",
     "Fair-Learn is fair at the end of every round, not only at the end of the run.",
     primary=True,
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     note="""fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With
     other tolerances Fair-Learn is off by a part of a pull, also uniformly over time.""",
     part="whole tolerances",
@@ -156,7 +162,7 @@ paper.untested(
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     figure="fig4",
 )
 def fairucb_thm1_alpha0(runs):
@@ -177,7 +183,7 @@ def fairucb_thm1_alpha0(runs):
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
 )
 def fairucb_thm1_alpha_int(runs):
     r"""With a whole tolerance $\alpha$ Fair-Learn never lets an arm fall more than $\alpha$ pulls
@@ -219,7 +225,7 @@ def fairucb_thm1_alpha_nonint(runs):
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
-    readings=["range_kth", "range_wider"],
+    readings=RANGES,
 )
 def fairucb_thm1_range(runs):
     r"""For all quotas in Theorem 1's range, which is lost from the text, Fair-Learn never lets an
@@ -245,7 +251,7 @@ paper.untested(
     "Fair-Learn's guarantee holds whatever learner it calls.",
     part="whole tolerances",
     rests_on=["fairucb-lemma1-partition"],
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
 
@@ -255,8 +261,8 @@ paper.untested(
     "Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
-    **recalled(ALGORITHM_1, CLASSES),
-    readings=["range_kth", "range_wider"],
+    **LEMMA_1,
+    readings=RANGES,
 )
 def fairucb_lemma1_partition(runs):
     r"""After each round every arm is in a class of the proof: no deficit reaches $\alpha + 1$."""
@@ -271,8 +277,8 @@ def fairucb_lemma1_partition(runs):
     "Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
-    **recalled(ALGORITHM_1, CLASSES),
-    readings=["classes_k", "classes_k_minus_1"],
+    **LEMMA_1,
+    readings=NUMBERS,
 )
 def fairucb_lemma1_cardinality(runs):
     """Of the proof's classes of deficits $r_i t - N$ the $j$ highest hold at most $j$ arms."""
@@ -289,7 +295,7 @@ def fairucb_lemma1_cardinality(runs):
     "Observation 2",
     part=FEW,
     **recalled(ALGORITHM_1, "the thresholds of the classes"),
-    readings=["range_kth", "range_wider"],
+    readings=RANGES,
 )
 def fairucb_obs2(runs):
     r"""After Fair-Learn has pulled an arm, that arm's deficit $r_i t - N$ is below $\alpha$.
@@ -302,13 +308,7 @@ def fairucb_obs2(runs):
         yield of_any_learner(phrase, "pulled", *quotas)
 
 
-@paper.claim(
-    "invariant",
-    "Observation 3",
-    part=FEW,
-    **recalled(ALGORITHM_1, CLASSES),
-    readings=["classes_k", "classes_k_minus_1"],
-)
+@paper.claim("invariant", "Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
 def fairucb_obs3(runs):
     """Without a pull an arm moves up by at most one of the classes of deficits $r_i t - N$."""
     phrase = "classes beyond one that an arm moves up without a pull"
@@ -402,7 +402,7 @@ def fairucb_stronger_than_lfg(runs):
     "invariant",
     "section 7, last sentence on Li et al.",
     rests_on=["fairucb-thm1-independent-of-learn"],
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
 )
 def fairucb_holds_in_li_setting(runs):
     """Fair-Learn's guarantee holds in LFG's setting: several pulls a round, arms at times asleep.
@@ -460,12 +460,7 @@ def fairucb_thm2_bound(runs):
         yield within_bound(own).control(control.end("r_regret"))
 
 
-@paper.claim(
-    "bound",
-    "proof of Theorem 2, case 1",
-    rests_on=["fairucb-ucb1-thm6"],
-    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
-)
+@paper.claim("bound", "proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
     most $r_i T - \alpha + 1 + \pi^2/3$ times in expectation.
@@ -473,12 +468,7 @@ def fairucb_thm2_case1(runs):
     yield proof(failed_steps, "forced")
 
 
-@paper.claim(
-    "bound",
-    "proof of Theorem 2, case 2",
-    rests_on=["fairucb-ucb1-thm6"],
-    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
-)
+@paper.claim("bound", "proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
     $8 \ln T / \Delta_i^2 + 1 + \pi^2/3$ times in expectation.
@@ -516,7 +506,7 @@ def fairucb_abs_constant_regret(runs):
     part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
     $\ln T$ itself""",
     rests_on=["fairucb-thm2-bound"],
-    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING),
+    **THEOREM_2,
     figure="fig3",
 )
 def fairucb_sublog(runs):
@@ -973,7 +963,7 @@ def rises_at_first(runs, per_round):
 @paper.claim(
     "shape",
     "section 6, text on Fig. 4, sentence 5, first half",
-    **recalled(INSTANCE_2, LFG, VIOLATION),
+    **FIG_4,
     readings=[*WEIGHTS, "per_round"],
     figure="fig4",
 )
@@ -998,7 +988,7 @@ def fairucb_fig4_lfg_increasing(runs):
     "shape",
     "section 6, text on Fig. 4, sentence 5",
     primary=True,
-    **recalled(INSTANCE_2, LFG, VIOLATION),
+    **FIG_4,
     readings=["in_pulls", "per_round"],
     figure="fig4",
 )
@@ -1274,7 +1264,7 @@ paper.untested(
     "section 2; Theorem 1; BanditQ's account of it",
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
-    readings=["range_kth", "range_wider"],
+    readings=RANGES,
     between=["model: quotas below 1/k", "BanditQ's account of Theorem 1: 1/(k - 1)"],
     judged_by=["fairucb-thm1-range"],
 )
@@ -1342,7 +1332,7 @@ paper.untested(
     "inconsistency",
     "section 6, text on Fig. 4",
     r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
-    **recalled(INSTANCE_2, LFG, VIOLATION),
+    **FIG_4,
     readings=["in_pulls", "per_round"],
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
     judged_by=["fairucb-fig4-lfg-to-zero"],
@@ -1353,7 +1343,7 @@ paper.untested(
     "inconsistency",
     "section 7",
     "The extension to unavailable arms ignores that their pulls cannot be forced.",
-    **recalled(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     between=["text: the guarantee carries over", "an arm asleep so long misses a pull"],
     judged_by=["fairucb-holds-in-li-setting"],
 )

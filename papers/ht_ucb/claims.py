@@ -56,6 +56,8 @@ paper = Paper(
 PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
 #: Readings of LFG's index.
 CUTS = ["lfg_capped", "lfg_uncapped"]
+#: Readings of asymptotic fairness, and of the quotas in Theorem 2.
+FAIR, QUOTAS = ["floors", "in_proportion"], ["constant_quotas", "falling_quotas"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
 PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_open"
 
@@ -176,7 +178,7 @@ def up_to_k_pulls(blocks):
     "abstract, sentence 4; contributions, sentence 3; section 7",
     primary=True,
     rests_on=["htucb-thm1-fair"],
-    readings=["floors", "in_proportion"],
+    readings=FAIR,
 )
 def htucb_abs_asymptotic_fairness(runs):
     r"""With large penalty rates HT-UCB is asymptotically fair.
@@ -512,9 +514,7 @@ def htucb_thm2_noncr_count(runs):
         yield mean(phrase, values, at_most=0, unit="pulls").control(control)
 
 
-@paper.claim(
-    "bound", "proof of Theorem 2, third part", readings=["constant_quotas", "falling_quotas"]
-)
+@paper.claim("bound", "proof of Theorem 2, third part", readings=QUOTAS)
 def htucb_thm2_noncr_count_proofversion(runs):
     r"""A non-critical arm's mean pulls are at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$.
 
@@ -1277,7 +1277,7 @@ def htucb_const8(runs):
     "bound",
     "after Theorem 6, sentence 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm6-lb"],
-    readings=["constant_quotas", "falling_quotas"],
+    readings=QUOTAS,
 )
 def htucb_near_optimal_critical(runs):
     r"""For critical arms Theorem 6 meets the term $(8 \ln T / \Delta - \tau T)^+$ up to a constant.
@@ -1464,7 +1464,7 @@ def htucb_lasso_threshold(runs):
 @paper.claim(
     "qualitative",
     "section 5, comparison with baselines, Fair-Learn, last paragraph, sentence 1",
-    readings=["floors", "in_proportion"],
+    readings=FAIR,
 )
 def htucb_flearn_alpha0(runs):
     """Flearn keeps all quotas only with a tolerance of 0.
@@ -1494,9 +1494,7 @@ def htucb_flearn_alpha0(runs):
 
 
 @paper.claim(
-    "qualitative",
-    "section 5, comparison with baselines, last paragraph, sentence 2",
-    readings=["floors", "in_proportion"],
+    "qualitative", "section 5, comparison with baselines, last paragraph, sentence 2", readings=FAIR
 )
 def htucb_lfg_notfair(runs):
     r"""LFG fails to guarantee asymptotic fairness with any weight $\eta_0$ above 0.
