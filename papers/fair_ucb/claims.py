@@ -759,7 +759,7 @@ paper.untested(
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentence 4",
+    "text on Fig. 2, sentence 4",
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
@@ -784,7 +784,7 @@ def fairucb_fig2_regret_decreasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentence 4",
+    "text on Fig. 2, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
     readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
@@ -814,7 +814,7 @@ def fairucb_fig2_violation_increasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentences 5 and 6",
+    "text on Fig. 2, sentences 5 and 6",
     primary=True,
     rests_on=["fairucb-thm4-log-regime"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
@@ -855,7 +855,7 @@ def fairucb_fig2_threshold(runs):
 
 @paper.claim(
     "qualitative",
-    "section 6, text on Fig. 2, last sentence",
+    "text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
     **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
     figure="fig2",
@@ -880,7 +880,7 @@ def fairucb_fig2_threshold_problem_dependent(runs):
 
 @paper.claim(
     "comparison",
-    "section 6, text on Fig. 3, second sentence from the end",
+    "text on Fig. 3, second sentence from the end",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
     readings=[f"{weight}{gaps}" for gaps in ("", "_even") for weight in WEIGHTS],
@@ -911,7 +911,7 @@ def fairucb_fig3_comparable(runs):
 
 @paper.claim(
     "bound",
-    "section 6, text on Fig. 3, last sentence; section 6, sentence 4",
+    "text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
     readings=[*GAPS],
@@ -935,7 +935,7 @@ def fairucb_fig3_logarithmic(runs):
 
 @paper.claim(
     "invariant",
-    "section 6, text on Fig. 4, sentence 4",
+    "text on Fig. 4, sentence 4",
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
     **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
@@ -962,7 +962,7 @@ def rises_at_first(runs, per_round):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 4, sentence 5, first half",
+    "text on Fig. 4, sentence 5, first half",
     **FIG_4,
     readings=[*WEIGHTS, "per_round"],
     figure="fig4",
@@ -986,7 +986,7 @@ def fairucb_fig4_lfg_increasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 4, sentence 5",
+    "text on Fig. 4, sentence 5",
     primary=True,
     **FIG_4,
     readings=["in_pulls", "per_round"],
@@ -1330,7 +1330,7 @@ paper.untested(
 paper.untested(
     "fairucb-inconsistency-08",
     "inconsistency",
-    "section 6, text on Fig. 4",
+    "text on Fig. 4",
     r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
     **FIG_4,
     readings=["in_pulls", "per_round"],

@@ -1371,9 +1371,7 @@ def htucb_soft_regret(runs):
     yield less_regret(hard, soft, soft.T, "the soft threshold", materiality=0)
 
 
-@paper.claim(
-    "comparison", "section 5, hard threshold, for Experiment C", about="project", figure="fig2"
-)
+@paper.claim("comparison", "hard threshold, for Experiment C", about="project", figure="fig2")
 def htucb_soft_published_scale(runs):
     """In Experiment C the hard threshold has a smaller penalised regret than the soft one.
 
@@ -1461,11 +1459,7 @@ def htucb_lasso_threshold(runs):
             yield mean(phrase, right, at_least=0.97, most=1, beside=True)
 
 
-@paper.claim(
-    "qualitative",
-    "section 5, comparison with baselines, Fair-Learn, last paragraph, sentence 1",
-    readings=FAIR,
-)
+@paper.claim("qualitative", "section 5, on Fair-Learn, last paragraph, sentence 1", readings=FAIR)
 def htucb_flearn_alpha0(runs):
     """Flearn keeps all quotas only with a tolerance of 0.
 
@@ -1493,9 +1487,7 @@ def htucb_flearn_alpha0(runs):
             yield enumerated(phrase, never_above, (100, 1000, alpha, alpha + 1), seed=seed)
 
 
-@paper.claim(
-    "qualitative", "section 5, comparison with baselines, last paragraph, sentence 2", readings=FAIR
-)
+@paper.claim("qualitative", "section 5, on baselines, last paragraph, sentence 2", readings=FAIR)
 def htucb_lfg_notfair(runs):
     r"""LFG fails to guarantee asymptotic fairness with any weight $\eta_0$ above 0.
 
@@ -1537,7 +1529,7 @@ def htucb_lfg_notfair(runs):
 paper.untested(
     "htucb-neither-balances",
     "comparison",
-    "section 5, comparison with baselines, last sentence",
+    "section 5, on baselines, last sentence",
     "Neither Flearn nor LFG balances rewards and fairness as well as HT-UCB.",
     alias_of="htucb-expE-frontier",
 )
@@ -1789,9 +1781,7 @@ def evenly(path):
     return [run for run in path if run.eta not in (1, 10)]
 
 
-@paper.claim(
-    "shape", "section 6, last paragraph, sentence 3; Fig. 3, column 1", primary=True, figure="fig3"
-)
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 1", primary=True, figure="fig3")
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
     for path in runs(PATHS).each("experiment"):
@@ -1813,15 +1803,13 @@ def not_kept(paths, scale, **said):
             yield share(phrase, ~run.end("keeps")[:, arm], at_least=0.9, **said)
 
 
-@paper.claim("shape", "section 6, last paragraph, sentence 4; Fig. 3, column 2", figure="fig3")
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 2", figure="fig3")
 def htucb_expD_flearn_sudden(runs):
     """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
-@paper.claim(
-    "shape", "section 6, last paragraph, sentence 4; Fig. 3, column 3", readings=CUTS, figure="fig3"
-)
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 3", readings=CUTS, figure="fig3")
 def htucb_expD_lfg_sudden(runs):
     """All arms but the best suddenly become unfair under LFG when the scale parameter falls from 1.
 
@@ -2057,7 +2045,7 @@ def htucb_inconsistency_02(runs):
 @paper.claim(
     "inconsistency",
     "Eq. 12; Algorithm 1, line 8",
-    between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1) for round n"],
+    between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1)"],
 )
 def htucb_inconsistency_03(runs):
     r"""In round $n$ HT-UCB's index has $\ln n$ in Eq. 12 and $\ln(n - 1)$ in Algorithm 1."""
@@ -2095,9 +2083,7 @@ paper.untested(
 
 
 @paper.claim(
-    "inconsistency",
-    "Experiment D, paragraph on tuning parameters",
-    between=["Flearn: from 0 to 1", "LFG: (0, 1]"],
+    "inconsistency", "Experiment D, tuning parameters", between=["Flearn: [0, 1]", "LFG: (0, 1]"]
 )
 def htucb_inconsistency_06(runs):
     """The range of the scale parameter includes 0 for Flearn and excludes it for LFG.
@@ -2294,7 +2280,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-21",
     "inconsistency",
-    "Theorem 1; section 5, comparison with baselines",
+    "Theorem 1; section 5, on baselines",
     "LFG is called unfair by whole pulls, while its own guarantee concerns proportions.",
     between=["Theorem 1: floor(tau T) pulls", "LFG's guarantee: N / T in the mean over time"],
     note="""By neither standard HT-UCB is fair and LFG is not: by whole pulls each fails on an
@@ -2305,7 +2291,7 @@ paper.untested(
 paper.untested(
     "htucb-inconsistency-22",
     "inconsistency",
-    "section 5, comparison with baselines, LFG",
+    "section 5, on baselines, LFG",
     """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
     round's pull leaves the queue.""",
     readings=CUTS,
