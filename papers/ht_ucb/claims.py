@@ -197,7 +197,7 @@ paper.untested(
     "htucb-abs-nearly-optimal",
     "bound",
     "abstract, sentence 4; after Theorem 2; after Theorem 6",
-    "HT-UCB's regret meets its upper bound up to a constant, which can hardly be improved.",
+    "HT-UCB's regret meets its upper bound up to a constant; the bound can hardly be improved.",
     primary=True,
     part="that the bounds of HT-UCB's own regret meet; not that no other algorithm does better",
     note=r"""Whether any other algorithm can do better is not tested, because Theorems 5 and 6 are
@@ -361,7 +361,7 @@ def htucb_facts123(runs):
 @paper.claim("invariant", "section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
 def htucb_eq7_lp(runs):
     r"""The best division of the horizon gives their quotas to critical arms and to all best arms
-    except one, which gets the rest. Others get nothing. Its loss is $T \sum \min(\Delta, A) \tau$.
+    except one, which gets the rest. Others get nothing. The loss is $T \sum \min(\Delta, A) \tau$.
     """
     errors = random_instances.optimum_errors
     phrase = "largest distance of Eqs 7 and 9 from the linear programme's optimum, random instances"
@@ -606,7 +606,7 @@ def htucb_thm2_logT(runs):
 
 @paper.claim("qualitative", "after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm2_critical_at_level(runs):
-    r"""With a rate well above its gap HT-UCB gives a critical arm about $\tau T$ pulls or more.
+    r"""A critical arm with a rate well above its gap gets about $\tau T$ pulls or more.
 
     Arms with small gaps reach their quotas by learning alone, and could not have failed.
     """
@@ -1363,7 +1363,7 @@ def htucb_soft_unfair(runs):
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
-    The exponent above 1 comes from the window, as in htucb-soft-unfair.
+    The exponent above 1 comes from the window: shortfalls still rise (htucb-soft-unfair).
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     phrase = "growth exponent of penalised regret in $t$, with the soft threshold"
