@@ -29,7 +29,6 @@ def pseudo_regret(rounds, expected_plays, own_means, target):
 
 
 measure("rt", rewards="reward", means="own_means", targets="target")(rates.realised_regret)
-
 measure("rta", name="rate", rewards="reward")(rates.reward_rates)
 
 
@@ -76,7 +75,6 @@ def best_fair_reward(own_means, target):
 measure("a", name="equilibrium_queue", means="own_means", targets="target", penalty="V")(
     equilibrium.equilibrium_queues
 )
-
 measure("", means="own_means", targets="target", penalty="V")(equilibrium.equilibrium_regret)
 
 
@@ -87,9 +85,7 @@ def n_arms(spec):
 
 
 measure("t")(bounds.squared_queue_bound)
-
 measure("t")(bounds.regret_bound)
-
 measure("rt")(bounds.learner_bound)
 
 

@@ -63,18 +63,10 @@ paper = Paper(
         "box_uncut": "The box is as printed, and all empirical means are at least 1/2.",
         "range_unit": "Rewards are in $[0, 1]$.",
         "range_symmetric": "Rewards are in $[-1, 1]$, as in the paper that introduces MF.",
-        "mean_true": (
-            r"The mean of the round in the proof of Theorem 3, $\mu_{i,t}$, is the true mean."
-        ),
-        "mean_of_round": (
-            r"The mean of the round in the proof of Theorem 3, $\mu_{i,t}$, is the optimistic "
-            r"mean."
-        ),
-        "printed_fair": "As printed, and the least of the fair policies, BF-UCB, GEF and MF.",
-        "released_fair": (
-            "As in the authors' program, and the least is that of the fair policies: BF-UCB, GEF "
-            "and MF."
-        ),
+        "mean_true": r"The round's mean in Theorem 3's proof, $\mu_{i,t}$, is the true mean.",
+        "mean_of_round": r"The round's mean in Theorem 3's proof, $\mu_{i,t}$, is optimistic.",
+        "printed_fair": "As printed, and the least of BF-UCB, GEF and MF.",
+        "released_fair": "As in the authors' program, and the least of BF-UCB, GEF and MF.",
         "order_printed": "The order is as printed, without a logarithm.",
         "order_logs": "The order is as printed, up to logarithms.",
     },
@@ -89,8 +81,6 @@ FLUID = "the leading term by a fluid equation, without the noise of sample means
 #: Reading -> powers of T and of ln T.
 ORDERS = {"order_printed": (0.5, 0), "order_logs": (0.5, 0.5)}
 NEARLY_LINEAR = 1, -1
-STEPS_OF_REGRET = ("first_order", "positive", "summed")
-STEPS_OF_DISTANCE = ("distance", "summed")
 
 
 def no_faster(runs, what, order, power=0.0):
@@ -103,18 +93,26 @@ def no_faster(runs, what, order, power=0.0):
     return later(test, fluid_rises, 16, what, order, power, runs.seed)
 
 
-def near_fluid_regret(run):
-    near = "The equation is BF-UCB's own, and both limits are close."
-    phrase = "regret within groups divided by that of the fluid equation"
-    regret, fluid = run.end("within_regret"), run.end("fluid_regret")
-    return mean(phrase, regret, equal_to=fluid, ratio=[0.95, 1.05], uncontrolled=near)
+def regret_of_order(runs, power=0.0):
+    """Ask for the order of the regret by the fluid equation, and whether runs are near that."""
+    for order in readings(ORDERS):
+        yield no_faster(runs, "regret", order, power=power)
+    yield proof(failed_steps, "first_order", "positive", "summed", beside=True)
+    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
+        near = "The equation is BF-UCB's own, and both limits are close."
+        phrase = "regret within groups divided by that of the fluid equation"
+        regret, fluid = run.end("within_regret"), run.end("fluid_regret")
+        yield mean(phrase, regret, equal_to=fluid, ratio=[0.95, 1.05], uncontrolled=near)
 
 
-def near_fluid_distance(run):
-    own = "The equation is BF-UCB's own, so no other policy has to fail."
-    phrase = "summed distance from the fair policies divided by that of the fluid equation"
-    distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
-    return mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=own)
+def near_fluid_distance(runs):
+    """Ask whether distances are near those of the fluid equation."""
+    yield proof(failed_steps, "distance", "summed", beside=True)
+    for run in runs("proofs").each("instance"):
+        own = "The equation is BF-UCB's own, so no other policy has to fail."
+        phrase = "summed distance from the fair policies divided by that of the fluid equation"
+        distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
+        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=own)
 
 
 def to_ucb(run, ucb, t):
@@ -144,7 +142,6 @@ paper.untested(
     alias_of="bf-thm2-gef",
 )
 
-
 paper.untested(
     "bf-abs-meritocratic",
     "rate",
@@ -153,15 +150,11 @@ paper.untested(
     alias_of="bf-thm3-convergence",
 )
 
-
 paper.untested(
     "bf-abs-decomposition",
     "invariant",
     "abstract, sentence 6; contribution 4",
-    (
-        "The regret is the sum of a part due to group exposure and a part due to policies "
-        "within groups."
-    ),
+    "The regret is the sum of parts due to group exposure and to policies within groups.",
     alias_of="bf-thm4-identity",
 )
 
@@ -172,23 +165,17 @@ paper.untested(
     primary=True,
     part=FLUID,
     rests_on=["bf-thm7-rate-n"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
     figure="fig1a",
 )
 def bf_abs_sqrtT(runs):
     r"""BF-UCB's reward regret is $O(\sqrt{T})$.
 
     The leading term is $\sum_g 2 c_g w(N_g) \sqrt{N_g}$ with $w^2 = 2 \ln(4 N_g k_g / \delta)$, and
-    $c_g > 0$ unless all means of the group are equal. Theorem 3's display has this logarithm, and
-    the abstract drops it.
+    $c_g > 0$ unless all means of the group are equal. Theorem 3's display has this logarithm.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    own = runs("high", "low", label="BF-UCB", version="paper")
-    for run in own("high").each("policy"):
-        yield near_fluid_regret(run)
-    for run in own.each("experiment", "policy"):
+    yield from regret_of_order(runs)
+    for run in runs("high", "low", label="BF-UCB", version="paper").each("experiment", "policy"):
         rounds = run.spaced(7, run.T / 10)
         phrase = f"growth exponent of the reward regret over the last decade of {run.T:,} rounds"
         values = run.at("reward_regret", rounds)
@@ -205,7 +192,6 @@ paper.untested(
     note="Its verdict is that of bf-fig1-sublinear-low.",
     judged_by=["bf-fig1-sublinear-high", "bf-fig1-sublinear-low"],
 )
-
 
 paper.untested(
     "bf-abs-better-exposure",
@@ -235,10 +221,7 @@ def bf_abs_no_significant_drop(runs):
 
 
 @paper.claim(
-    "comparison",
-    "section 1, last paragraph before the contributions, last sentence",
-    **BOTH,
-    figure="fig3c",
+    "comparison", "section 1, last sentence before the contributions", **BOTH, figure="fig3c"
 )
 def bf_intro_gef_within_bias(runs):
     """Fair-Learn on groups alone favours one arm in a group, so exposure within it is uneven."""
@@ -250,10 +233,8 @@ def bf_intro_gef_within_bias(runs):
 
 @paper.claim(
     "comparison",
-    (
-        "section 1, last paragraph before the contributions, last sentence; section 6.3.4, "
-        "last sentence"
-    ),
+    """section 1, last paragraph before the contributions, last sentence; section 6.3.4, last
+    sentence""",
     **BOTH,
     figure="fig3b",
 )
@@ -264,10 +245,9 @@ def bf_intro_mf_not_enough(runs):
         yield share(phrase, of_groups(mf, "plays")[:, 1] < 0.4 * mf.T, at_least=0.5)
 
 
-@paper.claim("qualitative", "section 1, paragraph 2, third and fourth sentences", **BOTH)
+@paper.claim("qualitative", "section 1, paragraph 2, sentences 3 and 4", **BOTH)
 def bf_intro_best_arm_lockin(runs):
-    """A policy without constraints spends its pulls on the most rewarding arms, and others get far
-    fewer.
+    """A policy without constraints pulls the most rewarding arms far more often than others.
 
     This is for the high setting at ten million rounds. Only 40 draws at the start of UCB depend on
     the cut. More runs of the released program would decide, unless its share is a half.
@@ -286,37 +266,29 @@ paper.untested(
     untestable="Runs cannot decide who was first.",
 )
 
-
 paper.untested(
     "bf-intro-known-T",
     "invariant",
     "section 1, paragraph 6; section 4, Arm within Group Selection Strategy",
     "BF-UCB need not know the horizon.",
-    untestable=r"""This is a property of the algorithm as it is printed: no line has the horizon.
-    With $\delta = 1 / \sqrt{T}$, which Theorem 7 takes, the policy has to know $T$
-    (bf-inconsistency-19).""",
+    untestable=r"""No printed line has the horizon. With $\delta = 1 / \sqrt{T}$, as in Theorem 7,
+    the policy has to know it (bf-inconsistency-19).""",
 )
-
 
 paper.untested(
     "bf-intro-combination-naive",
     "opinion",
     "section 1, paragraphs 5 and 6",
-    (
-        "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound "
-        "the regret."
-    ),
+    "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound the regret.",
     untestable="This is a statement about proofs that were not made.",
 )
-
 
 paper.untested(
     "bf-sec3-pistar",
     "invariant",
     "section 3.2, the sentences after Definition 3",
     r"The only policy with probabilities proportional to the merits is $f(\mu_i) / \sum f(\mu_j)$.",
-    untestable="""This is a definition. Probabilities sum to 1, so merits divided by their sum are
-    the only ones in proportion to them.""",
+    untestable="This is a definition: merits divided by their sum are the only such probabilities.",
 )
 
 
@@ -341,10 +313,9 @@ def bf_sec3_unique(runs):
     yield proof(failed_steps, "tie")
 
 
-@paper.claim("invariant", "section 3.3, Observation 1")
+@paper.claim("invariant", "Observation 1")
 def bf_obs1_schedule(runs):
-    r"""Up to every round $t$, the optimal policy gives every group except the best exactly $\lfloor
-    \beta_g t \rfloor$ rounds.
+    r"""By $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$ rounds.
 
     This is for any number of groups, as printed. With quotas of 1/4 for two of three groups, both
     floors rise in round 4, but a round serves only one group. Nor is the schedule necessary: the
@@ -368,7 +339,7 @@ def bf_eq1_optimal(runs):
 paper.untested(
     "bf-def2-expectation-vs-sure",
     "definition",
-    "section 3.1, Definition 2; section 5.1, Theorem 2",
+    "Definition 2; Theorem 2",
     "Group exposure fairness is defined in expectation, and proved for every sample path.",
     untestable=(
         "The definition asks for less than the theorem gives, so there is nothing to contradict."
@@ -383,31 +354,25 @@ def kept_in_turn(*given):
 
 @paper.claim("invariant", "section 3.1, the sentence after Definition 2; section 4, paragraph 1")
 def bf_beta_cap(runs):
-    r"""The initial rounds need $\beta_g \le 1/m$. With a larger quota they violate group exposure
-    fairness.
-    """
+    """With a quota above $1/m$ the initial rounds violate group exposure fairness."""
     phrase = "1 minus a group's largest shortfall, with groups in turn and a quota above $1/m$"
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["3/5", "3/10"], 0, 100), unit="rounds")
 
 
 @paper.claim("invariant", "section 4, paragraph 1, sentence 3")
 def bf_init_naive_breaks_gef(runs):
-    """If groups differ much in size, pulling the arms in turn at first violates group exposure
-    fairness.
-    """
+    """With uneven groups, pulling the arms in turn at first violates group exposure fairness."""
     phrase = "1 minus a group's largest shortfall, with arms in turn"
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["2/5", "2/5"], 1, 60), unit="rounds")
 
 
 @paper.claim(
-    "invariant",
-    "section 4, paragraph 1, sentence 4; section 4, Group Selection Strategy, sentence 2",
+    "invariant", "section 4, paragraph 1, sentence 4; Group Selection Strategy, sentence 2"
 )
 def bf_init_group_rr_ok(runs):
     r"""The initial rounds, which serve the groups in turn, do not violate group exposure fairness.
 
-    With $\beta_g \le 1/m$ this gives each group $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05
-    is about the program's order.
+    Each group has $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05 is about the program.
     """
     yield enumerated(
         "a group's largest shortfall, with groups in turn",
@@ -419,38 +384,30 @@ def bf_init_group_rr_ok(runs):
     )
 
 
-@paper.claim("invariant", "section 5.1, proof of Theorem 2, sentences 1 and 2")
+@paper.claim("invariant", "proof of Theorem 2, sentences 1 and 2")
 def bf_init_proof_inequality(runs):
     r"""In the initial rounds $\lfloor t / m \rfloor$ is at least $\beta_g t$.
 
-    At $t = 1$ the left side is 0. The theorem, which has $\lfloor \beta_g t \rfloor$, is not
-    affected.
+    At $t = 1$ the left side is 0. The theorem's $\lfloor \beta_g t \rfloor$ is not affected.
     """
     phrase = r"largest numerator of $\beta_g t - \lfloor t / m \rfloor$ in the initial rounds"
     yield enumerated(phrase, most_above_turns, (["2/5", "2/5"], 100))
 
 
-@paper.claim(
-    "rate", "section 4, Arm within Group Selection Strategy, last but one sentence", part=FLUID
-)
+@paper.claim("rate", "Arm within Group Selection Strategy, last but one sentence", part=FLUID)
 def bf_width_replacement(runs):
-    """If the width $w$ has $N_g$ in place of $T$, the regret guarantee stays sublinear without
-    knowledge of $T$.
-    """
+    """With $N_g$ for $T$ in the width $w$ the regret stays sublinear without knowledge of $T$."""
     yield no_faster(runs, "regret", NEARLY_LINEAR)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
+    yield proof(failed_steps, "first_order", "positive", "summed", beside=True)
 
 
-@paper.claim(
-    "bound", "section 5.1, proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"]
-)
+@paper.claim("bound", "proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"])
 def bf_eq3_coverage(runs):
     r"""By Hoeffding's inequality an arm's mean is in its interval with probability at least $1 -
     \delta^2 / (8 N_g^2 k_g)$.
 
-    The paper does not state the range of rewards. With rewards in $[0, 1]$ Hoeffding's inequality,
-    summed over all $N_i$, gives $\delta^2 / (16 N_g k_g^3)$ times the error probability that Eq. 3
-    allows.
+    The paper does not state the range of rewards. In $[0, 1]$ Hoeffding's inequality, summed over
+    all $N_i$, gives $\delta^2 / (16 N_g k_g^3)$ times the error that Eq. 3 allows.
     """
     phrase = "relative excess of the chance that a mean is outside its interval over that of Eq. 3"
     with reading("range_unit"):
@@ -469,8 +426,7 @@ def bf_eq3_coverage(runs):
 def bf_learn_optimism(runs):
     """If the intervals contain a group's means, Learn gives the group a value of at least $R^*_g$.
 
-    The maximiser over the whole box is optimistic by definition. The test evaluates the upper
-    corner of the box.
+    The maximiser over the whole box is optimistic by definition; tested is its upper corner.
     """
     phrase = "number of random boxes with less reward at the upper corner than at the means inside"
     from_half = f"{phrase}, all at least 1/2"
@@ -479,16 +435,12 @@ def bf_learn_optimism(runs):
 
 
 @paper.claim(
-    "invariant",
-    "section 6.2, the sentences on the merit function",
-    readings=["box_half", "box_cut", "box_uncut"],
+    "invariant", "section 6.2, on the merit function", readings=["box_half", "box_cut", "box_uncut"]
 )
 def bf_upper_corner(runs):
-    r"""With $f(\mu) = \mu$ and all means above 1/2, the upper confidence values maximise a group's
-    reward.
+    r"""With $f(\mu) = \mu$ and means above 1/2 upper confidence values maximise a group's reward.
 
-    Nothing printed cuts the box. Without a cut the reward has no maximum where the sum of the means
-    can be near 0.
+    Nothing printed cuts the box. Uncut, the reward has no maximum where means can sum to nearly 0.
     """
     for box in readings(box_half="half", box_cut="cut", box_uncut="uncut"):
         phrase = "number of random boxes with a better vertex than the upper corner"
@@ -507,23 +459,15 @@ def bf_merit_insensitive(runs):
         others = own(policy=["square", "root", "exponential", "constant"])
         for run in others.each("policy"):
             times = np.maximum(run.end("reward_regret"), 1) / linear
-            phrase = (
-                "share of the runs in which the reward regret is within a factor of 2 of that with "
-                "the merit function $f(x) = x$"
-            )
+            phrase = "share of the runs with a regret within a factor of 2 of that with $f(x) = x$"
             yield share(phrase, (times >= 1 / 2) & (times <= 2), at_least=0.6)
 
 
 @paper.claim(
-    "invariant",
-    "section 5.1, Theorem 2",
-    primary=True,
-    rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"],
+    "invariant", "Theorem 2", primary=True, rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"]
 )
 def bf_thm2_gef(runs):
-    r"""Under BF-UCB with any Learn, every group has at least $\lfloor \beta_g t \rfloor$ rounds
-    after every round $t$.
-    """
+    r"""BF-UCB with any Learn gives a group at least $\lfloor \beta_g t \rfloor$ rounds by $t$."""
 
     phrase = "a group's largest shortfall in any round"
     for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
@@ -547,15 +491,10 @@ paper.untested(
 
 
 @paper.claim(
-    "rate",
-    "section 5.1, Theorem 3; section 3.3, Definition 4, item 2",
-    primary=True,
-    part=FLUID,
-    rests_on=["bf-thm3-bound"],
+    "rate", "Theorem 3; Definition 4, item 2", primary=True, part=FLUID, rests_on=["bf-thm3-bound"]
 )
 def bf_thm3_convergence(runs):
-    r"""The distance of a group's policy from the fair policy, averaged over the group's rounds,
-    goes to 0.
+    r"""A group's distance from the fair policy, averaged over its rounds, goes to 0.
 
     Even $N_g / \ln N_g$ is of a larger order than the sum, so the mean goes to 0. Noise of sample
     means moves each probability further from the fair one, and an order leaves a constant open. So
@@ -563,14 +502,12 @@ def bf_thm3_convergence(runs):
     0.5 the two would differ by a factor of four.
     """
     yield no_faster(runs, "distance", NEARLY_LINEAR)
-    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
-    for run in runs("proofs").each("instance"):
-        yield near_fluid_distance(run)
+    yield from near_fluid_distance(runs)
 
 
 @paper.claim(
     "bound",
-    "section 5.1, proof of Theorem 3, last line of the display",
+    "proof of Theorem 3, display, last line",
     rests_on=["bf-eq3-coverage", "bf-thm3-eq4", "bf-thm3-sumroot"],
 )
 def bf_thm3_bound(runs):
@@ -578,9 +515,8 @@ def bf_thm3_bound(runs):
     most $2 L / \gamma_1 \sqrt{2 \ln(4 k_g N_g / \delta)} (\sqrt{2 N_g \ln(4 / \delta)} + 2
     \sqrt{N_g k_g})$.
 
-    In the high setting the bound says nothing at 30 000 rounds, because it exceeds $2 N_g$, the
-    largest possible distance. The proof has $|\tilde \mu - \mu| \le w$, where the interval gives $2
-    w$. The runs do not depend on this.
+    In the high setting the bound says nothing at 30 000 rounds, where it exceeds $2 N_g$. The proof
+    has $|\tilde \mu - \mu| \le w$, where the interval gives $2 w$.
     """
     for g, group in enumerate(["majority", "minority"]):
         run = runs("often_low")
@@ -600,11 +536,11 @@ def bf_thm3_bound(runs):
 
 @paper.claim(
     "rate",
-    "section 5.1, last paragraph, second sentence",
+    "section 5.1, last paragraph, sentence 2",
     primary=True,
     part=FLUID,
     rests_on=["bf-thm3-bound"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
 )
 def bf_thm3_rate(runs):
     r"""BF-UCB's fairness regret within groups is $O(\sqrt{T})$.
@@ -615,12 +551,10 @@ def bf_thm3_rate(runs):
     """
     for order in readings(ORDERS):
         yield no_faster(runs, "distance", order)
-    yield proof(failed_steps, *STEPS_OF_DISTANCE, beside=True)
-    for run in runs("proofs").each("instance"):
-        yield near_fluid_distance(run)
+    yield from near_fluid_distance(runs)
 
 
-@paper.claim("bound", "section 5.1, proof of Theorem 3, Eq. 4")
+@paper.claim("bound", "proof of Theorem 3, Eq. 4")
 def bf_thm3_eq4(runs):
     r"""With probability at least $1 - \delta / 2$, the sum over a group's rounds of $1 /
     \sqrt{N_i}$ of the pulled arm differs from the sum of its expectations by at most $\sqrt{2 N_g
@@ -647,17 +581,15 @@ def first_line_excess(means, optimistic, without):
 
 
 @paper.claim(
-    "invariant",
-    "section 5.1, proof of Theorem 3, first line of the display",
-    readings=["mean_true", "mean_of_round"],
+    "invariant", "proof of Theorem 3, display, line 1", readings=["mean_true", "mean_of_round"]
 )
 def bf_thm3_first_line(runs):
     r"""A policy's distance from the fair policy is at most $2 \sum_i f(\mu_{i,t}) / f(\tilde \mu_i)
     |f(\tilde \mu_i) - f(\mu_i)| / \sum_i f(\tilde \mu_i)$.
 
     For the true mean the two sides are 1/3 and 1/4. If the mean of the round is the optimistic one,
-    the factor is 1. Then the line is the triangle inequality. The display's last line does not need
-    the factor, nor does Theorem 3.
+    the factor is 1. Then the line is the triangle inequality. Neither the display's last line nor
+    Theorem 3 needs it.
     """
     phrase = "numerator of a policy's distance from the fair policy, minus the first line"
     two = ["1/2", "1"], ["1", "1"]
@@ -669,13 +601,11 @@ def bf_thm3_first_line(runs):
         yield enumerated(f"{phrase} without its factor", first_line_excess, *several)
 
 
-@paper.claim("invariant", "section 5.1, proof of Theorem 3, last step")
+@paper.claim("invariant", "proof of Theorem 3, last step")
 def bf_thm3_sumroot(runs):
-    r"""The sum over a group's rounds of $1 / \sqrt{N_i}$ of the pulled arm is at most $2 \sqrt{N_g
-    k_g}$.
+    r"""Over a group's rounds $1 / \sqrt{N_i}$ of the pulled arm sums to at most $2 \sqrt{N_g k_g}$.
 
-    The statement follows from the Cauchy-Schwarz inequality, which the paper calls that of the
-    means.
+    It follows from the Cauchy-Schwarz inequality, which the paper calls that of the means.
     """
     for run in runs("often", "proofs", policy="paper_04").each("experiment"):
         sums, served = (
@@ -686,16 +616,13 @@ def bf_thm3_sumroot(runs):
         yield rounded(phrase, excess.max(axis=2))
 
 
-@paper.claim(
-    "invariant", "section 5.2, Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"]
-)
+@paper.claim("invariant", "Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"])
 def bf_thm4_identity(runs):
     r"""BF-UCB's reward regret is $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$ plus, summed
     over the rounds, the served group's reward under its fair policy minus that under BF-UCB's
     policy.
 
-    The second part also has to be an expectation, which Eq. 5 does not say. Its proof has $R_{g^*}$
-    for $R^*_{g^*}$.
+    The second part also has to be an expectation. The proof has $R_{g^*}$ for $R^*_{g^*}$.
     """
     yield proof(failed_steps, "decomposition")
     for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
@@ -710,13 +637,13 @@ def bf_thm4_identity(runs):
 paper.untested(
     "bf-thm4-any-bf-policy",
     "invariant",
-    "section 5.2, first sentence",
+    "section 5.2, sentence 1",
     "The reward regret of every policy splits in the same way as that of BF-UCB.",
     alias_of="bf-thm4-identity",
 )
 
 
-@paper.claim("bound", "section 5.3, Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
+@paper.claim("bound", "Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
 def bf_lem5_printed(runs):
     r"""The first part of the regret, $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$, is at
     most $(1 + \pi^2/3) \sum_g \Delta_g + \sum_g B_g \Delta_g$ with the bracket $B_g = k_g \gamma_2
@@ -744,7 +671,7 @@ def bf_lem5_lipschitz(runs):
 
 @paper.claim(
     "bound",
-    "section 5.3, Lemma 5",
+    "Lemma 5",
     rests_on=["bf-lem5-saturation"],
     basis="recalled",
     reconstructed="Ours: the paper prints the bracket without the positive part.",
@@ -801,25 +728,14 @@ def bf_lem5_arm_pulls(runs):
             yield share(phrase, pulls >= least[:, g], at_least=0.9)
 
 
-@paper.claim(
-    "rate",
-    "section 5.3, Lemma 6",
-    primary=True,
-    part=FLUID,
-    readings=["order_printed", "order_logs"],
-)
+@paper.claim("rate", "Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
 def bf_lem6(runs):
-    r"""The second part of the regret is $O(\sum_g \sqrt{N_g k_g})$ with probability at least $1 -
-    \delta$.
+    r"""With probability $1 - \delta$ the second part of the regret is $O(\sum_g \sqrt{N_g k_g})$.
 
     The fluid equation has no randomness, so the probability $1 - \delta$ plays no part. In
     bf-abs-sqrtT, $c_g$ is at most $\sqrt{k_g} / \gamma_1$, so the power of $k_g$ is right.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
-        yield near_fluid_regret(run)
+    yield from regret_of_order(runs)
     for run in runs("high", "low", label="BF-UCB", version="paper").each("experiment", "policy"):
         roots = np.sqrt(of_groups(run, "plays") * run["group_size"]).sum(axis=1)
         phrase = r"regret within groups divided by $\sum_g \sqrt{N_g k_g}$"
@@ -827,17 +743,14 @@ def bf_lem6(runs):
 
 
 @paper.claim(
-    "bound",
-    "section 5.3, Theorem 7",
-    primary=True,
-    rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"],
+    "bound", "Theorem 7", primary=True, rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"]
 )
 def bf_thm7_printed(runs):
     r"""BF-UCB's reward regret is at most Lemma 5's right side plus $(1 - \delta) \sum_g \sqrt{N_g
     k_g} + \delta T$. We read the printed equality as this bound.
 
     The bound has the bracket of bf-lem5-printed, which nothing cuts off at 0. With its positive
-    part the bound holds in the same runs.
+    part the bound holds.
     """
     for run in runs("high", label="BF-UCB", version="paper").each("policy"):
         regret, within = run.end("reward_regret"), run.end("within_bound")
@@ -850,11 +763,11 @@ def bf_thm7_printed(runs):
 
 @paper.claim(
     "rate",
-    "section 5.3, Theorem 7, last sentence; section 5, item 3",
+    "Theorem 7, last sentence; section 5, item 3",
     primary=True,
     part=FLUID,
     rests_on=["bf-thm7-printed"],
-    readings=["order_printed", "order_logs"],
+    readings=[*ORDERS],
 )
 def bf_thm7_rate_n(runs):
     r"""With $\delta$ of order $1 / \sqrt{T}$, BF-UCB's reward regret is $O(\sqrt{T n})$.
@@ -862,14 +775,10 @@ def bf_thm7_rate_n(runs):
     The power of $n$ holds: in bf-abs-sqrtT, $c_g$ is at most $\sqrt{k_g} / \gamma_1$, and $\sum_g
     \sqrt{N_g k_g}$ at most $\sqrt{T n}$.
     """
-    for order in readings(ORDERS):
-        yield no_faster(runs, "regret", order, power=0.5)
-    yield proof(failed_steps, *STEPS_OF_REGRET, beside=True)
-    for run in runs("high", label="BF-UCB", version="paper").each("policy"):
-        yield near_fluid_regret(run)
+    yield from regret_of_order(runs, power=0.5)
 
 
-@paper.claim("comparison", "section 5.3, Theorem 7, last sentence; section 6.2", about="project")
+@paper.claim("comparison", "Theorem 7, last sentence; section 6.2", about="project")
 def bf_thm7_delta(runs):
     r"""The regret with $\delta$ of order $1 / \sqrt{T}$, as in Theorem 7, is the same as with 0.01,
     which the experiments have at any horizon. This claim is ours.
@@ -878,10 +787,7 @@ def bf_thm7_delta(runs):
         root, fixed = (
             own(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
         )
-        phrase = (
-            r"share of the runs in which the reward regret with $\delta = 1 / \sqrt{T}$ is within "
-            "a tenth of that with 0.01"
-        )
+        phrase = r"share of the runs with a regret within a tenth of that with $\delta = 0.01$"
         yield share(phrase, np.abs(np.log(root / fixed)) <= 0.1, at_least=0.7)
 
 
@@ -901,7 +807,7 @@ def bf_setup_high_separation(runs):
     yield share(phrase, majority_is_best(runs, "high", 10_000, "high"), at_least=0.999)
 
 
-@paper.claim("number", "section 6.2, item 1, third sentence; section 6.3.1, last two sentences")
+@paper.claim("number", "section 6.2, item 1, sentence 3; section 6.3.1, last two sentences")
 def bf_setup_low_varying(runs):
     """In the low setting the best group changes from run to run."""
     phrase = "share of draws of the low setting in which the majority is the best group"
@@ -915,17 +821,14 @@ paper.untested(
     "literature",
     "section 6.2, the sentence after item 2",
     "Typical ratios of group sizes in the Adult data are 1 to 8 for race and 1 to 2 for gender.",
-    untestable=(
-        "This is a count in a public table on which no run depends, neither in the paper nor "
-        "here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5."
-    ),
+    untestable="""This is a count in a public table on which no run depends, neither in the paper
+    nor here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5.""",
 )
-
 
 paper.untested(
     "bf-setup-50runs-1e7",
     "definition",
-    "section 6.2, second sentence",
+    "section 6.2, sentence 2",
     "The published curves are of 50 runs of ten million rounds.",
     untestable=(
         "Our runs cannot show how many runs the paper had. The notebook loops over ten instances."
@@ -947,7 +850,7 @@ def growth(run, span):
     return sublinear(phrase, rounds, run.at("reward_regret", rounds), **settings)
 
 
-@paper.claim("rate", "section 6.3.1, third sentence; Fig. 1a", primary=True, **BOTH, figure="fig1a")
+@paper.claim("rate", "section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH, figure="fig1a")
 def bf_fig1_sublinear_high(runs):
     """In the high setting BF-UCB's regret curves are sublinear."""
     uniform = runs("high_uniform", policy="uniform_04")
@@ -958,17 +861,12 @@ def bf_fig1_sublinear_high(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.1, third sentence; Fig. 1b",
-    primary=True,
-    readings=["printed", "released"],
-    figure="fig1b",
+    "rate", "section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS], figure="fig1b"
 )
 def bf_fig1_sublinear_low(runs):
     """In the low setting BF-UCB's regret curves are sublinear.
 
-    More runs of the printed algorithm would decide: a few runs with a tiny gap dominate its mean
-    regret.
+    More runs as printed would decide: a few with a tiny gap dominate the mean regret.
     """
     uniform = runs("low_uniform", policy="uniform_04")
     for version in readings(VERSIONS):
@@ -993,7 +891,7 @@ def falls_with_quota(runs, settings, uniform):
 
 @paper.claim(
     "comparison",
-    "section 6.3.1, fourth sentence; Fig. 1a",
+    "section 6.3.1, sentence 4; Fig. 1a",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
     **BOTH,
@@ -1002,49 +900,43 @@ def falls_with_quota(runs, settings, uniform):
 def bf_fig1_beta_order_high(runs):
     """In the high setting BF-UCB's regret is lower with a larger quota.
 
-    More runs of the printed algorithm would decide: its regret differs less between quotas than
-    between runs.
+    More runs as printed would decide: regret differs less between quotas than between runs.
     """
     yield from falls_with_quota(runs, "high", "high_uniform")
 
 
 @paper.claim(
     "comparison",
-    "section 6.3.1, fourth sentence; Fig. 1b",
+    "section 6.3.1, sentence 4; Fig. 1b",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     figure="fig1b",
 )
 def bf_fig1_beta_order_low(runs):
     """In the low setting BF-UCB's regret is lower with a larger quota.
 
-    More runs of the printed algorithm would decide: a few runs with a tiny gap dominate its mean
-    regret.
+    More runs as printed would decide: a few with a tiny gap dominate the mean regret.
     """
     yield from falls_with_quota(runs, LOW, "low_uniform")
 
 
 @paper.claim(
     "explanation",
-    "section 6.3.1, fourth sentence",
+    "section 6.3.1, sentence 4",
     part="the low setting, where the suboptimal group has pulls beyond its quota",
     **BOTH,
 )
 def bf_fig1_beta_mechanism(runs):
     """A larger quota lowers BF-UCB's regret because it leaves fewer pulls of the suboptimal group.
 
-    The paper's sentence is about both figures. In the high setting, as printed, the suboptimal
-    group has no pulls beyond its quota, whatever the quotas. The regret's second part orders the
-    curves there. The four fifths are our choice.
+    In the high setting, as printed, the suboptimal group has no pulls beyond its quota, and the
+    regret's second part orders the curves. The four fifths are our choice.
     """
     for version in readings(VERSIONS):
         shown = runs("high", label="BF-UCB", version=version)
         small, large = (shown(beta=one).end("between_regret") for one in (0.2, 0.4))
-        phrase = (
-            "share of the runs in which the first part of the regret is larger with quotas of 0.2 "
-            "than with 0.4"
-        )
+        phrase = "share of the runs whose regret has a larger first part with quotas 0.2 than 0.4"
         yield share(phrase, small > large, at_least=0.5, beside=True)
         shown = runs(LOW, label="BF-UCB", version=version)
         first, whole = (
@@ -1055,10 +947,9 @@ def bf_fig1_beta_mechanism(runs):
         yield mean(phrase, first - 0.8 * whole, at_least=0, unit="reward")
 
 
-@paper.claim("invariant", "section 6.3.1, fifth sentence")
+@paper.claim("invariant", "section 6.3.1, sentence 5")
 def bf_fig1_beta_half_zero(runs):
-    """With quotas of $(1/2, 1/2)$ BF-UCB pulls both groups in turn, and the first part of its
-    regret is 0.
+    """With quotas of $(1/2, 1/2)$ BF-UCB pulls groups in turn, and its regret's first part is 0.
 
     Quotas that sum to 1 are outside the paper's own model.
     """
@@ -1087,10 +978,7 @@ def bf_fig1_low_high_variance(runs):
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
             high = runs("high", policy=run.policy)
-            phrase = (
-                "spread of the reward regret over the runs, divided by its mean, in the low "
-                "setting minus that in the high setting"
-            )
+            phrase = "relative spread of the reward regret over the runs, low setting minus high"
             yield mean(phrase, spread(run), at_least=spread(high), paired=False)
 
 
@@ -1099,13 +987,12 @@ def bf_fig1_low_high_variance(runs):
     "section 6.3.1, last sentence",
     part="that the best group changes; not that the rewards are hard to separate",
     rests_on=["bf-setup-low-varying"],
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
 )
 def bf_fig1_variance_cause(runs):
     """The variance of BF-UCB's regret in the low setting is due to the changes of the best group.
 
-    The printed algorithm contradicts the claim. More runs of the released program would decide
-    whether that does.
+    As printed it contradicts the claim; more runs of the released program would decide on that.
     """
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
@@ -1121,7 +1008,7 @@ def bf_fig1_variance_cause(runs):
 paper.untested(
     "bf-fig1-only-bf",
     "comparison",
-    "section 6.3.1, second sentence",
+    "section 6.3.1, sentence 2",
     "Of the policies compared only BF-UCB keeps bi-level fairness.",
     **BOTH,
     judged_by=[
@@ -1153,62 +1040,43 @@ def goes_to_zero(runs, settings, uniform, g):
         yield tenth(run).control(tenth(uniform))
 
 
-@paper.claim(
-    "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
-)
+@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
 def bf_fig2_to_zero_high_maj(runs):
-    """In the high setting the distance of BF-UCB's policy within the majority from the fair policy
-    goes to 0.
+    """In the high setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The exponent $-0.25$ and the tenth are our choices: no finite run could miss a limit. Where the
+    exponent is larger, longer runs would decide.
     """
     yield from goes_to_zero(runs, "high", "high_uniform", 0)
 
 
-@paper.claim(
-    "rate", "section 6.3.2, second sentence; Fig. 2a", primary=True, **BOTH, figure="fig2a"
-)
+@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
 def bf_fig2_to_zero_high_min(runs):
-    """In the high setting the distance of BF-UCB's policy within the minority from the fair policy
-    goes to 0.
+    """In the high setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj. Longer runs would decide what is open.
     """
     yield from goes_to_zero(runs, "high", "high_uniform", 1)
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.2, second sentence; Fig. 2b",
-    primary=True,
-    readings=["printed", "released"],
-    figure="fig2b",
+    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
 )
 def bf_fig2_to_zero_low_maj(runs):
-    """In the low setting the distance of BF-UCB's policy within the majority from the fair policy
-    goes to 0.
+    """In the low setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj. Longer runs would decide what is open.
     """
     yield from goes_to_zero(runs, LOW, "low_uniform", 0)
 
 
 @paper.claim(
-    "rate",
-    "section 6.3.2, second sentence; Fig. 2b",
-    primary=True,
-    readings=["printed", "released"],
-    figure="fig2b",
+    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
 )
 def bf_fig2_to_zero_low_min(runs):
-    """In the low setting the distance of BF-UCB's policy within the minority from the fair policy
-    goes to 0.
+    """In the low setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
-    The exponent $-0.25$ and the tenth are our choices. A limit has no number that a finite run
-    could miss. Where the exponent is larger, longer runs would decide.
+    The choices are those of bf-fig2-to-zero-high-maj. Longer runs would decide what is open.
     """
     yield from goes_to_zero(runs, LOW, "low_uniform", 1)
 
@@ -1218,15 +1086,13 @@ FIRST_NEAR = "first round when the policy is a quarter as far from the fair one 
 
 @paper.claim(
     "comparison",
-    "section 6.3.2, third sentence; Fig. 2a",
+    "section 6.3.2, sentence 3; Fig. 2a",
     rests_on=["bf-fig2a-cause-many-arms"],
     **BOTH,
     figure="fig2a",
 )
 def bf_fig2a_majority_not_faster(runs):
-    """In the high setting BF-UCB's policy converges no faster within the majority than within the
-    minority.
-    """
+    """In the high setting BF-UCB converges no faster in the majority than in the minority."""
 
     def farther(run, t, early="", **said):  # relative to the uniform policy
         distance = run.at("distance", t)
@@ -1245,7 +1111,7 @@ def bf_fig2a_majority_not_faster(runs):
         yield clearly_larger(phrase, later, at_least=sooner, unit="rounds")
 
 
-@paper.claim("explanation", "section 6.3.2, fourth sentence")
+@paper.claim("explanation", "section 6.3.2, sentence 4")
 def bf_fig2a_cause_many_arms(runs):
     """BF-UCB's policy within the majority converges later because the majority has many arms."""
     phrase = f"growth exponent, in the number of arms, of the {FIRST_NEAR}"
@@ -1271,7 +1137,7 @@ def bf_fig2b_faster(runs):
 paper.untested(
     "bf-fig2-which-optimal",
     "number",
-    "section 6.3.2, third sentence, in brackets",
+    "section 6.3.2, sentence 3, in brackets",
     "In the high setting the majority is the best group in almost all runs.",
     alias_of="bf-setup-high-separation",
 )
@@ -1279,7 +1145,7 @@ paper.untested(
 
 @paper.claim(
     "shape",
-    "section 6.3.3, third sentence; Fig. 3a",
+    "section 6.3.3, sentence 3; Fig. 3a",
     primary=True,
     rests_on=["bf-fig3a-initial-cause"],
     **BOTH,
@@ -1312,12 +1178,11 @@ def bf_fig3a_initial_rise(runs):
             yield rise(run, other, 1000, rival, beside=True, name=f"over_{policy}")
 
 
-@paper.claim("explanation", "section 6.3.3, fourth sentence", **BOTH, figure="fig3a", combine="any")
+@paper.claim("explanation", "section 6.3.3, sentence 4", **BOTH, figure="fig3a", combine="any")
 def bf_fig3a_initial_cause(runs):
     """At first all policies explore, and earn about the same.
 
-    The printed algorithm contradicts the claim. More runs of the released program would decide
-    whether that does.
+    As printed they contradict it; more runs of the released program would decide on that.
     """
     for run, ucb in shown_in_fig_3a(runs):
         for t in (1000, 10**4, 10**5, 4 * 10**5):
@@ -1325,12 +1190,11 @@ def bf_fig3a_initial_cause(runs):
             yield mean(phrase, to_ucb(run, ucb, t), equal_to=1, difference=[-0.02, 0.02])
 
 
-@paper.claim("shape", "section 6.3.3, third and fifth sentences; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("shape", "section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_later_decline(runs):
     """Later the rewards of BF-UCB, GEF and MF decrease gradually relative to UCB's.
 
-    A finer margin would decide: as printed BF-UCB's ratio falls and GEF's rises, each by less than
-    the hundredth that counts.
+    As printed BF-UCB's ratio falls and GEF's rises, both by less than the hundredth that counts.
     """
     for run, ucb in shown_in_fig_3a(runs):
         after_tenth, at_end = (to_ucb(run, ucb, t) for t in (run.T / 10, run.T))
@@ -1338,7 +1202,7 @@ def bf_fig3a_later_decline(runs):
         yield clearly_larger(phrase, after_tenth, at_least=at_end)
 
 
-@paper.claim("comparison", "section 6.3.3, fifth sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("comparison", "section 6.3.3, sentence 5; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_less_than_ucb(runs):
     """The fair policies BF-UCB, GEF and MF come to earn less than UCB."""
     for run, ucb in shown_in_fig_3a(runs):
@@ -1347,7 +1211,7 @@ def bf_fig3a_less_than_ucb(runs):
         yield clearly_larger(phrase, most, at_least=earned, unit="reward")
 
 
-@paper.claim("comparison", "section 6.3.3, sixth sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.claim("comparison", "section 6.3.3, sentence 6; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_gef_above_mf(runs):
     """GEF earns more than MF."""
     for _, gef, mf, _ in shown_in_fig_3(runs):
@@ -1381,8 +1245,7 @@ def bf_fig3a_bf_least(runs):
 
 @paper.claim("number", "section 6.3.3, last but one sentence; Fig. 3a", **BOTH, figure="fig3a")
 def bf_fig3a_near_one(runs):
-    """The rewards of BF-UCB, GEF and MF are not far from UCB's, and do not differ much from each
-    other.
+    """BF-UCB's, GEF's and MF's rewards are not far from UCB's, and do not differ much.
 
     The text gives no numbers for "not far" and "not much", so the limits are ours. A difference
     between 0.05 and 0.1 counts as not much here. A second test says whether it is below 0.05.
@@ -1397,7 +1260,7 @@ def bf_fig3a_near_one(runs):
 
 
 @paper.claim(
-    "comparison", "section 6.3.4, second sentence; Fig. 3b", primary=True, **BOTH, figure="fig3b"
+    "comparison", "section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH, figure="fig3b"
 )
 def bf_fig3b_bf_gef_balanced(runs):
     """BF-UCB and GEF give the two groups the most balanced exposure."""
@@ -1422,7 +1285,7 @@ def more_for_minority(run, other, **said):
     return clearly_larger(phrase, more, at_least=less, unit="pulls", **said)
 
 
-@paper.claim("comparison", "section 6.3.4, third sentence; Fig. 3b", **BOTH, figure="fig3b")
+@paper.claim("comparison", "section 6.3.4, sentence 3; Fig. 3b", **BOTH, figure="fig3b")
 def bf_fig3b_ucb_least(runs):
     """UCB gives the minority the least exposure."""
     for *others, ucb in shown_in_fig_3(runs):
@@ -1430,7 +1293,7 @@ def bf_fig3b_ucb_least(runs):
             yield more_for_minority(run, ucb)
 
 
-@paper.claim("comparison", "section 6.3.4, fourth sentence; Fig. 3b", **BOTH, figure="fig3b")
+@paper.claim("comparison", "section 6.3.4, sentence 4; Fig. 3b", **BOTH, figure="fig3b")
 def bf_fig3b_mf_majority(runs):
     """MF pulls the majority far more often than the minority."""
     for _, _, mf, _ in shown_in_fig_3(runs):
@@ -1442,17 +1305,14 @@ paper.untested(
     "bf-fig3b-individual-not-group",
     "qualitative",
     "section 6.3.4, last sentence; Fig. 3b",
-    (
-        "Exposure fairness of the arms alone, which MF keeps, does not give the groups enough "
-        "exposure."
-    ),
+    "Exposure fairness of the arms alone, as MF keeps it, gives groups too little exposure.",
     alias_of="bf-intro-mf-not-enough",
 )
 
 
 @paper.claim(
     "comparison",
-    "section 6.3.5, second sentence; Fig. 3c",
+    "section 6.3.5, sentence 2; Fig. 3c",
     primary=True,
     readings=["printed", "released", "printed_fair", "released_fair"],
     conditional=["released", "released_fair"],
@@ -1476,7 +1336,7 @@ def bf_fig3c_mf_least(runs):
 paper.untested(
     "bf-fig3c-ucb-least",
     "comparison",
-    "section 6.3.5, fifth sentence; Fig. 3c",
+    "section 6.3.5, sentence 5; Fig. 3c",
     "UCB gives the minority's arms the least exposure.",
     alias_of="bf-fig3b-ucb-least",
 )
@@ -1484,12 +1344,10 @@ paper.untested(
 
 @paper.claim(
     "comparison",
-    "section 6.3.5, third sentence; Fig. 3c",
+    "section 6.3.5, sentence 3; Fig. 3c",
     primary=True,
-    part=(
-        "that the arm with the fewest pulls has most of them; on average GEF is as good, and "
-        "MF spreads pulls more evenly"
-    ),
+    part="""that the arm with the fewest pulls has most of them; on average GEF is as good, and MF
+    spreads pulls more evenly""",
     **BOTH,
     figure="fig3c",
 )
@@ -1514,11 +1372,9 @@ def bf_fig3c_bf_best(runs):
         yield mean(phrase, even, at_least=others, beside=True)
 
 
-@paper.claim("comparison", "section 6.3.5, fourth sentence; Fig. 3c", **BOTH, figure="fig3c")
+@paper.claim("comparison", "section 6.3.5, sentence 4; Fig. 3c", **BOTH, figure="fig3c")
 def bf_fig3c_gef_high_variance(runs):
-    """The exposure that GEF gives an arm varies much from run to run because the best arm
-    changes.
-    """
+    """GEF's exposure of an arm varies much from run to run because the best arm changes."""
 
     def spread(pulls):
         return np.abs(pulls - pulls.mean(axis=0)).sum(axis=1)
@@ -1553,17 +1409,16 @@ def bf_fig3c_both_levels(runs):
 @paper.claim(
     "number",
     "the notebook released with the paper, the images of its last cells that were run",
-    readings=["printed", "released"],
+    readings=[*VERSIONS],
     about="project",
 )
 def bf_notebook_magnitudes(runs):
-    """The curves in the authors' notebook are what this reading of BF-UCB gives on the notebook's
-    instance.
+    """The curves in the authors' notebook are what BF-UCB gives on the notebook's instance.
 
-    We did not have the paper's own figures as images. That they are the notebook's is inferred. The
-    bounds beside a number are the range of the same number for one more run of ours. A number above
-    that range is not what our runs give. The printed algorithm gives none of the five curves. With
-    100 runs no p can be small enough for five tests together, so more runs would decide.
+    We did not have the paper's own figures as images; that they are the notebook's is inferred. The
+    bounds beside a number are its range for one more run of ours; above it, the number is not what
+    our runs give. The printed algorithm gives none of the five curves. With 100 runs no p can be
+    small enough for five tests together, so more runs would decide.
     """
 
     def read_off(what, **at):
@@ -1588,7 +1443,7 @@ def bf_notebook_magnitudes(runs):
 paper.untested(
     "bf-concl-competitive",
     "number",
-    "section 7, third sentence",
+    "section 7, sentence 3",
     "BF-UCB's rewards, relative to UCB's, are competitive in comparison to MF and GEF.",
     **BOTH,
     note="""Competitive is read as not significantly below UCB, and not far from GEF and MF. GEF is
@@ -1596,20 +1451,18 @@ paper.untested(
     judged_by=["bf-abs-no-significant-drop", "bf-fig3a-near-one"],
 )
 
-
 paper.untested(
     "bf-concl-minority-exposure",
     "comparison",
-    "section 7, fourth sentence",
+    "section 7, sentence 4",
     "BF-UCB achieves fair exposure of the minority's arms.",
     alias_of="bf-fig3c-bf-best",
 )
 
-
 paper.untested(
     "bf-concl-foundation",
     "opinion",
-    "section 7, second sentence",
+    "section 7, sentence 2",
     "The regret decomposition and the fairness guarantee are a theoretical foundation of BF-UCB.",
     rests_on=["bf-thm4-identity", "bf-thm2-gef", "bf-thm3-convergence"],
     untestable="Each theorem is judged by itself. No run decides what a foundation is.",
@@ -1640,9 +1493,7 @@ def like_mf(runs, policy, name):
     between=["text: sqrt(2 ln(4 N_g k_g / delta))", "program: sqrt(2 ln(4 N_g k_g) / delta)"],
 )
 def bf_inconsistency_01(runs):
-    r"""In the program's confidence widths $\delta$ is outside the logarithm, which makes them about
-    ten times as large.
-    """
+    r"""In the program's widths $\delta$ is outside the logarithm: they are about tenfold."""
     wide = r"$\delta$ outside the logarithm"
     yield from like_paper(runs, "delta_outside", wide, [0.5, 2])
     for own in runs("departures").each("instance"):
@@ -1659,9 +1510,7 @@ def bf_inconsistency_01(runs):
     between=["text: FairX-UCB, with its own pulls", "program: with BF-UCB's pulls"],
 )
 def bf_inconsistency_02(runs):
-    """The program's MF divides its confidence widths by the square root of BF-UCB's pulls, not of
-    its own.
-    """
+    """The program's MF has the square root of BF-UCB's pulls in its widths, not of its own."""
     yield from like_mf(runs, "mf_counts", "BF-UCB's pulls in the widths")
 
 
@@ -1681,9 +1530,7 @@ def bf_inconsistency_03(runs):
     between=["text: a draw from the policy", "program: a draw using a rounded number"],
 )
 def bf_inconsistency_04(runs):
-    """The program draws an arm by a random number rounded to thousandths, and draws arm 1 if that
-    number is 1.
-    """
+    """The program draws an arm by a number rounded to thousandths, and arm 1 if that is 1."""
     yield from like_paper(runs, "rounded_draw", "the program's rounded draw")
 
 
@@ -1693,9 +1540,7 @@ def bf_inconsistency_04(runs):
     between=["Algorithm 1: the groups in turn", "program: one group after the other"],
 )
 def bf_inconsistency_05(runs):
-    """In the initial rounds the program finishes one group before it starts the next, which breaks
-    the guarantee of Theorem 2.
-    """
+    """The program initialises one group after the other, which breaks Theorem 2's guarantee."""
     for run in runs("departures", policy="initial_order").each("instance"):
         phrase = "a group's largest shortfall in any round"
         yield exact(phrase, largest_shortfall(run), unit="rounds", name="guarantee")
@@ -1705,7 +1550,7 @@ def bf_inconsistency_05(runs):
 paper.untested(
     "bf-inconsistency-06",
     "inconsistency",
-    "section 6.2, second sentence; the notebook's loop",
+    "section 6.2, sentence 2; the notebook's loop",
     "The paper has 50 runs, the program loops over ten instances, and its images show one.",
     between=["paper: 50 runs", "program: ten instances, of which the last is drawn"],
     untestable="Our runs cannot show how many runs are behind the figures.",
@@ -1721,10 +1566,7 @@ def bf_inconsistency_07(runs):
     """In the program the mean of each group's first arm is fixed over all instances."""
     fixed = majority_is_best(runs, "low_released", 5000, "fixed")
     drawn = majority_is_best(runs, "low", 5000, "drawn")
-    phrase = (
-        "share of draws of the low setting in which the majority is the best group, the program's "
-        "minus the paper's"
-    )
+    phrase = "share of the low setting's draws with the majority best, program minus paper"
     yield mean(phrase, 1 * fixed, equal_to=1 * drawn, difference=[-0.05, 0.05], paired=False)
 
 
@@ -1744,11 +1586,9 @@ def bf_inconsistency_08(runs):
     between=["paper: conventional UCB", "program: a wide index, cut off at 1, ties by number"],
 )
 def bf_inconsistency_09(runs):
-    """The paper's UCB is conventional. The program's UCB has BF-UCB's width and an index cut off at
-    1.
+    """The paper's UCB is conventional; the program's has BF-UCB's width and an index cut off at 1.
 
-    For GEF the text has only the rule within a group. It does not say which arm GEF pulls if no
-    group is behind.
+    The text does not say which arm GEF pulls if no group is behind.
     """
     own, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
     wide = runs("high_variants", policy="ucb_width")
@@ -1759,16 +1599,11 @@ def bf_inconsistency_09(runs):
 
 @paper.claim(
     "inconsistency",
-    "section 3.3, Definition 5; the notebook's regret",
-    between=[
-        "Definition 5: expected rewards, all rounds",
-        "program: rewards, without the initial rounds",
-    ],
+    "Definition 5; the notebook's regret",
+    between=["Definition 5: means, all rounds", "program: rewards after the initial rounds"],
 )
 def bf_inconsistency_10(runs):
-    """The program's regret counts rewards, not expected ones, and leaves out those of the initial
-    rounds.
-    """
+    """The program's regret counts rewards, not expected ones, and leaves out the initial rounds."""
     for run in runs("port_check", version="released").each("policy"):
         counted, regret = run.end("notebook_regret"), run.end("reward_regret")
         phrase = "regret as the program counts it divided by the reward regret"
@@ -1778,11 +1613,9 @@ def bf_inconsistency_10(runs):
 paper.untested(
     "bf-inconsistency-11",
     "inconsistency",
-    "section 6.3.5, second sentence; the notebook's cell for Fig. 3c",
-    (
-        "The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF "
-        "would give the least exposure."
-    ),
+    "section 6.3.5, sentence 2; the notebook's cell for Fig. 3c",
+    """The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF would
+    give the least exposure.""",
     between=["cell: arrays of BF-UCB, UCB, MF, GEF", "its labels: BF-UCB, MF, GEF, UCB"],
     untestable=(
         "The cell was not run in the released file. Whether the figure comes from it is not known."
@@ -1810,22 +1643,15 @@ paper.untested(
     "inconsistency",
     "footnote 1; the notebook",
     "The released notebook does not run to its end, and has only the low setting.",
-    between=[
-        "footnote: the source code is available",
-        "notebook: a name is undefined, and the high setting is missing",
-    ],
+    between=["footnote: code is available", "notebook: undefined name, no high setting"],
     untestable="Missing code cannot be run.",
 )
-
 
 paper.untested(
     "bf-inconsistency-14",
     "inconsistency",
     "section 3.3; the notebook's optimum",
-    (
-        "If groups tie, the program takes the later group for its optimum and the earlier one "
-        "for its choices."
-    ),
+    "Of tied groups the program takes the later as optimum and the earlier for its choices.",
     between=["optimum: the later group", "choices: the earlier group"],
     untestable="Means that are drawn have no ties. With tied groups either choice earns the same.",
 )
@@ -1848,11 +1674,9 @@ paper.untested(
     "bf-inconsistency-16",
     "inconsistency",
     "abstract, sentence 7; section 5, item 3; Theorem 7",
-    (
-        "The paper gives the regret's order in three ways. One has an undefined number $N$, "
-        "and none has the logarithm of Theorem 3's display."
-    ),
-    readings=["order_printed", "order_logs"],
+    """The paper gives the regret's order in three ways. One has an undefined number $N$, and none
+    has the logarithm of Theorem 3's display.""",
+    readings=[*ORDERS],
     between=[
         "abstract: O(sqrt T)",
         "section 5: O(sqrt(N T))",
@@ -1862,30 +1686,23 @@ paper.untested(
     judged_by=["bf-abs-sqrtT", "bf-thm7-rate-n"],
 )
 
-
 paper.untested(
     "bf-inconsistency-17",
     "inconsistency",
     "section 6.2, item 2; section 6.3.2; section 6.3.5",
-    (
-        "The paper says that the majority is best in all runs, and elsewhere in almost all. "
-        "It says of both MF and UCB that they give the minority's arms the least exposure."
-    ),
+    """The paper says that the majority is best in all runs, and elsewhere in almost all. It says of
+    both MF and UCB that they give the minority's arms the least exposure.""",
     part="who gives the least exposure; not in how many runs the majority is best",
     **BOTH,
     between=["section 6.3.5: MF gives the least", "section 6.3.5: UCB gives the least"],
     judged_by=["bf-fig3c-mf-least", "bf-fig3b-ucb-least"],
 )
 
-
 paper.untested(
     "bf-inconsistency-18",
     "inconsistency",
     "Lemma 5; Theorem 7",
-    (
-        "The brackets of Lemma 5 are not cut off at 0, so its bound falls below 0, while its "
-        "left side is never negative."
-    ),
+    "Lemma 5's brackets are not cut off at 0, so its bound falls below 0, unlike its left side.",
     between=["left side: never below 0", "right side: to minus infinity with T"],
     judged_by=["bf-lem5-printed"],
 )
@@ -1895,7 +1712,7 @@ paper.untested(
     "inconsistency",
     "Theorem 7, last sentence; section 6.2",
     between=[
-        "Theorem 7: delta of order at least 1 / sqrt T, and regret O(sqrt(T n))",
+        "Theorem 7: delta at least 1 / sqrt T, O(sqrt(T n))",
         "delta = 0.01: delta T is linear",
     ],
 )
@@ -1912,24 +1729,18 @@ def bf_inconsistency_19(runs):
 paper.untested(
     "bf-inconsistency-20",
     "inconsistency",
-    "section 6.3.1, fifth sentence; section 3.1, Definition 2",
-    (
-        "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less "
-        "than 1."
-    ),
+    "section 6.3.1, sentence 5; Definition 2",
+    "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less than 1.",
     between=["Definition 2: a sum below 1", "example: a sum of 1"],
     judged_by=["bf-fig1-beta-half-zero"],
 )
 
-
 paper.untested(
     "bf-inconsistency-21",
     "inconsistency",
-    "section 5.1, proof of Theorem 3",
-    (
-        "Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof "
-        "has $w$ in place of $2 w$, and joins probabilities without summing them."
-    ),
+    "proof of Theorem 3",
+    """Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof has $w$
+    in place of $2 w$, and joins probabilities without summing them.""",
     readings=["range_unit", "range_symmetric"],
     between=[
         "Eq. 3: delta^2 / (8 N_g^2 k_g)",
@@ -1939,20 +1750,13 @@ paper.untested(
     judged_by=["bf-eq3-coverage", "bf-thm3-first-line"],
 )
 
-
 paper.untested(
     "bf-inconsistency-22",
     "inconsistency",
-    "section 5.1, proof of Theorem 2; section 3.3, Observation 1",
-    (
-        "The proof of Theorem 2 has an inequality that is false at $t = 1$; the theorem holds "
-        "all the same."
-    ),
+    "proof of Theorem 2; Observation 1",
+    "Theorem 2's proof has an inequality that is false at $t = 1$; the theorem holds.",
     between=["proof: floor(t / m) >= beta_g t", "t = 1: 0 against beta_g"],
-    note=(
-        "The verdict is on the inequality. Theorem 2, which has the floor, is judged by "
-        "bf-thm2-gef and holds."
-    ),
+    note="The verdict is on the inequality. bf-thm2-gef judges Theorem 2, which has the floor.",
     judged_by=["bf-init-proof-inequality"],
 )
 
@@ -1963,8 +1767,7 @@ paper.untested(
     between=["line 5: the maximiser over the box", "line 6: the empirical means"],
 )
 def bf_inconsistency_23(runs):
-    """By line 1's notation, line 6 of Subroutine 2 takes merits of the empirical means, not of line
-    5's maximiser.
+    """Line 6 of Subroutine 2 takes merits of empirical means, not of line 5's maximiser.
 
     In the high setting BF-UCB loses far more reward if line 6 is taken literally. An arm whose
     first reward is 0 then has an empirical mean of 0 and is never drawn again.
@@ -1978,47 +1781,31 @@ def bf_inconsistency_23(runs):
 paper.untested(
     "bf-inconsistency-24",
     "inconsistency",
-    "section 6.3.1, fourth sentence; Fig. 1a",
-    (
-        "The paper's reason why larger quotas have lower regret, fewer pulls of the "
-        "suboptimal group, needs such pulls."
-    ),
+    "section 6.3.1, sentence 4; Fig. 1a",
+    "The reason given for lower regret with larger quotas needs pulls of the suboptimal group.",
     part="the low setting, where there are such pulls",
     **BOTH,
-    between=[
-        "text: fewer pulls of the group that is not best",
-        "high setting: there are no pulls beyond the quotas",
-    ],
-    note=(
-        "The verdict is that of the low setting, where there are such pulls. In the high "
-        "setting, as printed, there are none, so that the paper's reason explains nothing "
-        "there."
-    ),
+    between=["text: fewer pulls of the worse group", "high setting: none beyond quotas"],
+    note="In the high setting, as printed, there are none, so the reason explains nothing there.",
     judged_by=["bf-fig1-beta-mechanism"],
 )
-
 
 paper.untested(
     "bf-inconsistency-25",
     "inconsistency",
     "sections 5 and 6.2",
-    (
-        "The theorems are numbered from 2, the ratio of 1 to 8 is not that of 10 to 50, and "
-        "no reward distribution is named."
-    ),
+    """The theorems are numbered from 2, the ratio of 1 to 8 is not that of 10 to 50, and no reward
+    distribution is named.""",
     between=["section 6.2: ratio 1 to 8", "setting 2: 10 to 50 arms"],
     untestable="These are matters of wording.",
 )
 
-
 paper.untested(
     "bf-inconsistency-26",
     "inconsistency",
-    "section 5.1, Theorem 3 and its proof",
-    (
-        r"Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds "
-        r"with probability at least $1 - \delta$."
-    ),
+    "Theorem 3 and its proof",
+    r"""Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds with
+    probability at least $1 - \delta$.""",
     between=["theorem: a limit of 0", "proof: a bound with probability 1 - delta"],
     judged_by=["bf-thm3-convergence", "bf-thm3-bound"],
 )

@@ -63,7 +63,6 @@ def least_mean(groups, ends_of_means):
 
 
 measure("ra", name="fair_share", merit="merit", c="merit_parameter")(metrics.fair_policy)
-
 measure("ra", merit="merit", c="merit_parameter")(metrics.group_values)
 
 
@@ -146,7 +145,6 @@ def group_bound(
 
 
 measure("rt", name="group_bound_clipped", clipped=True)(group_bound)
-
 measure("rt")(bounds.within_bound)
 
 
@@ -165,11 +163,8 @@ def fluid_regret(served, means, groups, delta, which=0):
 
 
 measure("rt", name="fluid_distance", which=1)(fluid_regret)
-
 measure("rta")(bounds.merit_bound)
-
 measure("rta")(bounds.azuma_bound)
-
 measure("rta")(bounds.root_sum)
 
 

@@ -4,6 +4,7 @@ Our copy of the paper lacks most formulas; `reconstructed` says what was restore
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -40,10 +41,7 @@ paper = Paper(
         "gaps_from_two": "Instance 1 with gaps $0.01 i$ for $i = 2$ to 10.",
         "gaps_even": "Instance 1 with gaps $0.01 (i - 1)$, evenly spaced.",
         "range_kth": "All quotas are below $1/k$.",
-        "range_wider": (
-            "The largest quota is from $1/k$ to below $1/(k - 1)$, and all quotas sum to less "
-            "than 1."
-        ),
+        "range_wider": "The largest quota is from $1/k$ to below $1/(k - 1)$; all sum to below 1.",
         "classes_k": "Lemma 1 has $k$ classes, for quotas below $1/k$.",
         "classes_k_minus_1": "Lemma 1 has $k - 1$ classes, for quotas below $1/(k - 1)$.",
         "floored": r"Violation measured against $\lfloor r_i t \rfloor$.",
@@ -53,17 +51,13 @@ paper = Paper(
         "weight_100": r"LFG's weight $\eta$ is 100.",
         "weight_1000": r"LFG's weight $\eta$ is 1000.",
         "weight_10000": r"LFG's weight $\eta$ is 10 000.",
-        "weight_100_even": r"LFG's weight $\eta$ is 100, and Instance 1 has evenly spaced gaps.",
-        "weight_1000_even": r"LFG's weight $\eta$ is 1000, and Instance 1 has evenly spaced gaps.",
-        "weight_10000_even": (
-            r"LFG's weight $\eta$ is 10 000, and Instance 1 has evenly spaced gaps."
-        ),
+        "weight_100_even": r"LFG's weight $\eta$ is 100, and Instance 1 has even gaps.",
+        "weight_1000_even": r"LFG's weight $\eta$ is 1000, and Instance 1 has even gaps.",
+        "weight_10000_even": r"LFG's weight $\eta$ is 10 000, and Instance 1 has even gaps.",
         "ties_lowest": "Of equal indices Fair-UCB takes the lowest arm.",
         "ties_random": "Of equal indices Fair-UCB takes one at random.",
         "falls_overall": "Regret beyond the threshold is much smaller than without tolerance.",
-        "falls_at_once": (
-            "Regret beyond the threshold is much smaller than at the next tolerance below it."
-        ),
+        "falls_at_once": "Regret beyond the threshold is much smaller than at the next one below.",
         "at_most": "The additional regret is at most this.",
         "about": "The additional regret is this, beside the regret of UCB1.",
         "filled_down": r"The first phase gives each arm $\lfloor r_i T \rfloor$ pulls.",
@@ -91,9 +85,20 @@ VIOLATION = "what the largest violation is"
 CLASSES = "the thresholds of the classes and their number"
 
 
-def restored(*parts):
-    return f"Our copy of the paper lacks the following, which we restored: {'; '.join(parts)}."
+def recalled(*parts, basis="recalled"):
+    """What a claim says of formulas that our copy of the paper lacks."""
+    lacked = f"Our copy of the paper lacks the following, which we restored: {'; '.join(parts)}."
+    return {"basis": basis, "reconstructed": lacked}
 
+
+lost = partial(recalled, basis="lost")
+GUARANTEE = recalled(ALGORITHM_1, FAIRNESS)
+LEMMA_1 = recalled(ALGORITHM_1, CLASSES)
+THEOREM_2 = recalled(ALGORITHM_1, BOUND, STILL_LEARNING)
+FIG_4 = recalled(INSTANCE_2, LFG, VIOLATION)
+
+#: Readings of the quotas' range, and of the number of classes.
+RANGES, NUMBERS = ["range_kth", "range_wider"], ["classes_k", "classes_k_minus_1"]
 
 #: Reading of Instance 1's gaps -> what runs with them, and the control that learns nothing.
 GAPS = {
@@ -143,12 +148,9 @@ paper.untested(
     "abstract, sentence 5; section 1, paragraph 2 of the contributions",
     "Fair-Learn is fair at the end of every round, not only at the end of the run.",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
-    note=(
-        "fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With "
-        "other tolerances Fair-Learn is off by a part of a pull, also uniformly over time."
-    ),
+    **GUARANTEE,
+    note="""fairucb-thm1-alpha-nonint asks whether the tolerance has to be a whole number. With
+    other tolerances Fair-Learn is off by a part of a pull, also uniformly over time.""",
     part="whole tolerances",
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
@@ -156,12 +158,11 @@ paper.untested(
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1 and the second sentence after it",
+    "Theorem 1 and the second sentence after it",
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     figure="fig4",
 )
 def fairucb_thm1_alpha0(runs):
@@ -178,12 +179,11 @@ def fairucb_thm1_alpha0(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1; section 5, last sentence before the proof of Lemma 1",
+    "Theorem 1; section 5, last sentence before the proof of Lemma 1",
     primary=True,
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
 )
 def fairucb_thm1_alpha_int(runs):
     r"""With a whole tolerance $\alpha$ Fair-Learn never lets an arm fall more than $\alpha$ pulls
@@ -198,11 +198,10 @@ def fairucb_thm1_alpha_int(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1, for every tolerance of at least 0",
+    "Theorem 1, for every tolerance of at least 0",
     primary=True,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "that the tolerance may be any number from 0 on"),
+    **recalled(ALGORITHM_1, FAIRNESS, "that the tolerance may be any number from 0 on"),
 )
 def fairucb_thm1_alpha_nonint(runs):
     r"""Fair-Learn never lets an arm fall more than $\alpha$ pulls behind $\lfloor r_i t \rfloor$,
@@ -222,19 +221,17 @@ def fairucb_thm1_alpha_nonint(runs):
 
 @paper.claim(
     "invariant",
-    "section 3, Theorem 1; section 2.1, sentence 2",
+    "Theorem 1; section 2.1, sentence 2",
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
-    readings=["range_kth", "range_wider"],
+    **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas"),
+    readings=RANGES,
 )
 def fairucb_thm1_range(runs):
     r"""For all quotas in Theorem 1's range, which is lost from the text, Fair-Learn never lets an
     arm fall more than $\alpha$ pulls behind $\lfloor r_i t \rfloor$.
 
-    Section 2.1 concludes from its range that all quotas sum to less than 1. That follows from
-    $1/k$, and not from $1/(k - 1)$.
+    Section 2.1 concludes that quotas sum to less than 1, as $1/k$ implies, but not $1/(k - 1)$.
     """
     sizes = {"kth": SMALL["kth"], "wider": [*SMALL["wider"], (3, 7, "wider", "1")]}
     for span in readings(range_kth="kth", range_wider="wider"):
@@ -254,25 +251,21 @@ paper.untested(
     "Fair-Learn's guarantee holds whatever learner it calls.",
     part="whole tolerances",
     rests_on=["fairucb-lemma1-partition"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
     judged_by=["fairucb-thm1-alpha0", "fairucb-thm1-alpha-int"],
 )
 
 
 @paper.claim(
     "invariant",
-    "section 5, Lemma 1, part 1 and the sentence after it",
+    "Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
-    readings=["range_kth", "range_wider"],
+    **LEMMA_1,
+    readings=RANGES,
 )
 def fairucb_lemma1_partition(runs):
-    r"""At the end of each round of Fair-Learn every arm is in one of the proof's classes: no arm's
-    deficit $r_i t - N$ reaches $\alpha + 1$.
-    """
+    r"""After each round every arm is in a class of the proof: no deficit reaches $\alpha + 1$."""
     phrase = r"1 plus the numerator of the largest deficit minus $\alpha + 1$"
     kth = [*SMALL["kth"], (3, 7, "kth", "1"), (3, 9, "kth", "1/2")]
     for quotas in readings(range_kth=kth, range_wider=SMALL["wider"]):
@@ -281,17 +274,14 @@ def fairucb_lemma1_partition(runs):
 
 @paper.claim(
     "invariant",
-    "section 5, Lemma 1, part 2",
+    "Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
-    readings=["classes_k", "classes_k_minus_1"],
+    **LEMMA_1,
+    readings=NUMBERS,
 )
 def fairucb_lemma1_cardinality(runs):
-    """The proof sorts arms into classes by their deficits $r_i t - N$. The $j$ highest classes
-    together hold at most $j$ arms.
-    """
+    """Of the proof's classes of deficits $r_i t - N$ the $j$ highest hold at most $j$ arms."""
     phrase = "arms in the $j$ highest classes minus $j$"
     kth, wider = FROM_THREE.values()
     with reading("classes_k"):
@@ -302,11 +292,10 @@ def fairucb_lemma1_cardinality(runs):
 
 @paper.claim(
     "invariant",
-    "section 5, Observation 2",
+    "Observation 2",
     part=FEW,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "the thresholds of the classes"),
-    readings=["range_kth", "range_wider"],
+    **recalled(ALGORITHM_1, "the thresholds of the classes"),
+    readings=RANGES,
 )
 def fairucb_obs2(runs):
     r"""After Fair-Learn has pulled an arm, that arm's deficit $r_i t - N$ is below $\alpha$.
@@ -319,18 +308,9 @@ def fairucb_obs2(runs):
         yield of_any_learner(phrase, "pulled", *quotas)
 
 
-@paper.claim(
-    "invariant",
-    "section 5, Observation 3",
-    part=FEW,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, CLASSES),
-    readings=["classes_k", "classes_k_minus_1"],
-)
+@paper.claim("invariant", "Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
 def fairucb_obs3(runs):
-    """The proof sorts arms into classes by their deficits $r_i t - N$. An arm that is not pulled
-    moves up by at most one class.
-    """
+    """Without a pull an arm moves up by at most one of the classes of deficits $r_i t - N$."""
     phrase = "classes beyond one that an arm moves up without a pull"
     kth, wider = FROM_THREE.values()
     with reading("classes_k"):
@@ -344,8 +324,7 @@ def fairucb_obs3(runs):
 @paper.claim(
     "invariant",
     "section 2.2, last sentence",
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         FAIRNESS, "the formula of Definition 1, a limit inferior of $E N / t$ of at least $r_i$"
     ),
 )
@@ -357,8 +336,7 @@ def fairucb_def2_implies_def1(runs):
 @paper.claim(
     "invariant",
     "section 1, paragraph 3, last sentence, and footnote 2; contributions, sentence 4",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INDEX),
+    **recalled(ALGORITHM_1, INDEX),
 )
 def fairucb_horizon_agnostic(runs):
     """Fair-UCB need not know the horizon."""
@@ -378,13 +356,10 @@ def fairucb_horizon_agnostic(runs):
 @paper.claim(
     "comparison",
     "section 7, sentences 2 and 3 on Celis et al.",
-    part=(
-        "a mixture that is fair in expectation stands for the policy of Celis et al., which "
-        "is not run"
-    ),
+    part="""a mixture that is fair in expectation stands for the policy of Celis et al., which is
+    not run""",
     rests_on=["fairucb-abs-anytime-fair"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
 )
 def fairucb_deterministic_vs_expectation(runs):
     """Fair-UCB is fair in every run, while a policy that is fair only in expectation is not."""
@@ -400,8 +375,7 @@ def fairucb_deterministic_vs_expectation(runs):
     primary=True,
     part=f"that LFG with weights from {HEAVY[0]} on falls behind on one instance of ours",
     rests_on=["fairucb-abs-anytime-fair"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, LFG),
+    **recalled(ALGORITHM_1, FAIRNESS, LFG),
     figure="fig4",
 )
 def fairucb_stronger_than_lfg(runs):
@@ -428,16 +402,14 @@ def fairucb_stronger_than_lfg(runs):
     "invariant",
     "section 7, last sentence on Li et al.",
     rests_on=["fairucb-thm1-independent-of-learn"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
+    **GUARANTEE,
 )
 def fairucb_holds_in_li_setting(runs):
-    """Fair-Learn's guarantee also holds in LFG's setting, which has several pulls per round and
-    arms that are not always available.
+    """Fair-Learn's guarantee holds in LFG's setting: several pulls a round, arms at times asleep.
 
     In that setting arms are available at random, so under any policy an arm can be unavailable for
-    so long with positive probability. The claim is about every policy, and all runs are enumerated.
-    Several pulls per round do not help.
+    so long with positive probability. All runs of every policy are enumerated. Several pulls do not
+    help.
     """
     asleep = (2, 9, "0"), (2, 9, "1"), (3, 8, "0"), (3, 8, "1/2"), (3, 8, "2")
     phrase = (
@@ -450,12 +422,10 @@ def fairucb_holds_in_li_setting(runs):
 @paper.claim(
     "comparison",
     "section 1, contributions, sentence 5; App. C, paragraph 2, sentence 3",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
 )
 def fairucb_naive_prepull_unfair(runs):
-    r"""A policy that fills all quotas first is fair at the end of the run, but not at the end of
-    every earlier round.
+    """A policy that fills all quotas first is fair at the end of the run, but not in every round.
 
     The number is that of fairness at the end.
     """
@@ -471,19 +441,17 @@ def fairucb_naive_prepull_unfair(runs):
 
 @paper.claim(
     "bound",
-    "section 3, Theorem 2",
+    "Theorem 2",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2", "fairucb-obs1-optimal"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, BOUND, STILL_LEARNING),
+    **recalled(ALGORITHM_1, R_REGRET, BOUND, STILL_LEARNING),
     figure="fig3",
 )
 def fairucb_thm2_bound(runs):
     r"""Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - (r_i T - \alpha))$ over the suboptimal arms in $S(T)$.
 
-    Hoeffding's inequality is taken as known. A tolerance above $r_i T$ makes the bound larger than
-    necessary (fairucb-inconsistency-04).
+    Hoeffding's inequality is known. fairucb-inconsistency-04 is about tolerances above $r_i T$.
     """
     yield proof(failed_steps, "with_floor")
     for name, careless in cases(gaps=GAPS):
@@ -492,13 +460,7 @@ def fairucb_thm2_bound(runs):
         yield within_bound(own).control(control.end("r_regret"))
 
 
-@paper.claim(
-    "bound",
-    "section 5, proof of Theorem 2, case 1",
-    rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
-)
+@paper.claim("bound", "proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
     most $r_i T - \alpha + 1 + \pi^2/3$ times in expectation.
@@ -506,13 +468,7 @@ def fairucb_thm2_case1(runs):
     yield proof(failed_steps, "forced")
 
 
-@paper.claim(
-    "bound",
-    "section 5, proof of Theorem 2, case 2",
-    rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
-)
+@paper.claim("bound", "proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
     $8 \ln T / \Delta_i^2 + 1 + \pi^2/3$ times in expectation.
@@ -526,8 +482,7 @@ def fairucb_thm2_case2(runs):
     primary=True,
     part="instances whose suboptimal arms all have a quota above 0",
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_1, R_REGRET, r"the constant $(1 + \pi^2/3) \sum \Delta_i$", STILL_LEARNING
     ),
     figure="fig3",
@@ -536,8 +491,7 @@ def fairucb_abs_constant_regret(runs):
     r"""Once the horizon is so long that every quota exceeds the pulls that learning needs,
     Fair-UCB's r-Regret is at most the constant $(1 + \pi^2/3) \sum \Delta_i$.
 
-    Every suboptimal arm needs a quota above 0. fairucb-inconsistency-05 is about an arm without
-    one.
+    Every suboptimal arm needs a quota above 0 (fairucb-inconsistency-05).
     """
     yield proof(failed_steps, "constant")
     # up to ten million rounds no run costs more than one pull of each arm
@@ -548,19 +502,15 @@ def fairucb_abs_constant_regret(runs):
 
 @paper.claim(
     "rate",
-    "section 1, contributions, paragraph 3, sentence 1; section 3, sentence 2 after Theorem 2",
-    part=(
-        r"arms with a quota above 0; with quota 0, which the model allows, the bound is of "
-        r"order $\ln T$ itself"
-    ),
+    "section 1, contributions, paragraph 3, sentence 1; sentence 2 after Theorem 2",
+    part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
+    $\ln T$ itself""",
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING),
+    **THEOREM_2,
     figure="fig3",
 )
 def fairucb_sublog(runs):
-    r"""While some arm is in $S(T)$, Theorem 2's bound on Fair-UCB's r-Regret grows more slowly than
-    $\ln T$.
+    r"""While some arm is in $S(T)$, Theorem 2's bound grows more slowly than $\ln T$.
 
     The r-Regret itself still grows faster in early rounds.
     """
@@ -578,11 +528,10 @@ def fairucb_sublog(runs):
 
 @paper.claim(
     "bound",
-    "section 3, Theorem 3",
+    "Theorem 3",
     primary=True,
     rests_on=["fairucb-thm2-bound"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, r"the order $\sqrt{k T \ln T}$"),
+    **recalled(ALGORITHM_1, R_REGRET, r"the order $\sqrt{k T \ln T}$"),
 )
 def fairucb_thm3_distfree(runs):
     r"""Whatever the means, Fair-UCB's r-Regret is at most of order $\sqrt{k T \ln T}$.
@@ -595,8 +544,7 @@ def fairucb_thm3_distfree(runs):
 @paper.claim(
     "comparison",
     "App. B.1, proof of Theorem 3, last inequality",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET),
+    **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
 )
 def fairucb_thm3_monotone_in_r(runs):
@@ -615,12 +563,7 @@ def fairucb_thm3_monotone_in_r(runs):
     yield enumerated(f"{phrase}, with two arms", quotas_cost, *two, beside=True)
 
 
-@paper.claim(
-    "qualitative",
-    "section 2.3, sentence 2 after Definition 4",
-    basis="recalled",
-    reconstructed=restored(R_REGRET, INSTANCE_2),
-)
+@paper.claim("qualitative", "sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
     t = 10**5
@@ -635,26 +578,15 @@ def fairucb_def4_negative_if_unfair(runs):
 paper.untested(
     "fairucb-extra-pull-cost",
     "definition",
-    "section 2.3, sentence 3 after Definition 4",
-    (
-        r"Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls "
-        r"costs the arm's gap $\Delta_i$."
-    ),
-    basis="lost",
-    reconstructed=(
-        r"Our copy of the paper lacks the number of rounds, $\max(0, \lfloor r_i T \rfloor - "
-        r"\alpha)$, and the cost of a pull, $\Delta_i$. We restored them."
-    ),
+    "sentence 3 after Definition 4",
+    r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
+    the arm's gap $\Delta_i$.""",
+    **lost(r"the number, $\max(0, \lfloor r_i T \rfloor - \alpha)$, and the cost, $\Delta_i$"),
     untestable="This explains the definition.",
 )
 
 
-@paper.claim(
-    "invariant",
-    "section 2.3, Observation 1",
-    basis="lost",
-    reconstructed=restored(FAIRNESS, R_REGRET, "the formula of Observation 1"),
-)
+@paper.claim("invariant", "Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
 def fairucb_obs1_optimal(runs):
     r"""With a whole tolerance $\alpha$ the best fair policy pulls each suboptimal arm $\lfloor r_i
     T \rfloor - \alpha$ times, if that number is above 0.
@@ -682,8 +614,7 @@ paper.untested(
     "bound",
     "section 1, contributions, second sentence from the end; section 7, sentence 1 on Li et al.",
     """Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.""",
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         "the bound of Theorem 2, whose constants are those of UCB1",
         r"the bound of LFG's authors, in all $T$ rounds $T k / (2 \eta)$ and multiples of "
         r"$\sqrt{k T \ln T}$ and $k$",
@@ -698,8 +629,7 @@ paper.untested(
     "bound",
     "App. A.2, Theorem 6",
     rests_on=["fairucb-hoeffding"],
-    basis="recalled",
-    reconstructed=restored(INDEX, "the bound, as in the paper that UCB1 is from"),
+    **recalled(INDEX, "the bound, as in the paper that UCB1 is from"),
 )
 def fairucb_ucb1_thm6(runs):
     r"""UCB1's regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $8 \ln T / \Delta_i$
@@ -717,15 +647,13 @@ def fairucb_ucb1_thm6(runs):
     "bound",
     "App. A.3, Theorem 7",
     rests_on=["fairucb-hoeffding"],
-    basis="lost",
-    reconstructed=restored(INDEX, r"the order $\sqrt{k T \ln T}$"),
+    **lost(INDEX, r"the order $\sqrt{k T \ln T}$"),
 )
 def fairucb_ucb1_thm7(runs):
     r"""Whatever the means, UCB1's regret is at most of order $\sqrt{k T \ln T}$.
 
-    The derivation is from Theorem 6, because the events and formulas of the paper's proof are lost.
-    The proof's step from an arm's last pull to all its pulls misses one pull per arm, which does
-    not change the order.
+    The derivation is from Theorem 6, since the proof's formulas are lost. Its step from an arm's
+    last pull to all its pulls misses one pull per arm, which does not change the order.
     """
     yield proof(failed_steps, "any_gaps")
 
@@ -734,23 +662,19 @@ paper.untested(
     "fairucb-hoeffding",
     "literature",
     "App. A.1, Theorem 5",
-    (
-        r"The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation "
-        r"by $e$ or more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality)."
-    ),
-    basis="lost",
-    reconstructed="Our copy of the paper lacks the inequality. We restored it.",
+    r"""The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation by $e$ or
+    more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality).""",
+    **lost("the inequality"),
     untestable="This is a theorem of probability theory.",
 )
 
 
 @paper.claim(
     "bound",
-    "section 4, Theorem 4",
+    "Theorem 4",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1, TOLERANCES),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1, TOLERANCES),
     figure="fig2",
 )
 def fairucb_thm4_bound(runs):
@@ -769,26 +693,20 @@ def fairucb_thm4_bound(runs):
 
 @paper.claim(
     "rate",
-    "section 4, sentence 3 after Theorem 4",
+    "sentence 3 after Theorem 4",
     rests_on=["fairucb-thm4-bound"],
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"
-    ),
+    **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
 )
 def fairucb_thm4_log_regime(runs):
-    r"""With a tolerance so large that every quota is below the pulls that learning needs,
-    Fair-UCB's conventional regret is at most of order $\ln T$.
-    """
+    r"""With all arms in $S(T)$ Fair-UCB's conventional regret is at most of order $\ln T$."""
     yield proof(failed_steps, "logarithmic")
 
 
 @paper.claim(
     "rate",
-    "section 4, sentence 4 after Theorem 4",
+    "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm4-bound", "fairucb-thm1-alpha0"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_1, "the condition, that arms are outside $S(T)$, and the order $T$", INSTANCE_1
     ),
     figure="fig2",
@@ -805,19 +723,17 @@ def fairucb_thm4_linear_regime(runs):
 
 @paper.claim(
     "bound",
-    "section 4, sentence 4 after Theorem 4",
+    "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm2-case1"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
+    **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
     readings=["at_most", "about"],
 )
 def fairucb_thm4_additional(runs):
     r"""The arms whose quota exceeds the pulls that learning needs add the sum of $\Delta_i (r_i T -
     \alpha - 8 \ln T / \Delta_i^2)$ to the conventional regret that learning costs Fair-UCB.
 
-    As an upper bound this is fairucb-thm2-case1 times $\Delta_i$, minus the cost of learning in the
-    bound. UCB1 itself pulls far fewer arms than its bound allows, so fairness adds more to its
-    regret.
+    As an upper bound this is fairucb-thm2-case1 times $\Delta_i$, minus the bound's cost of
+    learning. UCB1 itself learns with far fewer pulls, so fairness adds more to its regret.
     """
     with reading("at_most"):
         yield proof(failed_steps, "forced")
@@ -834,29 +750,27 @@ def fairucb_thm4_additional(runs):
 paper.untested(
     "fairucb-conv-regret-can-be-linear",
     "rate",
-    "section 2.3, third sentence after Definition 3",
+    "sentence 3 after Definition 3",
     "The conventional regret of a fair policy can be linear in $T$.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "the order $T$", INSTANCE_1),
+    **recalled(ALGORITHM_1, "the order $T$", INSTANCE_1),
     alias_of="fairucb-thm4-linear-regime",
 )
 
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentence 4",
+    "text on Fig. 2, sentence 4",
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES),
-    readings=["gaps_from_two", "gaps_even"],
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
+    readings=[*GAPS],
     figure="fig2",
 )
 def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
 
-    UCB1's final deficit is a mean over the same replicates. It only decides which tolerances of a
-    fixed grid are below it. Its standard error is small beside the distance to the next tolerance.
+    The threshold, UCB1's final deficit, is a mean over the same replicates. It only decides which
+    tolerances of a fixed grid are below it, and its standard error is far below the grid's steps.
     """
     for name, careless in readings(GAPS):
         below = [one for one in SHOWN if one < threshold(runs, name)]
@@ -870,20 +784,18 @@ def fairucb_fig2_regret_decreasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentence 4",
+    "text on Fig. 2, sentence 4",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
     readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
     figure="fig2",
 )
 def fairucb_fig2_violation_increasing(runs):
-    """Fair-UCB's largest fairness violation rises with the tolerance, up to the threshold beyond
-    which regret no longer falls.
+    """Fair-UCB's violation rises with the tolerance, up to where regret no longer falls.
 
-    At the threshold no pull is forced any more (fairucb-fig2-threshold). UCB1's final deficit is a
-    mean over the same replicates. fairucb-fig2-regret-decreasing says why that does no harm. All
-    tolerances have one horizon, so the violation per round rises where that in pulls does.
+    At the threshold, computed as in fairucb-fig2-regret-decreasing, no pull is forced any more
+    (fairucb-fig2-threshold). All tolerances have one horizon, so the violation per round rises
+    where that in pulls does.
     """
     columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
     for gaps, (name, careless) in GAPS.items():
@@ -902,11 +814,10 @@ def fairucb_fig2_violation_increasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 2, sentences 5 and 6",
+    "text on Fig. 2, sentences 5 and 6",
     primary=True,
     rests_on=["fairucb-thm4-log-regime"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1, TOLERANCES),
+    **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=["gaps_from_two", "gaps_even", "falls_overall", "falls_at_once"],
     figure="fig2",
 )
@@ -915,9 +826,8 @@ def fairucb_fig2_threshold(runs):
     Above it Fair-UCB's conventional regret is much smaller, namely that of UCB1.
 
     Regret is continuous and convex in the tolerance, so it falls more slowly towards the threshold.
-    A logarithmic axis makes any end look abrupt. From the threshold on no pull is forced, so that
-    Fair-UCB is UCB1, by construction. fairucb-thm4-log-regime judges the logarithmic regret there.
-    "Much smaller" means at most half.
+    A logarithmic axis makes any end look abrupt. From the threshold on no pull is forced. "Much
+    smaller" means at most half.
     """
     for gaps, names in GAPS.items():
         own, careless = (runs(name) for name in names)
@@ -945,10 +855,9 @@ def fairucb_fig2_threshold(runs):
 
 @paper.claim(
     "qualitative",
-    "section 6, text on Fig. 2, last sentence",
+    "text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
-    basis="recalled",
-    reconstructed=restored(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
+    **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
     figure="fig2",
 )
 def fairucb_fig2_threshold_problem_dependent(runs):
@@ -971,10 +880,9 @@ def fairucb_fig2_threshold_problem_dependent(runs):
 
 @paper.claim(
     "comparison",
-    "section 6, text on Fig. 3, second sentence from the end",
+    "text on Fig. 3, second sentence from the end",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
+    **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
     readings=[f"{weight}{gaps}" for gaps in ("", "_even") for weight in WEIGHTS],
     figure="fig3",
 )
@@ -982,9 +890,8 @@ def fairucb_fig3_comparable(runs):
     """Fair-UCB and LFG have comparable r-Regret on Instance 1.
 
     With gaps $0.01 i$ Fair-UCB's r-Regret ends at 0 in nearly all runs, which the paper's
-    logarithmic axis cannot show. But the paper's remark that Instance 1 is long enough for
-    convergence supports these gaps. Both readings are kept. A reading that names a weight alone has
-    the gaps $0.01 i$.
+    logarithmic axis cannot show. But its remark on convergence supports these gaps. A reading that
+    names a weight alone has the gaps $0.01 i$.
     """
     mutual = "The two policies are compared in both directions, so each is the other's control."
 
@@ -1004,25 +911,17 @@ def fairucb_fig3_comparable(runs):
 
 @paper.claim(
     "bound",
-    "section 6, text on Fig. 3, last sentence; section 6, sentence 4",
+    "text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1,
-        R_REGRET,
-        "the bound of Theorem 2, whose constants are those of UCB1",
-        INSTANCE_1,
-    ),
-    readings=["gaps_from_two", "gaps_even"],
+    **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
+    readings=[*GAPS],
     part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
     figure="fig3",
 )
 def fairucb_fig3_logarithmic(runs):
-    r"""The simulation on Instance 1 agrees with Theorem 2's bound on Fair-UCB's r-Regret, which is
-    of order $\ln T$.
+    r"""On Instance 1 the simulation agrees with Theorem 2's bound of order $\ln T$ on the r-Regret.
 
-    An upper bound of order $\ln T$ can hold although the quantity itself does not grow like $\ln
-    T$.
+    A bound of order $\ln T$ can hold although the r-Regret itself does not grow like that.
     """
     for end in readings(gaps_from_two="", gaps_even="_other_gaps"):
         control = runs(f"careless{end}", policy="careless", tolerance=0)
@@ -1036,11 +935,10 @@ def fairucb_fig3_logarithmic(runs):
 
 @paper.claim(
     "invariant",
-    "section 6, text on Fig. 4, sentence 4",
+    "text on Fig. 4, sentence 4",
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
     figure="fig4",
 )
 def fairucb_fig4_fairucb_uniform(runs):
@@ -1064,9 +962,8 @@ def rises_at_first(runs, per_round):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 4, sentence 5, first half",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    "text on Fig. 4, sentence 5, first half",
+    **FIG_4,
     readings=[*WEIGHTS, "per_round"],
     figure="fig4",
 )
@@ -1089,19 +986,17 @@ def fairucb_fig4_lfg_increasing(runs):
 
 @paper.claim(
     "shape",
-    "section 6, text on Fig. 4, sentence 5",
+    "text on Fig. 4, sentence 5",
     primary=True,
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    **FIG_4,
     readings=["in_pulls", "per_round"],
     figure="fig4",
 )
 def fairucb_fig4_lfg_to_zero(runs):
     r"""LFG's fairness violation on Instance 2 rises at first, falls at some point, and goes to 0.
 
-    In pulls the violation stays near $\eta$ times the largest gap. Only divided by the number of
-    rounds does it rise, fall and go to 0. LFG's queues settle where its indices are equal, at
-    $\eta$ times the gaps.
+    LFG's queues settle where its indices are equal, so in pulls the violation stays near $\eta$
+    times the largest gap. Only per round does it rise, fall and go to 0.
     """
     for per_round in readings(in_pulls=False, per_round=True):
         yield from rises_at_first(runs, per_round)
@@ -1126,10 +1021,7 @@ def fairucb_fig4_lfg_to_zero(runs):
     "comparison",
     "App. D, paragraph on the expected rewards, sentences 1 and 2",
     part="that small gaps take longer; that the contrast shows better names no quantity",
-    basis="recalled",
-    reconstructed=(
-        "Our copy of the paper lacks the means, quotas and horizon of Instance 1. We restored them."
-    ),
+    **recalled(INSTANCE_1),
     figure="fig3",
 )
 def fairucb_appd_i1_gap_choice(runs):
@@ -1145,11 +1037,7 @@ def fairucb_appd_i1_gap_choice(runs):
 
 
 @paper.claim(
-    "number",
-    "App. D, paragraph on the number of arms, last sentence",
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, INDEX),
-    figure="fig4",
+    "number", "App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4"
 )
 def fairucb_appd_i2_demanding(runs):
     """Instance 2 demands far more pulls of its suboptimal arms than learning would give them."""
@@ -1164,9 +1052,8 @@ def fairucb_appd_i2_demanding(runs):
 @paper.claim(
     "shape",
     "App. D, paragraph on the horizon, sentence 3",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, INSTANCE_1),
-    readings=["gaps_from_two", "gaps_even"],
+    **recalled(ALGORITHM_1, INSTANCE_1),
+    readings=[*GAPS],
     figure="fig3",
 )
 def fairucb_appd_t_captures_convergence(runs):
@@ -1184,8 +1071,7 @@ def fairucb_appd_t_captures_convergence(runs):
 @paper.claim(
     "invariant",
     "App. C, paragraph 2, last but one sentence",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
+    **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
 )
 def fairucb_tfair_fair_at_T(runs):
     """T-Fair-UCB meets every quota at the horizon."""
@@ -1200,8 +1086,7 @@ paper.untested(
     "comparison",
     "App. C, paragraph 1, second sentence from the end; paragraph 2, last but one sentence",
     "In some round before the end of the run T-Fair-UCB is not fair.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, FAIRNESS, INSTANCE_2),
+    **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
     note="The number is that of the other half, fairness at the end.",
     alias_of="fairucb-naive-prepull-unfair",
 )
@@ -1212,8 +1097,7 @@ paper.untested(
     "App. C, Theorem 8, second formula",
     primary=True,
     rests_on=["fairucb-ucb1-thm6"],
-    basis="recalled",
-    reconstructed=restored(
+    **recalled(
         ALGORITHM_2, R_REGRET, BOUND, r"$S(T)$, the arms with $r_i T < 8 \ln T / \Delta_i^2$"
     ),
 )
@@ -1221,8 +1105,7 @@ def fairucb_thm8(runs):
     r"""T-Fair-UCB's r-Regret is at most $(1 + \pi^2/3) \sum \Delta_i$ plus the sum of $\Delta_i (8
     \ln T / \Delta_i^2 - r_i T)$ over the suboptimal arms in $S(T)$.
 
-    After the first phase each arm has $\lceil r_i T \rceil$ pulls. From there on UCB1 alone
-    chooses.
+    After the first phase, with $\lceil r_i T \rceil$ pulls of each arm, UCB1 alone chooses.
     """
     yield proof(failed_steps, "first_phase")
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
@@ -1234,8 +1117,7 @@ def fairucb_thm8(runs):
     "bound",
     "App. C, Theorem 8, first formula; paragraph 2, last sentence",
     rests_on=["fairucb-thm8"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
+    **recalled(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
 )
 def fairucb_tfair_log(runs):
     r"""T-Fair-UCB's r-Regret is at most of order $\ln T$."""
@@ -1246,16 +1128,13 @@ def fairucb_tfair_log(runs):
     "comparison",
     "App. C, paragraph 1, sentence 1",
     rests_on=["fairucb-tfair-no-regret-phase1"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
+    **recalled(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
 )
 def fairucb_tfair_better_tradeoff(runs):
-    """T-Fair-UCB, which knows $T$, trades fairness against regret more effectively: its r-Regret is
-    below Fair-UCB's.
+    """T-Fair-UCB, which knows $T$, has a better trade-off: its r-Regret is below Fair-UCB's.
 
-    The test asks for a twentieth less. The paper's sentence is about an algorithm that knows $T$,
-    and its own example is T-Fair-UCB. The printed bound of T-Fair-UCB is that of Fair-UCB without
-    tolerance.
+    The test asks for a twentieth less. T-Fair-UCB is the paper's example of an algorithm that knows
+    $T$; its printed bound is that of Fair-UCB without tolerance.
     """
     for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
         aware, fair_ucb = (own(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
@@ -1267,15 +1146,13 @@ def fairucb_tfair_better_tradeoff(runs):
     "invariant",
     "App. C, paragraph 1, sentences 3 and 4",
     rests_on=["fairucb-obs1-optimal"],
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_2, "the length of the phase"),
+    **recalled(ALGORITHM_2, "the length of the phase"),
     readings=["filled_down", "filled_up"],
 )
 def fairucb_tfair_no_regret_phase1(runs):
     """The first phase of T-Fair-UCB, which fills the quotas, costs no r-Regret.
 
-    If all $r_i T$ are whole, both readings are the same. Otherwise the phase that is rounded up
-    costs at most one pull of each arm.
+    With whole $r_i T$ both readings are the same. Else rounding up costs at most a pull per arm.
     """
     with reading("filled_down", "filled_up"):
         for run in runs("small_quotas", policy="in_turn").each("instance"):
@@ -1293,12 +1170,10 @@ paper.untested(
     "qualitative",
     "section 7, second sentence from the end on Celis et al.",
     "The check of fairness adds little to a round's computation.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, "how much is said to be added"),
+    **recalled(ALGORITHM_1, "how much is said to be added"),
     untestable="""The symbol that says how much is lost. The work of a check depends on how deficits
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
-
 
 paper.untested(
     "fairucb-bernoulli-wlog",
@@ -1306,62 +1181,48 @@ paper.untested(
     "section 2.1, paragraph 2, sentence 3",
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.""",
-    basis="lost",
-    reconstructed=(
-        "Our copy of the paper lacks the coin, which shows a reward $x$ as 1 with probability "
-        "$x$. We restored it."
-    ),
+    **lost("the coin, which shows a reward $x$ as 1 with probability $x$"),
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
-
 
 paper.untested(
     "fairucb-no-loss-in-learn",
     "comparison",
     "section 3, last sentence",
     "The guarantee of fairness costs the learner inside Fair-Learn nothing.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET),
+    **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
     note="""The sentence is read as one on r-Regret, which quotas do not raise. That the guarantee
     holds with any learner is fairucb-thm1-independent-of-learn.""",
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
 
-
 paper.untested(
     "fairucb-sims-reaffirm",
     "qualitative",
     "section 6, last sentence",
-    """The simulations reaffirm the guarantees of fairness and r-Regret, of Fair-Learn in general
-    and of Fair-UCB.""",
+    "Simulations reaffirm the guarantees of fairness and r-Regret of Fair-Learn and Fair-UCB.",
     part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
+    **recalled(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
-
 
 paper.untested(
     "fairucb-r-regret-extends",
     "definition",
-    "section 2.3, Definition 4",
+    "Definition 4",
     "Without quotas r-Regret is the conventional regret.",
-    basis="lost",
-    reconstructed=restored(R_REGRET),
+    **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
 )
-
 
 paper.untested(
     "fairucb-few-arms-fast",
     "qualitative",
-    "App. D, paragraph on the number of arms, sentence 2",
+    "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
-    untestable="""The text names no number of arms and no number of rounds. The instances that we
-    run with few arms also have larger gaps.""",
+    untestable="No numbers are named, and our instances with few arms also have larger gaps.",
 )
-
 
 paper.untested(
     "fairucb-celis-programme",
@@ -1371,7 +1232,6 @@ paper.untested(
     untestable="This is a statement about another paper's algorithms.",
 )
 
-
 paper.untested(
     "fairucb-complete-characterisation",
     "qualitative",
@@ -1379,7 +1239,6 @@ paper.untested(
     "Fair-Learn, a class with two parameters, characterises fair algorithms completely.",
     untestable="The paper does not say what would show that each fair algorithm is in the class.",
 )
-
 
 paper.untested(
     "fairucb-adapts-to-celis",
@@ -1389,48 +1248,33 @@ paper.untested(
     untestable="The paper gives no construction.",
 )
 
-
 paper.untested(
     "fairucb-inconsistency-01",
     "inconsistency",
     "Theorem 1 and its proof",
     "The last step of Theorem 1's proof does not follow if the tolerance is not a whole number.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
-    between=[
-        "theorem: at most alpha below floor(r_i t), for every alpha",
-        "proof: deficit below alpha + 1, which gives ceil(alpha)",
-    ],
+    **recalled(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
+    between=["theorem: at most alpha behind", "proof: below alpha + 1, so ceil(alpha)"],
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-02",
     "inconsistency",
     "section 2; Theorem 1; BanditQ's account of it",
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
-    readings=["range_kth", "range_wider"],
-    between=[
-        "model: quotas below 1/k, so that they sum to less than 1",
-        "Theorem 1, lost, and BanditQ's account: below 1/(k - 1)",
-    ],
+    **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
+    readings=RANGES,
+    between=["model: quotas below 1/k", "BanditQ's account of Theorem 1: 1/(k - 1)"],
     judged_by=["fairucb-thm1-range"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-03",
     "inconsistency",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
-    (
-        "Fairness and r-Regret are defined with $r_i T$ rounded down, while Theorems 2, 4 and "
-        "8 have $r_i T$ itself."
-    ),
-    basis="lost",
-    reconstructed=restored(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
+    "Definitions have $r_i T$ rounded down, while Theorems 2, 4 and 8 have $r_i T$ itself.",
+    **lost(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
     between=["Definitions 2 and 4, Observation 1: floor(r_i T)", "Theorems 2, 4 and 8: r_i T"],
     judged_by=["fairucb-thm2-bound"],
 )
@@ -1439,12 +1283,8 @@ paper.untested(
 @paper.claim(
     "inconsistency",
     "Definition 4; Theorem 2",
-    basis="lost",
-    reconstructed=restored(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
-    between=[
-        "Definition 4: max(0, floor(r_i T) - alpha)",
-        "Theorem 2: r_i T - alpha, of either sign",
-    ],
+    **lost(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
+    between=["Definition 4: max(0, floor(r_i T) - alpha)", "Theorem 2: r_i T - alpha, any sign"],
 )
 def fairucb_inconsistency_04(runs):
     r"""With a tolerance above $r_i T$ Theorem 2's bound on the r-Regret grows with the tolerance
@@ -1458,19 +1298,11 @@ def fairucb_inconsistency_04(runs):
 @paper.claim(
     "inconsistency",
     "abstract; section 2; Theorem 2",
-    basis="recalled",
-    reconstructed=restored(
-        ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1
-    ),
-    between=[
-        "abstract: constant for large T",
-        "model: quotas from 0 on; an arm with quota 0 stays in S(T) for ever",
-    ],
+    **recalled(ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1),
+    between=["abstract: constant for large T", "model: an arm with quota 0 stays in S(T)"],
 )
 def fairucb_inconsistency_05(runs):
-    """Constant r-Regret needs a quota above 0 for every suboptimal arm, but quotas of 0 are
-    allowed.
-    """
+    """Constant r-Regret needs quotas above 0 of all suboptimal arms, but 0 is allowed."""
     run = runs("without_quota")
     constant = CONSTANT * run["gap_sum"][0]
     yield mean("r-Regret", run.end("r_regret"), at_most=constant, unit="reward")
@@ -1480,131 +1312,77 @@ paper.untested(
     "fairucb-inconsistency-06",
     "inconsistency",
     "proof of Theorem 3",
-    (
-        "The proof of Theorem 3 bounds the pulls of Fair-UCB with quotas by those of another "
-        "algorithm, UCB1."
-    ),
-    basis="lost",
-    reconstructed="Our copy of the paper lacks the inequality of the proof. We restored it.",
-    between=[
-        "proof: the instance without quotas has the largest r-Regret",
-        "three arms: a quota of the best raises it",
-    ],
+    "Theorem 3's proof bounds the pulls of Fair-UCB with quotas by those of UCB1.",
+    **lost("the inequality of the proof"),
+    between=["proof: most r-Regret without quotas", "three arms: a quota of the best raises it"],
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-07",
     "inconsistency",
     "abstract; sections 1 and 6",
     "The paper calls Fair-UCB's r-Regret constant, less than logarithmic, and logarithmic.",
-    between=[
-        "abstract: constant for large T",
-        "section 1: less than logarithmic",
-        "section 6: logarithmic",
-    ],
+    between=["abstract: constant", "section 1: less than logarithmic", "section 6: logarithmic"],
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-08",
     "inconsistency",
-    "section 6, text on Fig. 4",
-    (
-        r"The paper says that LFG's violation vanishes, but LFG's queues settle at $\eta$ "
-        r"times the gaps."
-    ),
-    basis="recalled",
-    reconstructed=restored(INSTANCE_2, LFG, VIOLATION),
+    "text on Fig. 4",
+    r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
+    **FIG_4,
     readings=["in_pulls", "per_round"],
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
     judged_by=["fairucb-fig4-lfg-to-zero"],
 )
 
-
 paper.untested(
     "fairucb-inconsistency-09",
     "inconsistency",
     "section 7",
-    (
-        "The extension to arms that are not always available ignores that pulls of an "
-        "unavailable arm cannot be forced."
-    ),
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, FAIRNESS),
-    between=[
-        "text: the guarantee carries over",
-        "an arm asleep for (alpha + 1)/r_i rounds misses a pull under any policy",
-    ],
+    "The extension to unavailable arms ignores that their pulls cannot be forced.",
+    **GUARANTEE,
+    between=["text: the guarantee carries over", "an arm asleep so long misses a pull"],
     judged_by=["fairucb-holds-in-li-setting"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-10",
     "inconsistency",
     "section 6",
-    (
-        "The paper does not give LFG's weight, the horizon of Instance 2, the tolerances or "
-        "the number of runs. They decide what the figures show."
-    ),
-    part=(
-        "LFG's weight, with either set of gaps; not the horizon, the tolerances and the "
-        "number of runs"
-    ),
-    basis="recalled",
-    reconstructed=restored(INSTANCE_1, LFG),
-    between=[
-        "Fig. 3: comparable r-Regret",
-        "Fig. 4: LFG's violation rises",
-        "no weight is named for either",
-    ],
-    note=(
-        "With weights of 1000 and 10 000 and evenly spaced gaps both statements hold. With "
-        "the weight 100 neither does, whatever the gaps."
-    ),
+    """LFG's weight, Instance 2's horizon, tolerances and the number of runs, on which the figures
+    depend, are not given.""",
+    part="""LFG's weight, with either set of gaps; not the horizon, the tolerances and the number of
+    runs""",
+    **recalled(INSTANCE_1, LFG),
+    between=["Fig. 3: comparable r-Regret", "Fig. 4: LFG's violation rises", "no weight named"],
+    note="""With weights of 1000 and 10 000 and evenly spaced gaps both statements hold. With the
+    weight 100 neither does, whatever the gaps.""",
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-11",
     "inconsistency",
     "section 6, Instance 1",
-    (
-        "Gaps $0.01 i$ from $i = 2$ on make the first step twice as large as the others. The "
-        "paper may mean $0.01 (i - 1)$."
-    ),
-    basis="recalled",
-    reconstructed=(
-        "Our copy of the paper lacks the means, quotas and horizon of Instance 1. We restored them."
-    ),
-    readings=["gaps_from_two", "gaps_even"],
+    "Gaps $0.01 i$ from $i = 2$ on have a doubled first step; perhaps $0.01 (i - 1)$ is meant.",
+    **recalled(INSTANCE_1),
+    readings=[*GAPS],
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
     judged_by=["fairucb-appd-t-captures-convergence"],
 )
-
 
 paper.untested(
     "fairucb-inconsistency-12",
     "inconsistency",
     "section 6, Figs 2 and 4",
-    (
-        "The definition of the largest fairness violation is lost. It can be with or without "
-        "floor, in pulls or in pulls per round."
-    ),
-    basis="lost",
-    reconstructed=(
-        "Our copy of the paper lacks the formula of the largest violation. We restored it."
-    ),
+    "The lost definition of violation may have a floor, and be in pulls or in pulls per round.",
+    **lost("the formula of the largest violation"),
     readings=["floored", "real", "in_pulls", "per_round"],
     between=["Definition 2: floor(r_i t) - N", "LFG's authors: r_i t - N", "either divided by t"],
-    note=(
-        "Fig. 2's statement decides with and without floor, Fig. 4's in pulls and in pulls "
-        "per round."
-    ),
+    note="Fig. 2's statement decides on the floor, Fig. 4's on pulls or pulls per round.",
     judged_by=["fairucb-fig2-violation-increasing", "fairucb-fig4-lfg-to-zero"],
 )
 
@@ -1612,8 +1390,7 @@ paper.untested(
 @paper.claim(
     "inconsistency",
     "Algorithm 1; App. B",
-    basis="recalled",
-    reconstructed=restored(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
+    **recalled(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
     between=[
         "ln t in the index, first pulls by the learner, ties to the lowest index",
         "ln(t - 1), each arm once first, ties at random",
@@ -1624,8 +1401,8 @@ def fairucb_inconsistency_15(runs):
     arm's first pull comes from, and how ties are broken.
 
     The ratios are 1 in every run. Rewards belong to an arm and its pull, so paths that part in
-    early rounds meet again. A check of fairness with $r_i t$ in place of $r_i (t - 1)$ would be
-    another, stricter algorithm. It is not run, nor is a learner with its own clock.
+    early rounds meet again. Neither a check with $r_i t$, which is stricter, nor a learner with its
+    own clock is run.
     """
     own = runs("sensitivity")
     usual = own(policy="usual")
@@ -1641,10 +1418,7 @@ paper.untested(
     "inconsistency",
     "App. C",
     "The paper asserts T-Fair-UCB's advantage, but neither proves nor shows it.",
-    basis="recalled",
-    reconstructed=restored(
-        "Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"
-    ),
+    **recalled("Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"),
     between=["text: more effective", "Theorem 8: the same bound as Theorem 2 without tolerance"],
     judged_by=["fairucb-tfair-better-tradeoff"],
 )

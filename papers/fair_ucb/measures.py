@@ -46,9 +46,7 @@ def first_phase(horizon, quotas):
 
 
 measure("rt")(bounds.r_regret_bound)
-
 measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound)
-
 measure("rt")(bounds.fair_regret_bound)
 
 

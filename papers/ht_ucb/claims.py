@@ -35,52 +35,29 @@ paper = Paper(
     "HT-UCB: a new look at fairness in stochastic multi-armed bandit problems",
     {
         "lfg_capped": "LFG's index is cut off at 1, as section 5 defines it.",
-        "lfg_uncapped": (
-            "LFG's index is not cut off, as in the rule of play that section 5 prints, and is 1 "
-            "for an arm without pulls."
-        ),
-        "clock_previous": (
-            r"In round $n$ HT-UCB's index has $\ln(n - 1)$, as in Algorithm 1, and LFG's index is "
-            r"cut off."
-        ),
+        "lfg_uncapped": "LFG's index is not cut off, by its rule of play; without pulls it is 1.",
+        "clock_previous": r"In round $n$ HT-UCB's index has $\ln(n - 1)$; LFG's index is cut off.",
         "spread_sd": "Rewards have the standard deviation $1 / K^2$, and LFG's index is cut off.",
         "means_fixed": "All replicates have the same means, and LFG's index is cut off.",
         "gaussian": "Rewards of Experiments A and B are normal with standard deviation $1 / K$.",
         "bernoulli": "Rewards of Experiments A and B are 0 or 1.",
-        "gaussian_line": (
-            "With normal rewards, pulls are proportional if they lie on a straight line in the "
-            "paper's plot, through 0 or not."
-        ),
-        "bernoulli_line": (
-            "With rewards of 0 or 1, pulls are proportional if they lie on a straight line in the "
-            "paper's plot, through 0 or not."
-        ),
-        "floors": (
-            r"A policy is fair if it gives each arm $\lfloor \tau T \rfloor$ pulls, as in Theorem "
-            r"1."
-        ),
-        "in_proportion": (
-            r"A policy is fair if it keeps quotas in proportion: $N / T$ tends to $\tau$ or more "
-            r"for each arm."
-        ),
-        "constant_quotas": (
-            r"Quotas do not depend on $T$, as section 5 says of the analysis, and $O(K)$ may "
-            r"contain $1 / \Delta$."
-        ),
-        "universal_constant": (
-            "Quotas do not depend on $T$, and $O(K)$ is $K$ times a number that is the same for "
-            "all instances."
-        ),
-        "falling_quotas": (
-            r"Quotas may fall like $\ln T / T$, since Theorem 2 sets no condition on "
-            r"them."
-        ),
+        "gaussian_line": "With normal rewards, proportional means on any straight line.",
+        "bernoulli_line": "With rewards of 0 or 1, proportional means on any straight line.",
+        "floors": r"A policy is fair if each arm gets $\lfloor \tau T \rfloor$ pulls.",
+        "in_proportion": r"A policy is fair if $N / T$ tends to $\tau$ or more for each arm.",
+        "constant_quotas": r"Quotas do not depend on $T$, and $O(K)$ may contain $1 / \Delta$.",
+        "universal_constant": "Quotas do not depend on $T$, and $O(K)$ is $K$ times one number.",
+        "falling_quotas": r"Quotas may fall like $\ln T / T$, which Theorem 2 does not exclude.",
     },
 )
 
 
 #: Experiments A and B, and the laws of their rewards that are readings.
 PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
+#: Readings of LFG's index.
+CUTS = ["lfg_capped", "lfg_uncapped"]
+#: Readings of asymptotic fairness, and of the quotas in Theorem 2.
+FAIR, QUOTAS = ["floors", "in_proportion"], ["constant_quotas", "falling_quotas"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
 PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_open"
 
@@ -117,10 +94,8 @@ def straight(run, of):
 def proportional_pulls(runs, of, panels):
     for law in LAWS:
         for name in cases(of=panels):
-            run, uniform = (
-                runs(name, law=law),
-                runs(f"pulls_control_{name}", policy="uniform", law=law),
-            )
+            run = runs(name, law=law)
+            uniform = runs(f"pulls_control_{name}", policy="uniform", law=law)
             with reading(law):
                 yield in_proportion(run, of, name="slope").control(in_proportion(uniform, of))
             with reading(f"{law}_line"):
@@ -131,19 +106,17 @@ def proportional_pulls(runs, of, panels):
     "comparison",
     "abstract, last sentence; section 1, third sentence from the end; section 6",
     primary=True,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig2",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
 )
 def htucb_abs_superiority(runs):
     r"""In simulations HT-UCB has a smaller penalised regret than LFG and Flearn.
 
-    The control is UCB1, which ignores quotas: a policy that is superior because it keeps them has
-    to do what UCB1 does not. Where UCB1 too has less regret than the rival, the comparison supports
-    nothing. It is printed again without a control. At the longest horizons HT-UCB has less regret
-    than UCB1 (htucb-expC-ordering-crossover). LFG has the weight $\sqrt{T}$ of Experiment C; the
-    weight $T$ is ours. An infinite index of arms without pulls, where LFG's index is not cut off,
-    was not run.
+    The control is UCB1, which ignores quotas: where it too has less regret than the rival, the
+    comparison supports nothing, and is printed again without a control. At the longest horizons
+    HT-UCB has less regret than UCB1 (htucb-expC-ordering-crossover). LFG has the weight $\sqrt{T}$
+    of Experiment C; the weight $T$ is ours. An infinite index of arms without pulls was not run.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
@@ -182,11 +155,10 @@ paper.untested(
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap", "htucb-expA-matches-thm2"],
 )
 
-
 paper.untested(
     "htucb-abs-tradeoff",
     "comparison",
-    "abstract, fourth sentence; section 1, last sentence of the contributions",
+    "abstract, sentence 4; contributions, last sentence",
     "HT-UCB has a better trade-off between reward and fairness than other methods.",
     alias_of="htucb-expE-frontier",
 )
@@ -203,10 +175,10 @@ def up_to_k_pulls(blocks):
 
 @paper.claim(
     "bound",
-    "abstract, fourth sentence; section 1, third sentence of the contributions; section 7",
+    "abstract, sentence 4; contributions, sentence 3; section 7",
     primary=True,
     rests_on=["htucb-thm1-fair"],
-    readings=["floors", "in_proportion"],
+    readings=FAIR,
 )
 def htucb_abs_asymptotic_fairness(runs):
     r"""With large penalty rates HT-UCB is asymptotically fair.
@@ -224,51 +196,38 @@ def htucb_abs_asymptotic_fairness(runs):
 paper.untested(
     "htucb-abs-nearly-optimal",
     "bound",
-    (
-        "abstract, fourth sentence; section 4.1, paragraph after Theorem 2; section 4.2, "
-        "paragraph after Theorem 6"
-    ),
-    (
-        "HT-UCB's penalised regret meets its upper bound up to a constant, and the bound can "
-        "hardly be improved."
-    ),
+    "abstract, sentence 4; after Theorem 2; after Theorem 6",
+    "HT-UCB's regret meets its upper bound up to a constant; the bound can hardly be improved.",
     primary=True,
     part="that the bounds of HT-UCB's own regret meet; not that no other algorithm does better",
-    note=(
-        r"Whether any other algorithm can do better is not tested, because Theorems 5 and 6 "
-        r"are about HT-UCB alone. With the factor $\Delta$ that is missing in Eq. 13 the bound "
-        r"holds wherever it is run (htucb-thm2-eq13-corrected)."
-    ),
+    note=r"""Whether any other algorithm can do better is not tested, because Theorems 5 and 6 are
+    about HT-UCB alone. With the factor $\Delta$ that is missing in Eq. 13 the bound holds wherever
+    it is run (htucb-thm2-eq13-corrected).""",
     judged_by=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb", "htucb-const8"],
 )
-
 
 paper.untested(
     "htucb-abs-bounds-exist",
     "definition",
-    "abstract, fifth and sixth sentence",
+    "abstract, sentences 5 and 6",
     "There are upper bounds on penalised regret, with and without gaps, and lower bounds.",
     untestable="The claim is that theorems exist. Each theorem is judged by itself.",
 )
 
-
 paper.untested(
     "htucb-intro-firstwork",
     "literature",
-    "section 1, first sentence of the contributions",
+    "contributions, sentence 1",
     "No earlier work has a framework of fair bandits with a penalty term.",
     untestable="This is a claim of priority.",
 )
 
 
-@paper.claim(
-    "qualitative", "section 1, last sentence before the contributions; section 7, second sentence"
-)
+@paper.claim("qualitative", "section 1, last sentence before contributions; section 7, sentence 2")
 def htucb_intro_user_knob(runs):
     """With a penalty rate for each arm, the user can protect some arms more than others.
 
-    Arms 2 and 3, with rates above their gaps, both end at their quotas. No comparison can tell them
-    apart.
+    Arms 2 and 3 have rates above their gaps and end at their quotas: nothing tells them apart.
     """
     run = runs("user_rates")  # arms 2 to 5: gap 0.3, quota 1/10, penalty rates 0.8, 0.5, 0.25, 0
     short = np.where(run.end("critical"), run.end("lack"), 0).max(axis=1)
@@ -282,8 +241,8 @@ def htucb_intro_user_knob(runs):
 
 @paper.claim(
     "invariant",
-    "section 1, fourth sentence from the end before the contributions; section 3, second "
-    "sentence after Eq. 12",
+    """section 1, fourth sentence from the end before the contributions; section 3, sentence 2
+    after Eq. 12""",
 )
 def htucb_intro_ucb_plus_term(runs):
     """HT-UCB is UCB with a term added for arms that are short of their quotas."""
@@ -295,8 +254,7 @@ def htucb_intro_ucb_plus_term(runs):
 
 @paper.claim(
     "qualitative",
-    "section 1, fourth sentence from the end before the contributions; section 3, paragraph "
-    "after Eq. 12",
+    "section 1, fourth sentence from the end before the contributions; section 3, after Eq. 12",
     rests_on=["htucb-intro-ucb-plus-term"],
 )
 def htucb_intro_favours_below_level(runs):
@@ -326,45 +284,41 @@ def htucb_intro_favours_below_level(runs):
 paper.untested(
     "htucb-intro-logT-regret",
     "rate",
-    "section 1, fourth sentence of the contributions",
+    "contributions, sentence 4",
     r"HT-UCB's penalised regret is $O(\log T)$ for fixed gaps.",
     alias_of="htucb-thm2-logT",
 )
 
-
 paper.untested(
     "htucb-intro-maxdeficit-logT",
     "rate",
-    "section 1, fifth and sixth sentence of the contributions",
+    "contributions, sentences 5 and 6",
     r"Under HT-UCB the largest shortfall of an arm in rounds 1 to $T$ is $O(\log T)$.",
     alias_of="htucb-thm3-growth",
 )
 
-
 paper.untested(
     "htucb-intro-gapfree",
     "bound",
-    "section 1, seventh sentence of the contributions",
+    "contributions, sentence 7",
     "There is a bound on HT-UCB's penalised regret that does not depend on gaps.",
     alias_of="htucb-thm4-bound",
 )
 
-
 paper.untested(
     "htucb-intro-harder-analysis",
     "opinion",
-    "section 1, eighth sentence of the contributions; section 5, technical challenges",
+    "contributions, sentence 8; section 5, technical challenges",
     "The analysis of HT-UCB is much harder than that of UCB.",
     untestable="This is a judgement about proofs.",
 )
 
 
-@paper.claim("definition", "section 2, fourth sentence and Eq. 2")
+@paper.claim("definition", "section 2, sentence 4 and Eq. 2")
 def htucb_sec2_constraint(runs):
     r"""A good policy has $N_k(t) \ge \tau_k t$ for all arms $k$ and all rounds $t$.
 
-    After the first round at most one arm has a pull, while every arm with a quota above 0 needs
-    one.
+    After the first round one arm has a pull, and every arm with a quota above 0 needs one.
     """
     nine_arms, two_arms = ["1/20"] * 9, ["1/10"] * 2
     phrase = "most pulls in any round that all quotas need beyond those available"
@@ -396,8 +350,7 @@ def htucb_eq5_identity(runs):
 @paper.claim("invariant", "section 2, list after Eq. 6")
 def htucb_facts123(runs):
     r"""An arm's loss $\Delta y + A (\tau - y)^+$ is least for $y \ge \tau$ if $\Delta = 0$, at $y =
-    \tau$ if $A \ge \Delta > 0$, and at 0 if $\Delta > A$. The least loss is 0, $\Delta \tau$ and $A
-    \tau$, in turn.
+    \tau$ if $A \ge \Delta > 0$, and at 0 if $\Delta > A$. It is then 0, $\Delta \tau$ and $A \tau$.
 
     For $A = \Delta$ all $y$ up to $\tau$ are equally good. The statement names one of them.
     """
@@ -408,8 +361,7 @@ def htucb_facts123(runs):
 @paper.claim("invariant", "section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
 def htucb_eq7_lp(runs):
     r"""The best division of the horizon gives their quotas to critical arms and to all best arms
-    except one, which gets the rest. Non-critical arms get nothing. This division's loss is $T \sum
-    \min(\Delta, A) \tau$.
+    except one, which gets the rest. Others get nothing. The loss is $T \sum \min(\Delta, A) \tau$.
     """
     errors = random_instances.optimum_errors
     phrase = "largest distance of Eqs 7 and 9 from the linear programme's optimum, random instances"
@@ -418,21 +370,15 @@ def htucb_eq7_lp(runs):
 
 @paper.claim("invariant", "section 2, Eq. 10")
 def htucb_eq10_identity(runs):
-    """The penalised regret is the sum of three parts, one each for optimal, critical and
-    non-critical arms.
-    """
+    """The penalised regret is the sum of parts for optimal, critical and non-critical arms."""
     yield proof(failed_steps, "eq10")
 
 
 @paper.claim(
-    "invariant",
-    "section 2, Eq. 10 and the sentence before it",
-    rests_on=["htucb-eq5-identity", "htucb-eq7-lp"],
+    "invariant", "Eq. 10 and the sentence before", rests_on=["htucb-eq5-identity", "htucb-eq7-lp"]
 )
 def htucb_eq10_nonneg(runs):
-    """The penalised regret is a policy's loss beyond the least possible loss, so it is never below
-    0.
-    """
+    """The penalised regret is a policy's loss beyond the least possible, so never below 0."""
     for played in runs(PANELS, "fixed_gaps").each("policy"):
         losses = [run["penalised_loss"] for run in played]
         lower = [run["prophet_loss"] - loss for run, loss in zip(played, losses, strict=True)]
@@ -454,7 +400,7 @@ def htucb_sets_partition(runs):
     yield enumerated(phrase, random_instances.not_one_set, 10000, seed=runs.seed)
 
 
-@paper.claim("bound", "section 4, Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
+@paper.claim("bound", "Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm1_fair(runs):
     r"""If quotas are constant and $A - \Delta \ge \min(\sqrt{32 \ln T / (\tau T)}, 1)$ for every
     arm, HT-UCB gives all arms $\lfloor \tau T \rfloor$ pulls with a probability that tends to 1.
@@ -462,48 +408,40 @@ def htucb_thm1_fair(runs):
     The theorem fails by one pull, in rounds chosen for it. In round $10 m + 1$ all four arms cross
     their levels together, and are served in the order of $\mu + A$. In round $10 m + 2$ two of them
     have been served, and the last arm, with a quota of 1/2, is one pull short. This happens for
-    every $m$, so the probability does not tend to 1 if quotas must hold in such rounds too. Up to
-    $K$ pulls every arm has its quota (htucb-thm1-treats-every-arm-fairly). The theorem prints
-    $\lfloor \tau T \rfloor$, so proportions are no reading of it; they are one of the abstract's
-    sentence (htucb-abs-asymptotic-fairness).
+    every $m$, so the probability does not tend to 1. Up to $K$ pulls every arm has its quota
+    (htucb-thm1-treats-every-arm-fairly). Proportions are a reading of the abstract
+    (htucb-abs-asymptotic-fairness), and not of the theorem.
     """
     # T = 10 m + 2 with m = 10^4, quotas 1/10, 1/10, 1/10, 1/2, rates 0.35 or more above the gaps
     four_arms = runs("blocked_four_arms", policy="ht_ucb")
     yield all_floors(four_arms, uncontrolled=AGAINST)
     phrase = "share of the runs in which no arm is more than a pull short"
     yield share(phrase, four_arms.end("lack").max(axis=1) <= 1, at_least=0.99, beside=True)
-    edge = (
-        ", with rates exactly as large as the theorem asks, where arms do not wait for each other"
-    )
+    edge = ", with rates just as large as the theorem asks, where arms do not wait for others"
     yield all_floors(runs("edge", policy="ht_ucb"), edge, beside=True)
     for run in runs("large_rates", policy="ht_ucb").each("instance"):
         yield all_floors(run, ", with rates of 1", beside=True)
 
 
-@paper.claim("qualitative", "section 4, sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
+@paper.claim("qualitative", "sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
 def htucb_thm1_treats_every_arm_fairly(runs):
-    """Where penalty rates are well above the gaps, HT-UCB gives every arm its quota up to $K$
-    pulls.
-    """
+    """With rates well above the gaps HT-UCB gives every arm its quota up to $K$ pulls."""
     yield from up_to_k_pulls(runs("blocked", "large_rates"))
 
 
 @paper.claim(
     "bound",
-    "section 4.1, Theorem 2, first display",
+    "Theorem 2, display 1",
     primary=True,
-    part=(
-        "A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of "
-        "the runs is not seen."
-    ),
+    part="""A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of the
+    runs is not seen.""",
     rests_on=["htucb-proof-unit-deficit"],
 )
 def htucb_thm2_deficit_O1(runs):
     """Under HT-UCB the mean shortfall of an optimal or critical arm is bounded, whatever $T$.
 
-    This claim needs some bound that does not grow with $T$, and not the bound of one pull. With
-    eleven arms that reach their quotas in the same round, the last is short of more than one pull
-    (htucb-proof-unit-deficit).
+    Any bound that does not grow with $T$ will do. One pull is none: of eleven arms that reach their
+    quotas in the same round the last is short of more (htucb-proof-unit-deficit).
     """
     for block in runs("fixed_gaps", "random_gaps", "blocked").each("experiment"):
         most = 4 * block.N
@@ -515,17 +453,12 @@ def htucb_thm2_deficit_O1(runs):
 
 
 @paper.claim(
-    "bound",
-    "section 4.1, Theorem 2, second display",
-    primary=True,
-    rests_on=["htucb-proof-eq20", "htucb-proof-eq21"],
+    "bound", "Theorem 2, display 2", primary=True, rests_on=["htucb-proof-eq20", "htucb-proof-eq21"]
 )
 def htucb_thm2_cr_count(runs):
-    r"""HT-UCB pulls a critical arm at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$ times in
-    expectation.
+    r"""HT-UCB's mean pulls of a critical arm are at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$.
 
-    htucb-proof-eq20 is not reproduced because its last step, as printed, is false. This bound does
-    not need that step.
+    This does not need the last step of htucb-proof-eq20, which is false as printed.
     """
 
     def excess(run):  # of the worst critical arm, of those whose bound is less than T
@@ -556,14 +489,11 @@ def fewer_pulls(own, uniform, arm, bound):
 
 
 @paper.claim(
-    "bound",
-    "section 4.1, Theorem 2, third display",
-    primary=True,
-    rests_on=["htucb-thm2-noncr-count-proofversion"],
+    "bound", "Theorem 2, display 3", primary=True, rests_on=["htucb-thm2-noncr-count-proofversion"]
 )
 def htucb_thm2_noncr_count(runs):
-    r"""HT-UCB pulls a non-critical arm at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8 \ln
-    T / \Delta^2) + O(1)$ times in expectation.
+    r"""A non-critical arm's mean pulls are at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8
+    \ln T / \Delta^2) + O(1)$.
     """
     own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
     for arm in arms(np.flatnonzero(own.end("non_critical"))):
@@ -584,18 +514,13 @@ def htucb_thm2_noncr_count(runs):
         yield mean(phrase, values, at_most=0, unit="pulls").control(control)
 
 
-@paper.claim(
-    "bound",
-    "appendix B, proof of Theorem 2, third part",
-    readings=["constant_quotas", "falling_quotas"],
-)
+@paper.claim("bound", "proof of Theorem 2, third part", readings=QUOTAS)
 def htucb_thm2_noncr_count_proofversion(runs):
-    r"""HT-UCB pulls a non-critical arm at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$
-    times in expectation.
+    r"""A non-critical arm's mean pulls are at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$.
 
     An arm that has its quota is pulled as UCB pulls it. With rewards that do not vary this is at
-    least $\ln T / \Delta^2$ times, as the paper argues in appendix C. With a constant quota the
-    minimum is the larger term from some $T$ on, and proof and theorem agree.
+    least $\ln T / \Delta^2$ times (appendix C). With a constant quota the minimum is the larger
+    term from some $T$ on, and proof and theorem agree.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "minimum_constant")
@@ -616,7 +541,7 @@ def within(run, bound, more=0, **said):
 
 @paper.claim(
     "bound",
-    "section 4.1, Eq. 13; section 4.2, second sentence after Theorem 6",
+    "section 4.1, Eq. 13; sentence 2 after Theorem 6",
     primary=True,
     rests_on=[
         "htucb-thm2-deficit-O1",
@@ -632,12 +557,11 @@ def htucb_thm2_eq13_printed(runs):
     A) \tau T), 8 \ln T / \Delta)$, plus $O(K)$.
 
     A factor $\Delta$ is missing before $\tau T$; Theorem 6 has it. Our text, which a program read
-    from the PDF, lacks it in Eq. 13 and after Theorem 6. For constant quotas the term with $\Delta$
-    and the term without it differ by at most a constant, $8 (\ln(8 / (\Delta^2 \tau)) - 1) /
-    \Delta$. So the bound stands if $O(K)$ may contain it. With quotas of $8 \ln T / (\Delta T)$,
-    which Theorem 6 allows for $\Delta < 1/8$, Eq. 17 contradicts the bound. At any horizon there is
-    a constant quota of this size, for which the printed terms are 0, and the smaller the gap the
-    larger is Eq. 17 for each arm. So no number serves for all instances.
+    from the PDF, lacks it in Eq. 13 and after Theorem 6. With constant quotas the factor changes
+    the term by at most $8 (\ln(8 / (\Delta^2 \tau)) - 1) / \Delta$, so the bound stands if $O(K)$
+    may contain that. With quotas of $8 \ln T / (\Delta T)$, which Theorem 6 allows for $\Delta <
+    1/8$, Eq. 17 contradicts the bound. At any horizon a constant quota can have this size. The
+    printed terms are then 0, and Eq. 17 grows as the gap falls: no number serves for all.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "eq13_constant")
@@ -657,9 +581,7 @@ def htucb_thm2_eq13_printed(runs):
     about="project",
 )
 def htucb_thm2_eq13_corrected(runs):
-    r"""HT-UCB's penalised regret $R$ satisfies Eq. 13 with $(8 \ln T / \Delta - \Delta \tau T)^+$
-    for a critical arm.
-    """
+    r"""HT-UCB keeps Eq. 13 with $(8 \ln T / \Delta - \Delta \tau T)^+$ for a critical arm."""
     for name in ("fixed_gaps", "stress"):
         yield within(runs(name, policy="ht_ucb"), "penalised_bound_corrected", name=name)
     run = runs("random_gaps", policy="ht_ucb")
@@ -670,10 +592,7 @@ def htucb_thm2_eq13_corrected(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 4.1, paragraph after Theorem 2, third sentence",
-    primary=True,
-    rests_on=["htucb-thm2-eq13-printed"],
+    "rate", "after Theorem 2, sentence 3", primary=True, rests_on=["htucb-thm2-eq13-printed"]
 )
 def htucb_thm2_logT(runs):
     r"""For fixed gaps HT-UCB's penalised regret $R$ is of order $\log T$."""
@@ -685,17 +604,11 @@ def htucb_thm2_logT(runs):
     yield slope(phrase, t, own / np.log(t), at_most=0).control(uniform / np.log(t))
 
 
-@paper.claim(
-    "qualitative",
-    "section 4.1, paragraph after Theorem 2, first sentence",
-    rests_on=["htucb-thm2-deficit-O1"],
-)
+@paper.claim("qualitative", "after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm2_critical_at_level(runs):
-    r"""Where the penalty rate is well above the gap, HT-UCB gives a critical arm about $\tau T$
-    pulls or more.
+    r"""A critical arm with a rate well above its gap gets about $\tau T$ pulls or more.
 
-    Arms with small gaps reach their quotas by learning alone. Only arms whose quota exceeds that
-    could have failed.
+    Arms with small gaps reach their quotas by learning alone, and could not have failed.
     """
     for run in runs(PULLS).each("experiment", "law"):
         for arm in arms(np.flatnonzero(run.end("critical"))):
@@ -703,15 +616,9 @@ def htucb_thm2_critical_at_level(runs):
             yield share(phrase, run.end("lack")[:, arm] <= run.N, at_least=0.95)
 
 
-@paper.claim(
-    "qualitative",
-    "section 4.1, paragraph after Theorem 2, second sentence",
-    rests_on=["htucb-thm2-noncr-count"],
-)
+@paper.claim("qualitative", "after Theorem 2, sentence 2", rests_on=["htucb-thm2-noncr-count"])
 def htucb_thm2_noncr_below_level(runs):
-    r"""A non-critical arm with a gap well above its penalty rate can have fewer than $\tau T$
-    pulls.
-    """
+    r"""A non-critical arm with a gap well above its rate can have fewer than $\tau T$ pulls."""
     for run in runs("non_critical_1", "non_critical_2").each("experiment", "law"):
         well_above = run.end("non_critical") & (run.end("gap") - run.end("penalty") > 0.1)
         for arm in arms(np.flatnonzero(well_above)):
@@ -720,14 +627,9 @@ def htucb_thm2_noncr_below_level(runs):
             yield share(phrase, below, at_least=0.95)
 
 
-@paper.claim(
-    "bound",
-    "section 4.1, paragraph after Theorem 2, last sentence",
-    rests_on=["htucb-thm2-eq13-printed"],
-)
+@paper.claim("bound", "after Theorem 2, last sentence", rests_on=["htucb-thm2-eq13-printed"])
 def htucb_thm2_A0_reduces(runs):
-    r"""Without penalty rates HT-UCB is UCB, and its bound becomes the known one, the sum of $8 \ln
-    T / \Delta$.
+    r"""Without penalty rates HT-UCB is UCB, and its bound the known sum of $8 \ln T / \Delta$.
 
     Theorem 2 assumes $A \ge c_a > 0$, also for the best arm. Rates of 0 are outside it.
     """
@@ -754,9 +656,8 @@ def htucb_proof_obs3(runs):
     r"""With high probability HT-UCB next pulls a critical arm that alone is short of its quota, if
     all others have more than $8 \ln T / c_a^2$ pulls.
 
-    The four critical arms have the same quota and fall short in the same round; the best arm has
-    more than its quota. HT-UCB pulls the four one after the other, so the last of them is alone
-    every 25/3 rounds, 1200 times in the second half of a run.
+    The four critical arms fall short in the same round and are pulled one after the other, so the
+    last is alone every 25/3 rounds, 1200 times in the second half of a run.
     """
     run = runs("each_round_all_critical")  # optimal arms count as critical
     rounds, unserved = alone(run, 8 * np.log(run.T) / 0.6**2, run.T / 2)
@@ -793,18 +694,14 @@ def htucb_proof_obs4(runs):
 
 @paper.claim(
     "bound",
-    (
-        "appendix B, last sentence of the first part of the proof of Theorem 2; appendix E, "
-        "proof of Lemma 1"
-    ),
+    "appendix B, last sentence of the first part of the proof of Theorem 2; proof of Lemma 1",
     rests_on=["htucb-proof-obs3", "htucb-proof-obs4", "htucb-proof-n1-exists", "htucb-proof-eq19"],
 )
 def htucb_proof_unit_deficit(runs):
     """With high probability no critical arm's shortfall exceeds one pull from some round on.
 
-    With eleven arms that reach their quotas in the same round, the last is 2.25 pulls short,
-    because it waits for the other ten. On random instances no run has such a shortfall in its
-    second half.
+    Of eleven arms that reach their quotas in the same round the last waits for the others, and is
+    2.25 pulls short. On random instances no run has such a shortfall in its second half.
     """
     run = runs("each_of_many")
     late = np.where(run["non_critical"], 0, run["lack"])[:, run.rounds >= run.T / 2]
@@ -823,7 +720,7 @@ def htucb_proof_unit_deficit(runs):
 
 @paper.claim(
     "qualitative",
-    "appendix B, proof of Theorem 2, second paragraph after Observation 4",
+    "proof of Theorem 2, second paragraph after Observation 4",
     rests_on=["htucb-proof-count-halfway", "htucb-proof-eq18"],
 )
 def htucb_proof_n1_exists(runs):
@@ -840,9 +737,7 @@ def htucb_proof_n1_exists(runs):
 
 
 @paper.claim(
-    "bound",
-    "appendix B, proof of Theorem 2, display after the definition of n_1",
-    rests_on=["htucb-proof-n1-exists"],
+    "bound", "proof of Theorem 2, display after n_1 is defined", rests_on=["htucb-proof-n1-exists"]
 )
 def htucb_proof_n1_bound(runs):
     r"""With probability above $1 - 2 K / T$ the first round from $c_0 T / 2$ on in which all
@@ -870,7 +765,7 @@ def htucb_proof_turn_probability(runs):
     yield proof(failed_steps, "two_over_T2")
 
 
-@paper.claim("bound", "appendix B, proof of Theorem 2, first paragraph after Observation 4")
+@paper.claim("bound", "proof of Theorem 2, first paragraph after Observation 4")
 def htucb_proof_count_halfway(runs):
     r"""If $T$ is large enough, every critical arm has $8 \ln T / c_a^2$ pulls in round $c_0 T / 2$.
 
@@ -896,10 +791,8 @@ def htucb_proof_eq18(runs):
 @paper.claim(
     "bound",
     "appendix B, Eq. 19",
-    part=(
-        "For a given number of pulls, with the critical arm's index at its mean, without "
-        "width or noise."
-    ),
+    part="""For a given number of pulls, with the critical arm's index at its mean, without width or
+    noise.""",
 )
 def htucb_proof_eq19(runs):
     r"""With probability at most $2 / (c_0 T)$ a non-critical arm with at most $\ln(c_0 T / 2) / (2
@@ -908,8 +801,7 @@ def htucb_proof_eq19(runs):
     One line between the first and the last fails, and the last follows. The second line does not
     follow from the first as printed: $2 \ln n$ becomes $\ln n$, and Hoeffding's bound on the
     failure of that step is only $n^{-0.34}$. Directly, the sample mean must fall by $\sqrt{\ln n /
-    (2 N)}$, and Hoeffding's bound on this is $1 / n$. Nothing is left for the critical arm's width,
-    which the proof adds twice.
+    (2 N)}$, and Hoeffding's bound on this is $1 / n$. Nothing is left for the critical arm's width.
     """
     yield proof(failed_steps, "eq19")
 
@@ -919,10 +811,9 @@ def htucb_proof_eq20(runs):
     r"""A critical arm that has $8 \ln T / \Delta^2 > \tau T$ pulls is pulled again with probability
     at most $1 / n^2 \le 1 / (8 \ln T / \Delta)^2 \le 1 / (\tau T)^2$.
 
-    There $8 \ln T / \Delta$ is 147 and $\tau T$ is 200. With $\Delta^2$, which may be meant, all
-    steps hold. The square may have been lost when a program read the PDF. The conclusion,
-    htucb-thm2-cr-count, does not need the last step. The probability is that of both events;
-    conditional on a rare event it can be larger.
+    There $8 \ln T / \Delta$ is 147 and $\tau T$ is 200. With $\Delta^2$, a square that the reading
+    of the PDF may have lost, all steps hold. The conclusion, htucb-thm2-cr-count, does not need the
+    last step. The probability is that of both events; conditional on a rare event it can be larger.
     """
     yield proof(failed_steps, "eq20")
 
@@ -932,15 +823,12 @@ def htucb_proof_eq21(runs):
     r"""A critical arm that has $\tau T \ge 8 \ln T / \Delta^2$ pulls is pulled again with
     probability at most $1 / n^2 \le 1 / (\tau T)^2$.
 
-    The probability is that an arm has so many pulls and is pulled. The proof adds up these joint
-    probabilities.
+    The probability is joint: that an arm has so many pulls and is pulled.
     """
     yield proof(failed_steps, "eq21")
 
 
-@paper.claim(
-    "bound", "appendix B, paragraphs before and after Eq. 19", rests_on=["htucb-proof-eq19"]
-)
+@paper.claim("bound", "appendix B, before and after Eq. 19", rests_on=["htucb-proof-eq19"])
 def htucb_proof_n2(runs):
     r"""If $\Delta - A \ge \sqrt{8 K \ln T / (c_0^2 T)}$, the inequality $n_2 - n_1 \le \sum \tau
     (n_2 - n_1) + \sum 8 \ln T / (\Delta - A)^2$ cannot hold for $n_2 - n_1 \ge c_0 T / 2$.
@@ -954,12 +842,10 @@ def htucb_proof_n2(runs):
 
 @paper.claim(
     "bound",
-    "section 4.1, Theorem 3 and Eq. 14",
+    "Theorem 3 and Eq. 14",
     primary=True,
-    part=(
-        "One instance with five arms, whose first three arms have a bound below the largest "
-        "shortfall possible."
-    ),
+    part="""One instance with five arms, whose first three arms have a bound below the largest
+    shortfall possible.""",
     rests_on=[
         "htucb-thm3-recursion",
         "htucb-proof-eq31",
@@ -971,10 +857,9 @@ def htucb_thm3_bound(runs):
     r"""If the $j$-th arm by $\mu + A$ is optimal or critical, the mean of its largest shortfall
     under HT-UCB in rounds 1 to $T$ is at most $a_j \ln T + O(1)$.
 
-    The observed shortfall is less than a pull, and the bound so far above it that the runs could
-    hardly contradict it. By its proof the bound holds for the first two arms: Eqs 29 to 32 and 34
-    to 36 are right. Eq. 33 does not follow for a third arm (htucb-proof-eq33). The control, UCB1,
-    breaks the bound of the second and third arm, and keeps that of the first.
+    The shortfall is less than a pull, so far below the bound that runs could hardly contradict it.
+    The proof is right for two arms: Eqs 29 to 32 and 34 to 36 hold, and Eq. 33 does not follow for
+    a third (htucb-proof-eq33). UCB1, the control, breaks that of the second and third arm.
     """
     own, ucb1 = (runs("ordered", policy=name) for name in ("ht_ucb", "ucb1"))
     for t in cases(round=own.rounds):
@@ -987,16 +872,12 @@ def htucb_thm3_bound(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 1, sixth sentence of the contributions; section 4.1, Theorem 3",
-    primary=True,
-    rests_on=["htucb-thm3-bound"],
+    "rate", "contributions, sentence 6; Theorem 3", primary=True, rests_on=["htucb-thm3-bound"]
 )
 def htucb_thm3_growth(runs):
     r"""HT-UCB's largest shortfall in rounds 1 to $T$ grows no faster than $\ln T$.
 
-    The shortfall does not grow at all here, which is more than the claim. Three decades do not show
-    what $\ln T$ would do.
+    The shortfall does not grow at all here. Three decades do not show what $\ln T$ would do.
     """
     block = runs("ordered")
     most = 4 * block.N
@@ -1014,17 +895,14 @@ def htucb_thm3_growth(runs):
 def htucb_thm3_anyround_all(runs):
     r"""HT-UCB gives all arms $\tau t$ pulls in every round, up to $O(\log T)$.
 
-    The theorem is about optimal and critical arms. By Theorem 2 the shortfall of the other arms is
-    most of $\tau T$.
+    By Theorem 2 non-critical arms, which Theorem 3 leaves out, lack most of $\tau T$.
     """
     yield proof(failed_steps, "any_round")
 
 
 @paper.claim("invariant", "appendix D, sentence after Eq. 31")
 def htucb_thm3_ordering_fact(runs):
-    r"""In the order of $\mu + A$, largest first, optimal and critical arms come before all
-    others.
-    """
+    r"""By $\mu + A$, largest first, optimal and critical arms come before all others."""
     phrase = r"random non-critical arms with $\mu + A$ not below all others"
     yield enumerated(phrase, random_instances.out_of_order, 10000, seed=runs.seed)
 
@@ -1049,10 +927,7 @@ def htucb_thm3_recursion(runs):
     the largest shortfalls of all arms before it by $\mu + A$, plus its waiting rounds.
     """
     for run in runs("each_round").each("instance"):
-        phrase = (
-            "largest excess of the left over the right side of Eq. 29, times the quotas' common "
-            "denominator"
-        )
+        phrase = "left minus right side of Eq. 29, times the quotas' common denominator"
         yield exact(phrase, *recursion_excess(run), unit="pulls")
 
 
@@ -1080,9 +955,8 @@ def htucb_proof_eq33(runs):
     r"""The recursion $a_1 = b_1$ and $a_j = \sum_{d < j} a_d + \sum_{d \le j} b_d$ implies $a_j =
     \sum_{d \le j} (j - d + 1) b_d$.
 
-    For $j = 3$ the recursion gives $4 b_1 + 2 b_2 + b_3$, the sum $3 b_1 + 2 b_2 + b_3$. From the
-    third arm on, the coefficients of Eq. 14 therefore do not follow. With twice the weight for each
-    step back they would.
+    For $j = 3$ the recursion gives $4 b_1 + 2 b_2 + b_3$, the sum $3 b_1 + 2 b_2 + b_3$. So Eq.
+    14's coefficients do not follow from the third arm on. With doubled weights they would.
     """
     yield proof(failed_steps, "eq33")
 
@@ -1096,7 +970,7 @@ def htucb_thm3_ties_remark(runs):
     yield proof(failed_steps, "ties")
 
 
-@paper.claim("invariant", "section 4.1, Observation 1")
+@paper.claim("invariant", "Observation 1")
 def htucb_obs1(runs):
     r"""If $A - \Delta \le 4 \sqrt{2 \ln T / T^{2/3}}$, then $(A - \Delta) (\tau T - N)^+ \le 4 \tau
     T^{2/3} \sqrt{2 \ln T}$.
@@ -1106,14 +980,13 @@ def htucb_obs1(runs):
     yield proof(failed_steps, "observation_1")
 
 
-@paper.claim("bound", "section 4.1, Lemma 1")
+@paper.claim("bound", "Lemma 1")
 def htucb_lem1(runs):
     r"""If quotas are constant and $A - \Delta \ge 4 \sqrt{2 \ln T / T^{2/3}}$, the arm's expected
     shortfall under HT-UCB is $O(\tau K T^{2/3})$ pulls.
 
-    The bound is 4000 pulls, and the shortfall is 0: no instance was found where the claim is at
-    risk. An instance with a shortfall near the bound would decide, or a proof that a machine
-    checks.
+    The bound is 4000 pulls and the shortfall 0: no instance was found where the claim is at risk.
+    One with a shortfall near the bound would decide, or a proof that a machine checks.
     """
     for run in runs("worst_gaps", policy="ht_ucb").each("instance", "penalties"):
         margin = 4 * np.sqrt(2 * np.log(run.T) / run.T ** (2 / 3))
@@ -1130,19 +1003,13 @@ def regret_at_rates_of(own, other):
     return penalised_regret(other.rounds, other["plays"], *given)
 
 
-@paper.claim(
-    "bound",
-    "section 4.1, Theorem 4 and Eq. 15",
-    primary=True,
-    rests_on=["htucb-obs1", "htucb-lem1"],
-)
+@paper.claim("bound", "Theorem 4 and Eq. 15", primary=True, rests_on=["htucb-obs1", "htucb-lem1"])
 def htucb_thm4_bound(runs):
     r"""For constant quotas HT-UCB's penalised regret $R$ is at most $8 \sqrt{T \ln T} \sum
     \sqrt{\tau} + 8 \sqrt{(1 - \min \tau) K T \ln T} + (\max A) K T^{2/3} \sqrt{2 \ln T}$.
 
-    HT-UCB does not know $T$, so one run shows all horizons. The regret is never more than 2 % of
-    the bound. Regret is largest with gaps of order $\sqrt{\ln T / T}$, where no policy can exceed
-    the bound.
+    HT-UCB does not know $T$, so one run shows all horizons. The regret is at most 2 % of the bound.
+    It is largest with gaps of order $\sqrt{\ln T / T}$, where no policy can exceed the bound.
     """
     for block in runs("worst_gaps").each("instance"):
         uniform = block(policy="uniform")
@@ -1164,14 +1031,10 @@ def htucb_thm4_bound(runs):
 
 
 @paper.claim(
-    "rate",
-    "section 4.1, Theorem 4; section 4.2, last paragraph, fourth sentence",
-    primary=True,
-    rests_on=["htucb-thm4-bound"],
+    "rate", "Theorem 4; section 4.2, last paragraph", primary=True, rests_on=["htucb-thm4-bound"]
 )
 def htucb_thm4_rate(runs):
-    """Whatever the gaps, HT-UCB's penalised regret $R$ grows at most like $T^{2/3}$, up to
-    logarithms.
+    """Whatever the gaps, HT-UCB's penalised regret is $O(T^{2/3})$, up to logarithms.
 
     Gaps double from 0.02 to 0.64. Rates are up to 0.3 below and 0.5 above the gap.
     """
@@ -1192,7 +1055,7 @@ def htucb_thm4_rate(runs):
     yield test.control(worst(controls))
 
 
-@paper.claim("qualitative", "section 4.1, paragraph after Theorem 4", rests_on=["htucb-thm4-bound"])
+@paper.claim("qualitative", "after Theorem 4", rests_on=["htucb-thm4-bound"])
 def htucb_thm4_terms(runs):
     r"""The three terms of Theorem 4's bound cover, in turn, the penalty $A (\tau T - N)^+$ of
     non-critical arms, pulls beyond quotas, and the shortfall of optimal and critical arms.
@@ -1208,7 +1071,7 @@ def htucb_thm4_terms(runs):
     yield mean(phrase, due, at_most=run.end("gap_free_within"), most=most, unit="reward")
 
 
-@paper.claim("bound", "appendix E, proof of Lemma 1, Eq. 39")
+@paper.claim("bound", "proof of Lemma 1, Eq. 39")
 def htucb_proof_eq39(runs):
     r"""While a very critical arm is short of its quota, an arm that is not short and has $T^{2/3}$
     pulls has the larger index with probability at most $2 / n^2$.
@@ -1216,9 +1079,7 @@ def htucb_proof_eq39(runs):
     yield proof(failed_steps, "eq39")
 
 
-@paper.claim(
-    "bound", "appendix E, proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"]
-)
+@paper.claim("bound", "proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"])
 def htucb_proof_few_pulls(runs):
     r"""With high probability each arm that is not very critical has at most $O(T^{2/3})$ pulls.
 
@@ -1228,7 +1089,7 @@ def htucb_proof_few_pulls(runs):
     yield proof(failed_steps, "not_very_critical")
 
 
-@paper.claim("bound", "appendix E, proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
+@paper.claim("bound", "proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
 def htucb_proof_eq39_halfway(runs):
     r"""For $T \ge (4 K / c_0^2)^3$ the inequality
     $c_0 T / 2 - c_0^2 T / 4 \le \sum \tau c_0 T / 2 + K T^{2/3}$ fails, and
@@ -1252,11 +1113,10 @@ paper.untested(
 
 @paper.claim("bound", "appendix E, Eq. 40")
 def htucb_proof_eq40(runs):
-    r"""A non-critical arm with at most $\tau T$ pulls has a regret of at most $(\Delta - A) (\tau T
-    - N)$.
+    r"""A non-critical arm with $N \le \tau T$ pulls has a regret of at most $(\Delta - A) (\tau T -
+    N)$.
 
-    There the bound is 0 and the regret is not. Eq. 40 has the shortfall $\tau T - N$ where the
-    regret has the pulls $N$.
+    Eq. 40 has the shortfall $\tau T - N$ where the regret has the pulls $N$.
     """
     yield proof(failed_steps, "eq40")
 
@@ -1275,18 +1135,14 @@ def htucb_proof_eq44(runs):
     T \ln T} + 4 \sqrt{\ln T / T} (N - \tau T)^+$.
 
     Eq. 43 has $8 \ln T / \Delta$, which is not absorbed where the quota is small. For a fixed gap
-    and a constant quota Eq. 44 holds from some $T$ on. But it is about all gaps at once, and with
-    gaps of order $\sqrt{\ln T / T}$ it fails however large $T$ is. That the fewest pulls are $\ln T
-    / \Delta^2$ is the argument of appendix C, for rewards that do not vary. Theorem 4 has room for
-    this.
+    and a constant quota Eq. 44 holds from some $T$ on, but with gaps of order $\sqrt{\ln T / T}$ it
+    fails however large $T$ is. That the fewest pulls are $\ln T / \Delta^2$ is the argument of
+    appendix C, for rewards that do not vary. Theorem 4 has room for this.
     """
     yield proof(failed_steps, "eq44")
     run = runs("absorbed")
-    t, pulls, (quota, gap, penalty) = (
-        run.T,
-        run.end("plays")[:, 1],
-        (run.end(name)[0, 1] for name in ("quota", "gap", "penalty")),
-    )
+    t, pulls = run.T, run.end("plays")[:, 1]
+    quota, gap, penalty = (run.end(name)[0, 1] for name in ("quota", "gap", "penalty"))
     owed, over = quota * t, np.maximum(pulls - quota * t, 0)
     regret = np.where(pulls > owed, gap * pulls - penalty * owed, (gap - penalty) * pulls)
     bound = 4 * np.sqrt(np.log(t) / t) * (owed + over) + 4 * np.sqrt(owed * np.log(t))
@@ -1309,16 +1165,15 @@ def htucb_proof_eq48(runs):
     r"""The regret of a critical arm is at most $\Delta \min(8 \ln T / \Delta^2 - \tau T, N - \tau
     T)$ plus a term of order $T^{2/3} \sqrt{\ln T}$.
 
-    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. With the
-    positive part the sum in Eq. 49 is right.
+    The positive part is missing, so for a constant quota the minimum falls like $-\tau T$. Eq. 49
+    has it.
     """
     yield proof(failed_steps, "eq48")
 
 
 @paper.claim("bound", "appendix E, Eq. 49", rests_on=["htucb-proof-eq44", "htucb-proof-eq48"])
 def htucb_proof_eq49(runs):
-    """The terms of all arms add up to the first two terms of Theorem 4's bound, with the constants
-    8.
+    """All arms' terms add up to the first two of Theorem 4's bound, with the constants 8.
 
     The constant of the third term is not derived (htucb-inconsistency-12).
     """
@@ -1333,21 +1188,17 @@ paper.untested(
     untestable="This is an open question. htucb-thm4-rate has the measured exponent.",
 )
 
-
 paper.untested(
     "htucb-gap-between-4-and-7",
     "opinion",
-    "section 4.2, last paragraph, first to fourth sentence",
-    (
-        "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound "
-        "shortfalls."
-    ),
+    "section 4.2, last paragraph, sentences 1 to 4",
+    "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound shortfalls.",
     rests_on=["htucb-thm4-bound", "htucb-thm7-universal"],
     untestable="This is a statement about bounds and proofs.",
 )
 
 
-@paper.claim("bound", "section 4.2, Theorem 5; appendix C", primary=True)
+@paper.claim("bound", "Theorem 5; appendix C", primary=True)
 def htucb_thm5_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum of $\ln T /
     (\Delta - A)$ over non-critical arms with $\tau > 0$.
@@ -1379,7 +1230,7 @@ def htucb_proof_eq22(runs):
     yield proof(failed_steps, "eq22")
 
 
-@paper.claim("bound", "section 4.2, Theorem 6 and Eq. 17; appendix C", primary=True)
+@paper.claim("bound", "Theorem 6 and Eq. 17; appendix C", primary=True)
 def htucb_thm6_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum over critical
     arms of $\Delta (\ln T / \Delta^2 - \tau T)$.
@@ -1402,7 +1253,7 @@ def htucb_thm6_lb(runs):
 
 @paper.claim(
     "comparison",
-    "section 4.2, paragraph after Theorem 6, first and second sentence",
+    "after Theorem 6, sentences 1 and 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb"],
 )
 def htucb_const8(runs):
@@ -1424,19 +1275,17 @@ def htucb_const8(runs):
 
 @paper.claim(
     "bound",
-    "section 4.2, paragraph after Theorem 6, second sentence",
+    "after Theorem 6, sentence 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm6-lb"],
-    readings=["constant_quotas", "falling_quotas"],
+    readings=QUOTAS,
 )
 def htucb_near_optimal_critical(runs):
-    r"""For critical arms Theorem 6 meets the upper bound's term $(8 \ln T / \Delta - \tau T)^+$ up
-    to a constant.
+    r"""For critical arms Theorem 6 meets the term $(8 \ln T / \Delta - \tau T)^+$ up to a constant.
 
-    The factor $\Delta$ before $\tau T$ is missing in our text, here as in Eq. 13. With falling
-    quotas the upper bound is therefore 0, and the lower bound a multiple of $\ln T$. With constant
-    quotas neither bound is above 0 in the end, so the sentence is true and says little. Before the
-    end it can be wrong there too: with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is
-    0 and the lower bound 579.
+    As in Eq. 13 the factor $\Delta$ before $\tau T$ is missing. With falling quotas the upper bound
+    is therefore 0, and the lower bound a multiple of $\ln T$. With constant quotas neither bound is
+    above 0 in the end, so the sentence is true and says little. Before the end it can be wrong:
+    with $\tau = 0.0056$, $\Delta = 0.02$ and $T = 10^6$ the term is 0 and the lower bound 579.
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "near_optimal_constant")
@@ -1448,14 +1297,14 @@ def htucb_near_optimal_critical(runs):
 PROOF_CONSTANT = 0.03252
 
 
-@paper.claim("bound", "section 4.2, Theorem 7; appendix F")
+@paper.claim("bound", "Theorem 7; appendix F")
 def htucb_thm7_implemented(runs):
     r"""Every policy has, on one of the two instances of Theorem 7's proof, a penalised regret of at
     least $(1 - 2 \max \tau) \sqrt{(K - 1) T / 2} / (8 e)$.
 
     The proof's constant is $1 / (8 e \sqrt{2}) = 0.0325$ once the divergence is counted correctly,
-    with half a squared difference of means for each pull (htucb-inconsistency-13). Finitely many
-    policies do not verify the theorem.
+    with half a squared difference of means for each pull (htucb-inconsistency-13). Some policies do
+    not verify it.
     """
     for pair in runs("twins").each("policy", "T"):
         regrets = np.stack([run.end("penalised_regret") for run in pair], axis=1)
@@ -1465,14 +1314,13 @@ def htucb_thm7_implemented(runs):
         yield mean(phrase, worse, at_least=bound, unit="reward")
 
 
-@paper.claim("bound", "section 4.2, Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
+@paper.claim("bound", "Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
 def htucb_thm7_universal(runs):
     r"""There is one constant $C > 0$ for all quotas and penalty rates, such that every policy has
     an instance with a penalised regret of at least $C(1 - 2 \max \tau) \sqrt{(K - 1) T}$.
 
-    If quotas leave next to nothing free, every policy that fills them loses next to nothing. The
-    bound therefore has to shrink with $1 - \sum \tau$. The proof compares two arms, which is enough
-    only for $K = 2$.
+    Where quotas leave next to nothing free, a policy that fills them loses next to nothing, so the
+    bound has to shrink with $1 - \sum \tau$. The proof's two arms are enough only for $K = 2$.
     """
     gaps = [0.1, 0.3, 0.6, 1, 1.5, 2, 2.5, 3, 4, 6, 10]  # in units of sqrt(K / T)
     for t in cases(T=[100000, 1000000]):
@@ -1487,10 +1335,7 @@ def htucb_thm7_universal(runs):
         bound = least_worst_regret(10, quota, horizon, constant)
         return bound - committing_regret(10, free, horizon)
 
-    phrase = (
-        "largest excess of Theorem 7's bound over the most regret of a policy that fills its "
-        "quotas, then commits"
-    )
+    phrase = "Theorem 7's bound minus the most regret of a policy that fills quotas, then commits"
     shares = (1e-3, PROOF_CONSTANT, 10**6), (1e-5, 1e-3, 10**9), (1e-7, 1e-5, 10**12)
     against = "The verdict is against the claim, by arithmetic."
     said = {"tolerance": 1e-9, "unit": "reward", "uncontrolled": against}
@@ -1498,14 +1343,13 @@ def htucb_thm7_universal(runs):
 
 
 @paper.claim(
-    "qualitative", "section 5, on hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
+    "qualitative", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
 )
 def htucb_soft_unfair(runs):
     """With a soft threshold HT-UCB is not asymptotically fair.
 
-    Growth exponents above 1 come from the window. In early rounds exploration gives arms more of
-    their quotas, so the shortfall per round still rises. In the limit it cannot exceed the quota,
-    so the exponent is at most 1.
+    Exponents above 1 come from the window: early exploration fills part of the quotas, so the
+    shortfall per round still rises. In the limit the exponent is at most 1.
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     for arm in arms(np.flatnonzero(soft.end("critical"))):
@@ -1515,14 +1359,11 @@ def htucb_soft_unfair(runs):
     yield share(phrase, hard.end("lack").max(axis=1) <= 1, at_least=0.75)
 
 
-@paper.claim(
-    "rate", "section 5, on hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
-)
+@paper.claim("rate", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"])
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
-    The growth exponent above 1 comes from the window: the shortfalls, whose penalties are most of
-    this regret, still rise per round (htucb-soft-unfair). In the limit the exponent is at most 1.
+    The exponent above 1 comes from the window: shortfalls still rise (htucb-soft-unfair).
     """
     soft, hard = (runs("thresholds", policy=name) for name in ("soft", "ht_ucb"))
     phrase = "growth exponent of penalised regret in $t$, with the soft threshold"
@@ -1530,15 +1371,9 @@ def htucb_soft_regret(runs):
     yield less_regret(hard, soft, soft.T, "the soft threshold", materiality=0)
 
 
-@paper.claim(
-    "comparison",
-    "section 5, on hard threshold, read for the cells of Experiment C",
-    about="project",
-    figure="fig2",
-)
+@paper.claim("comparison", "hard threshold, for Experiment C", about="project", figure="fig2")
 def htucb_soft_published_scale(runs):
-    """In the cells of Experiment C the hard threshold has a smaller penalised regret than the soft
-    one.
+    """In Experiment C the hard threshold has a smaller penalised regret than the soft one.
 
     The paper's argument is about long horizons and does not say this (htucb-soft-regret).
     """
@@ -1548,7 +1383,7 @@ def htucb_soft_published_scale(runs):
             yield less_regret(own, soft, t, "the soft threshold")
 
 
-@paper.claim("invariant", "section 5, on hard threshold, second sentence")
+@paper.claim("invariant", "section 5, hard threshold, sentence 2")
 def htucb_soft_continuous(runs):
     r"""At $\tau n$ pulls the soft index has no jump, and the hard index has one."""
     yield proof(failed_steps, "soft_threshold")
@@ -1557,10 +1392,8 @@ def htucb_soft_continuous(runs):
 @paper.claim(
     "bound",
     "section 5, second paragraph",
-    part=(
-        "The shortfalls in Theorems 1 to 3, with $b = 1/4$, 1/2 and 3/4; not their numbers of "
-        "pulls, nor Theorem 4."
-    ),
+    part="""The shortfalls in Theorems 1 to 3, with $b = 1/4$, 1/2 and 3/4; not their numbers of
+    pulls, nor Theorem 4.""",
 )
 def htucb_tau_nonconstant(runs):
     """The paper's results also hold for quotas $T^{-b}$ that fall with the horizon, $0 < b < 1$.
@@ -1569,13 +1402,11 @@ def htucb_tau_nonconstant(runs):
     10 and 18 pulls. Learning alone gives as many pulls, so they show little.
     """
     for run in runs("vanishing_quotas", policy="ht_ucb").each("instance", "T"):
-        phrase = (
-            "share of the runs in which no optimal or critical arm is more than $K$ pulls short"
-        )
+        phrase = "share of the runs with no optimal or critical arm more than $K$ pulls short"
         yield share(phrase, largest_shortfall(run) <= run.N, at_least=0.99)
 
 
-@paper.claim("qualitative", "section 5, technical challenges, fourth sentence")
+@paper.claim("qualitative", "section 5, technical challenges, sentence 4")
 def htucb_moving_optimum(runs):
     r"""The arm with the largest $\mu + A [N < \tau n]$, its mean plus its penalty rate while it is
     behind its quota, changes as HT-UCB goes on.
@@ -1591,7 +1422,7 @@ def htucb_moving_optimum(runs):
         yield share(phrase, changes.sum(axis=1) >= 10, at_least=0.75)
 
 
-@paper.claim("qualitative", "section 5, connections to LASSO, fourth sentence")
+@paper.claim("qualitative", "section 5, connections to LASSO, sentence 4")
 def htucb_lasso_threshold(runs):
     r"""Whether an arm gets $\tau T$ pulls depends on its penalty rate $A$ and gap $\Delta$, as the
     zeros of LASSO depend on the penalty and the true coefficients.
@@ -1603,9 +1434,7 @@ def htucb_lasso_threshold(runs):
     played = runs("classified", policy="ht_ucb")
     ucb1 = kept(runs("classified", policy="ucb1")).mean(axis=1)
     higher, lower = (kept(played(penalties=rate)).mean(axis=1) for rate in (0.45, 0.2))
-    phrase = (
-        "share of the arms that keep their quotas with the higher rate minus that with the lower"
-    )
+    phrase = "share of the arms that keep their quotas, at the higher rate minus at the lower"
     yield mean(phrase, higher, at_least=lower).control(mean(phrase, ucb1, at_least=ucb1))
 
     for run in played.each("penalties"):
@@ -1630,18 +1459,13 @@ def htucb_lasso_threshold(runs):
             yield mean(phrase, right, at_least=0.97, most=1, beside=True)
 
 
-@paper.claim(
-    "qualitative",
-    "section 5, comparison with baselines, Fair-Learn, last paragraph, first sentence",
-    readings=["floors", "in_proportion"],
-)
+@paper.claim("qualitative", "section 5, on Fair-Learn, last paragraph, sentence 1", readings=FAIR)
 def htucb_flearn_alpha0(runs):
-    r"""Flearn keeps all quotas only with a tolerance of 0.
+    """Flearn keeps all quotas only with a tolerance of 0.
 
-    With any fixed tolerance the shortfall of an arm is at most that tolerance and one pull, so $N /
-    T$ tends to $\tau$ or more. As a proportion, quotas are kept with every tolerance. In
-    Fair-Learn's own paper quotas are below $1 / K$, a condition that is left out here. All
-    experiments of this paper satisfy it.
+    With any fixed tolerance an arm lacks at most that tolerance and one pull, so in proportion
+    quotas are kept. Fair-Learn's own paper has quotas below $1 / K$, a condition that is left out
+    here and that all experiments of this paper satisfy.
     """
     lacks, seed = fair_learn_counts.fair_learn_violations, runs.seed
     phrase = "most pulls that an arm lacks under Flearn without a tolerance, random quotas"
@@ -1663,11 +1487,7 @@ def htucb_flearn_alpha0(runs):
             yield enumerated(phrase, never_above, (100, 1000, alpha, alpha + 1), seed=seed)
 
 
-@paper.claim(
-    "qualitative",
-    "section 5, comparison with baselines, last paragraph, second sentence",
-    readings=["floors", "in_proportion"],
-)
+@paper.claim("qualitative", "section 5, on baselines, last paragraph, sentence 2", readings=FAIR)
 def htucb_lfg_notfair(runs):
     r"""LFG fails to guarantee asymptotic fairness with any weight $\eta_0$ above 0.
 
@@ -1709,7 +1529,7 @@ def htucb_lfg_notfair(runs):
 paper.untested(
     "htucb-neither-balances",
     "comparison",
-    "section 5, comparison with baselines, last sentence",
+    "section 5, on baselines, last sentence",
     "Neither Flearn nor LFG balances rewards and fairness as well as HT-UCB.",
     alias_of="htucb-expE-frontier",
 )
@@ -1727,9 +1547,9 @@ def below(run):
 
 @paper.claim(
     "shape",
-    "section 6, first sentence after the list of experiments; Fig. 1, upper row",
+    "section 6, sentence 1 after the list of experiments; Fig. 1, upper row",
     primary=True,
-    readings=["gaussian", "bernoulli", "gaussian_line", "bernoulli_line"],
+    readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
 )
 def htucb_expA_inverse_gap(runs):
@@ -1743,12 +1563,7 @@ def htucb_expA_inverse_gap(runs):
     yield in_proportion(far, below, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim(
-    "shape",
-    "Fig. 1, caption, third sentence; upper row",
-    readings=["gaussian", "bernoulli"],
-    figure="fig1",
-)
+@paper.claim("shape", "Fig. 1, caption, sentence 3; upper row", readings=LAWS, figure="fig1")
 def htucb_expA_cap(runs):
     r"""HT-UCB stops pulling non-critical arms at $\tau T = 1000$ pulls."""
     for run in runs("non_critical_*", law=LAWS).each("experiment", reading="law"):
@@ -1767,9 +1582,9 @@ def htucb_expA_cap(runs):
 
 @paper.claim(
     "bound",
-    "section 6, third sentence after the list of experiments",
+    "section 6, sentence 3 after the list of experiments",
     rests_on=["htucb-thm2-noncr-count"],
-    readings=["gaussian", "bernoulli"],
+    readings=LAWS,
     figure="fig1",
 )
 def htucb_expA_matches_thm2(runs):
@@ -1788,16 +1603,15 @@ def htucb_expA_matches_thm2(runs):
 
 @paper.claim(
     "shape",
-    "section 6, second sentence after the list of experiments; Fig. 1, lower row",
+    "section 6, sentence 2 after the list of experiments; Fig. 1, lower row",
     primary=True,
-    readings=["gaussian", "bernoulli", "gaussian_line", "bernoulli_line"],
+    readings=[*LAWS, "gaussian_line", "bernoulli_line"],
     figure="fig1",
 )
 def htucb_expB_inverse_gap(runs):
     r"""HT-UCB pulls critical arms above their quotas in proportion to $1 / \Delta^2$.
 
-    The verdict rests on three points of case 1. In cases 2 and 3 only one arm is above its quota,
-    which shows nothing.
+    The verdict rests on three points of case 1: in cases 2 and 3 only one arm is above its quota.
     """
 
     def above(run):  # the arms that the fluid law puts more than 1 % above their quotas
@@ -1809,7 +1623,7 @@ def htucb_expB_inverse_gap(runs):
     yield in_proportion(far, above, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim("invariant", "Fig. 1, caption, third sentence; lower row", figure="fig1")
+@paper.claim("invariant", "Fig. 1, caption, sentence 3; lower row", figure="fig1")
 def htucb_expB_floor(runs):
     r"""HT-UCB gives critical arms at least $\tau T = 1000$ pulls."""
     for own in runs("critical_*").each("experiment"):
@@ -1823,11 +1637,8 @@ def htucb_expB_floor(runs):
 paper.untested(
     "htucb-fig1-agree-thm2",
     "qualitative",
-    "section 6, third sentence after the list of experiments",
-    (
-        "The proportionality of pulls to inverse squared gaps, in both rows of Fig. 1, "
-        "matches Theorem 2."
-    ),
+    "section 6, sentence 3 after the list of experiments",
+    "That pulls are proportional to inverse squared gaps in Fig. 1 matches Theorem 2.",
     rests_on=["htucb-thm2-noncr-count", "htucb-thm2-cr-count"],
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap"],
 )
@@ -1849,7 +1660,7 @@ def less_in_a_cell(own, rival, ucb1, t, whose, name):
 
 @paper.claim(
     "comparison",
-    "section 6, fourth sentence after the list of experiments; Fig. 2",
+    "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "clock_previous", "spread_sd", "means_fixed"],
     figure="fig2",
@@ -1858,9 +1669,8 @@ def htucb_expC_vs_flearn(runs):
     """HT-UCB has a smaller penalised regret than Flearn in all cells of Experiment C.
 
     In short runs with small quotas the two policies do the same. The control is UCB1
-    (htucb-abs-superiority). The first reading is that of the figure. The cut of LFG's index has no
-    effect on Flearn. Unless a reading says otherwise, each replicate has new means and $1 / K^2$ is
-    the variance.
+    (htucb-abs-superiority). The first reading is the figure's: the cut of LFG's index has no effect
+    on Flearn. By default each replicate has new means, and $1 / K^2$ is the variance.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
@@ -1880,7 +1690,7 @@ def htucb_expC_vs_flearn(runs):
 
 @paper.claim(
     "comparison",
-    "section 6, fourth sentence after the list of experiments; Fig. 2",
+    "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "lfg_uncapped", "clock_previous", "spread_sd", "means_fixed"],
     figure="fig2",
@@ -1911,18 +1721,16 @@ def htucb_expC_vs_lfg(runs):
 
 @paper.claim(
     "qualitative",
-    "section 6, fifth sentence after the list of experiments",
+    "section 6, sentence 5 after the list of experiments",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
     about="project",
     figure="fig2",
 )
 def htucb_expC_good_under_penalty(runs):
-    """HT-UCB has a smaller penalised regret than UCB1, which knows no quotas, in all cells of
-    Experiment C.
+    """HT-UCB has a smaller penalised regret than UCB1 in all cells of Experiment C.
 
-    The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. A
-    policy that is good under penalties has to beat a policy that ignores them. After a million
-    rounds HT-UCB beats UCB1 (htucb-expC-ordering-crossover).
+    The paper calls HT-UCB a good learning algorithm under penalties, but has no such control. After
+    a million rounds HT-UCB beats UCB1 (htucb-expC-ordering-crossover).
     """
     for panel in runs(PANELS).each("N", "tau"):
         own, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
@@ -1973,12 +1781,7 @@ def evenly(path):
     return [run for run in path if run.eta not in (1, 10)]
 
 
-@paper.claim(
-    "shape",
-    "section 6, last paragraph, third sentence; Fig. 3, first column",
-    primary=True,
-    figure="fig3",
-)
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 1", primary=True, figure="fig3")
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
     for path in runs(PATHS).each("experiment"):
@@ -2000,22 +1803,13 @@ def not_kept(paths, scale, **said):
             yield share(phrase, ~run.end("keeps")[:, arm], at_least=0.9, **said)
 
 
-@paper.claim(
-    "shape", "section 6, last paragraph, fourth sentence; Fig. 3, second column", figure="fig3"
-)
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 2", figure="fig3")
 def htucb_expD_flearn_sudden(runs):
-    """All arms but the best become unfair under Flearn as soon as the scale parameter is below
-    1.
-    """
+    """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
-@paper.claim(
-    "shape",
-    "section 6, last paragraph, fourth sentence; Fig. 3, third column",
-    readings=["lfg_capped", "lfg_uncapped"],
-    figure="fig3",
-)
+@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 3", readings=CUTS, figure="fig3")
 def htucb_expD_lfg_sudden(runs):
     """All arms but the best suddenly become unfair under LFG when the scale parameter falls from 1.
 
@@ -2028,11 +1822,9 @@ def htucb_expD_lfg_sudden(runs):
         yield from not_kept(lfg, 0.99, beside=True)
 
 
-@paper.claim("shape", "section 6, last paragraph, fifth sentence", figure="fig3")
+@paper.claim("shape", "section 6, last paragraph, sentence 5", figure="fig3")
 def htucb_expD_sparsity(runs):
-    """HT-UCB keeps arms with small gaps fair and gives up those with large gaps, a sparsity like
-    LASSO's.
-    """
+    """HT-UCB keeps arms with small gaps fair and gives up others, a sparsity like LASSO's."""
     for path in runs(PATHS, policy="ht_ucb").each("experiment"):
         nearest = np.mean([run.end("keeps_nearest") for run in path], axis=0)
         phrase = (
@@ -2049,16 +1841,10 @@ NO_THIRD = (
 
 
 @paper.claim(
-    "comparison",
-    "Fig. 3, caption, third sentence",
-    primary=True,
-    readings=["lfg_capped", "lfg_uncapped"],
-    figure="fig3",
+    "comparison", "Fig. 3, caption, sentence 3", primary=True, readings=CUTS, figure="fig3"
 )
 def htucb_expD_wider_range(runs):
-    """HT-UCB keeps every arm but the best fair over a wider range of its parameter than Flearn and
-    LFG.
-    """
+    """All arms but the best are fair over a wider range of HT-UCB's parameter than its rivals'."""
 
     def wider(own, rival, name):
         shares, others = kept(own)[:50], kept(rival)[:50]
@@ -2079,16 +1865,15 @@ def htucb_expD_wider_range(runs):
 
 @paper.claim(
     "qualitative",
-    "Fig. 3, caption, fourth sentence",
+    "Fig. 3, caption, sentence 4",
     rests_on=["htucb-expD-flearn-sudden", "htucb-expD-lfg-sudden"],
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig3",
 )
 def htucb_expD_others_break_easily(runs):
     """Flearn and LFG easily break the fairness of arms.
 
-    The sentence is about all arms but the best, so the arm with the smallest gap counts too. LFG
-    keeps its quota longest.
+    The arm with the smallest gap counts too; LFG keeps its quota longest.
     """
 
     def broken(path):
@@ -2107,12 +1892,9 @@ def htucb_expD_others_break_easily(runs):
             yield from broken(evenly(path))
 
 
-@paper.claim(
-    "qualitative", "appendix A, Experiment D, last paragraph", exploratory=True, figure="fig3"
-)
+@paper.claim("qualitative", "Experiment D, last paragraph", exploratory=True, figure="fig3")
 def htucb_expD_direction(runs):
-    """As the scale parameter nears 1 all three policies exploit more, and as it nears 0 they put
-    fairness first.
+    """Near the scale parameter 1 all three policies exploit more, near 0 they put fairness first.
 
     A misprint: the paper's maps from the scale parameter to the policies' own parameters go the
     other way. Section 6 and the caption of Fig. 3 agree with the maps.
@@ -2141,19 +1923,19 @@ def curve_of(path):
 
 @paper.claim(
     "comparison",
-    "section 6, last paragraph, sixth sentence; Fig. 4, caption, last sentence",
+    "section 6, last paragraph, sentence 6; Fig. 4, caption, last sentence",
     primary=True,
     basis="lost",
     reconstructed=LOST,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     figure="fig4",
 )
 def htucb_expE_frontier(runs):
     """At the same unfairness HT-UCB always earns the highest total reward, in all settings.
 
-    Cases that are undecided are mostly at the highest levels of unfairness. Parameters are
-    log-spaced for Flearn and LFG. An even grid leaves a wide gap next to a weight of 0, and a
-    straight line across it belongs to no policy.
+    Undecided cases are mostly the most unfair. Parameters are log-spaced for Flearn and LFG. An
+    even grid leaves a wide gap next to a weight of 0, and a straight line across it belongs to no
+    policy.
     """
 
     def compared(own, rivals, whose, **said):
@@ -2188,7 +1970,7 @@ paper.untested(
     "Fig. 4, shape of the curves",
     basis="lost",
     reconstructed=LOST,
-    readings=["lfg_capped", "lfg_uncapped"],
+    readings=CUTS,
     about="project",
     figure="fig4",
 )
@@ -2216,15 +1998,11 @@ def htucb_expE_monotone(runs):
 paper.untested(
     "htucb-concl-balance",
     "comparison",
-    "section 7, fourth sentence",
-    (
-        "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and "
-        "fairness well."
-    ),
+    "section 7, sentence 4",
+    "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and fairness well.",
     primary=True,
     judged_by=["htucb-abs-asymptotic-fairness", "htucb-expE-frontier"],
 )
-
 
 paper.untested(
     "htucb-concl-insight",
@@ -2234,19 +2012,12 @@ paper.untested(
     untestable="This is an opinion.",
 )
 
-
 paper.untested(
     "htucb-inconsistency-01",
     "inconsistency",
-    "Theorem 2, Eq. 13; paragraph after Theorem 6; Theorem 6, Eq. 17",
-    (
-        r"In Eq. 13 a critical arm has $\tau T$, where the bound on its pulls and Theorem 6 "
-        r"give $\Delta \tau T$."
-    ),
-    between=[
-        "Eq. 13: (8 ln T / Delta - tau T)^+",
-        "second display of Theorem 2, and Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+",
-    ],
+    "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
+    r"Eq. 13 has $\tau T$ for a critical arm, Theorem 6 and the bound on pulls $\Delta \tau T$.",
+    between=["Eq. 13: (8 ln T / Delta - tau T)^+", "Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+"],
     judged_by=["htucb-thm2-eq13-printed"],
 )
 
@@ -2257,11 +2028,9 @@ paper.untested(
     between=["theorem: sqrt(8 K ln T / (c_a^2 T))", "proof: sqrt(8 K ln T / (c_0^2 T))"],
 )
 def htucb_inconsistency_02(runs):
-    """The margin that non-critical arms need has $c_a$ in Theorem 2 and $c_0$ at the end of its
-    proof.
+    """The margin of non-critical arms has $c_a$ in Theorem 2 and $c_0$ at the end of its proof.
 
-    Under the printed condition the theorem covers none of the cases of Experiment A, which are
-    meant to illustrate it.
+    As printed the theorem covers no case of Experiment A, which is meant to illustrate it.
     """
 
     def excess(c_a, margin):  # Theorem 2 asks for more than the largest margin of a case
@@ -2276,7 +2045,7 @@ def htucb_inconsistency_02(runs):
 @paper.claim(
     "inconsistency",
     "Eq. 12; Algorithm 1, line 8",
-    between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1) for round n"],
+    between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1)"],
 )
 def htucb_inconsistency_03(runs):
     r"""In round $n$ HT-UCB's index has $\ln n$ in Eq. 12 and $\ln(n - 1)$ in Algorithm 1."""
@@ -2291,26 +2060,20 @@ def htucb_inconsistency_03(runs):
 paper.untested(
     "htucb-inconsistency-04",
     "inconsistency",
-    "Eqs 4, 11, 20 and 21; Theorem 2, third display; Algorithm 1, lines 3 and 8",
-    (
-        "The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, "
-        "misplaces a square, and has the same count in both bonuses. Algorithm 1 divides by 0 "
-        "pulls."
-    ),
+    "Eqs 4, 11, 20 and 21; Theorem 2, display 3; Algorithm 1, lines 3 and 8",
+    """The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, misplaces a
+    square, and has the same count in both bonuses. Algorithm 1 divides by 0 pulls.""",
     between=["Eq. 11: N_n(k)", "all others: N_k(n)"],
     note="These misprints have no bearing on the runs. One of them makes a step of Eq. 20 false.",
     judged_by=["htucb-proof-eq20"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-05",
     "inconsistency",
-    "appendix A, Experiment D, last two paragraphs; section 6; caption of Fig. 3",
-    (
-        "By the text, policies exploit at a scale parameter of 1. By the maps to their own "
-        "parameters, they exploit at 0."
-    ),
+    "Experiment D, last two paragraphs; section 6; caption of Fig. 3",
+    """By the text, policies exploit at a scale parameter of 1. By the maps to their own parameters,
+    they exploit at 0.""",
     between=[
         "last paragraph of Experiment D: 1 is exploitation, 0 fairness",
         "maps, section 6 and caption: arms become unfair as it falls from 1",
@@ -2320,18 +2083,15 @@ paper.untested(
 
 
 @paper.claim(
-    "inconsistency",
-    "appendix A, Experiment D, paragraph on tuning parameters",
-    between=["Flearn: from 0 to 1", "LFG: (0, 1]"],
+    "inconsistency", "Experiment D, tuning parameters", between=["Flearn: [0, 1]", "LFG: (0, 1]"]
 )
 def htucb_inconsistency_06(runs):
     """The range of the scale parameter includes 0 for Flearn and excludes it for LFG.
 
-    Both ends are run for all policies. The end 0 that is left out gives LFG the weight $T$, and its
-    index is defined there. At 1 the weight is 0, so the order of the arms could decide, and this
-    end is measured. There the free rounds of LFG go to the arm that wins ties, which is the best
-    arm in both settings. All runs give the ratio 1, and equal runs do not say how far it may vary.
-    A proof would decide.
+    At the end 0, which is left out, LFG's weight is $T$ and its index is defined. At the end 1,
+    which is measured, the weight is 0, so free rounds go to the arm that wins ties, the best one in
+    both settings. All runs give the ratio 1, and do not say how far it may vary; a proof would
+    decide.
     """
     last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
     phrase = "expected reward of LFG with the best arm last divided by that with it first"
@@ -2341,7 +2101,7 @@ def htucb_inconsistency_06(runs):
 paper.untested(
     "htucb-inconsistency-07",
     "inconsistency",
-    "appendix A, Experiment E; caption of Fig. 4",
+    "Experiment E; caption of Fig. 4",
     "The set of sums of quotas is garbled in the text of Experiment E.",
     between=["Experiment E: {0, 20.5}", "caption: 0.2 and 0.5"],
     note="The conversion of the PDF to text may have damaged this.",
@@ -2350,20 +2110,13 @@ paper.untested(
     ),
 )
 
-
 paper.untested(
     "htucb-inconsistency-08",
     "inconsistency",
     "section 6; caption of Fig. 4",
     "Fig. 4 shows total regret by its caption, and total expected reward by the text.",
-    between=[
-        "caption, first sentence: total regret",
-        "section 6, and the caption's last sentence: total reward, larger is better",
-    ],
-    note=(
-        "The text's reading, reward, holds. The caption's reading, regret, would reverse the "
-        "claim. The reward is drawn and judged."
-    ),
+    between=["caption: total regret", "section 6: total reward, larger is better"],
+    note="The text's reading, reward, is drawn and judged. Regret would reverse the claim.",
     judged_by=["htucb-expE-frontier"],
 )
 
@@ -2392,11 +2145,8 @@ def htucb_inconsistency_09(runs):
 paper.untested(
     "htucb-inconsistency-10",
     "inconsistency",
-    "Theorem 2, third display; appendix B, third part",
-    (
-        "Theorem 2 bounds the pulls of non-critical arms by the maximum of a minimum and "
-        "another term, its proof by the minimum alone."
-    ),
+    "Theorem 2, display 3; appendix B, third part",
+    "Theorem 2 bounds pulls of non-critical arms by a maximum, its proof by one of its terms.",
     between=[
         "theorem: max(min(8 ln T / (Delta - A)^2, tau T), 8 ln T / Delta^2)",
         "proof: min(8 ln T / (Delta - A)^2, tau T)",
@@ -2430,47 +2180,35 @@ paper.untested(
     "htucb-inconsistency-12",
     "inconsistency",
     "Theorem 4; appendix E, Eqs 40 to 49",
-    (
-        "The third term's constant is 1 in Theorem 4. In its proof it is an $O$(.), without "
-        "the factor 2 under the root. Eq. 40 has the shortfall where the regret has pulls."
-    ),
+    """The third term's constant is 1 in Theorem 4. In its proof it is an $O$(.), without the factor
+    2 under the root. Eq. 40 has the shortfall where the regret has pulls.""",
     between=["Theorem 4: max A K T^(2/3) (2 ln T)^(1/2)", "Eq. 49: O(.), with (ln T)^(1/2)"],
     judged_by=["htucb-thm4-bound", "htucb-thm4-terms"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-13",
     "inconsistency",
     "Theorem 7; appendix F",
-    (
-        "Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two "
-        "normal laws as a quarter of its value, and treats two arms as if they were all."
-    ),
-    between=[
-        "appendix F: C = 1/2 for variance 1",
-        "means 0 and 2 Delta differ by (2 Delta)^2 / 2 in each pull, which is C = 2",
-    ],
+    """Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two normal laws
+    as a quarter of its value, and treats two arms as if they were all.""",
+    between=["appendix F: C = 1/2 for variance 1", "normal means 0 and 2 Delta: C = 2"],
     judged_by=["htucb-thm7-universal"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-14",
     "inconsistency",
     "Theorem 1; appendix B, first line",
-    (
-        r"Theorem 1 allows margins that vanish, and its proof is that of Theorem 2, which "
-        r"needs a constant margin. The theorem promises $\lfloor \tau T \rfloor$ pulls, the "
-        r"proof a shortfall of up to one pull."
-    ),
+    r"""Theorem 1 allows margins that vanish, and its proof is that of Theorem 2, which needs a
+    constant margin. The theorem promises $\lfloor \tau T \rfloor$ pulls, the proof a shortfall of
+    up to one pull.""",
     between=[
         "Theorem 1: A - Delta >= min(sqrt(32 ln T / (tau T)), 1), floor(tau T) pulls",
         "Theorem 2: A - Delta >= c_a, a shortfall of O(1)",
     ],
     judged_by=["htucb-thm1-fair"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-15",
@@ -2482,15 +2220,11 @@ paper.untested(
     judged_by=["htucb-thm3-anyround-all"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-16",
     "inconsistency",
     "appendix D, Remark",
-    (
-        r"The text says that sums $\mu + A$ differ with probability 0, and means that they are "
-        r"equal with probability 0."
-    ),
+    r"The text says that sums $\mu + A$ differ with probability 0, where it means equal sums.",
     between=["Remark: sums that differ", "sense: sums that are equal"],
     judged_by=["htucb-thm3-ties-remark"],
 )
@@ -2504,8 +2238,7 @@ paper.untested(
 def htucb_inconsistency_17(runs):
     """The theory assumes rewards in [0, 1], while experiments have normal rewards.
 
-    With standard deviations of $1 / K$ the confidence bounds, made for a range of 1, are
-    conservative.
+    With standard deviations of $1 / K$ confidence bounds for a range of 1 are conservative.
     """
     for pair in runs("non_critical_1", "non_critical_2").each("experiment"):
         normal, bits = (pair(law=law) for law in LAWS)
@@ -2521,113 +2254,68 @@ paper.untested(
     "section 6, Experiment C; appendix A",
     "The paper leaves open whether $1 / K^2$ is the rewards' variance or standard deviation.",
     readings=["lfg_capped", "spread_sd"],
-    between=[
-        "N(mu, 1 / K^2) with the variance second",
-        "N(mu, 1 / K^2) with the standard deviation second",
-    ],
+    between=["N(mu, variance 1 / K^2)", "N(mu, standard deviation 1 / K^2)"],
     judged_by=["htucb-expC-vs-lfg", "htucb-expC-vs-flearn"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-19",
     "inconsistency",
-    "section 6, Experiments A and B; appendix A, Experiment E",
-    (
-        "The paper does not print the reward law and replicates of Experiments A and B, nor "
-        "Experiment E's horizon, rates, replicates, law of the means and varied parameter."
-    ),
+    "section 6, Experiments A and B; Experiment E",
+    """The paper does not print the reward law and replicates of Experiments A and B, nor Experiment
+    E's horizon, rates, replicates, law of the means and varied parameter.""",
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
-    untestable=(
-        "These settings are missing. papers/ht_ucb/experiments.yaml says what is run in their "
-        "place."
-    ),
+    untestable="They are missing. papers/ht_ucb/experiments.yaml says what is run in their place.",
 )
-
 
 paper.untested(
     "htucb-inconsistency-20",
     "inconsistency",
     "section 2, sentence after Eq. 3; section 6, Experiment C",
-    (
-        "Penalty rates are known numbers in section 2, but half the range of the unknown "
-        "means in Experiment C."
-    ),
+    "Penalty rates are known numbers, but half the range of unknown means in Experiment C.",
     between=["section 2: known penalty rates", "Experiment C: (max mu - min mu) / 2"],
-    untestable=(
-        "In this setting HT-UCB knows something about the means that its rivals do not. The "
-        "paper's choice is run."
-    ),
+    untestable="HT-UCB knows something here that its rivals do not. The paper's choice is run.",
 )
-
 
 paper.untested(
     "htucb-inconsistency-21",
     "inconsistency",
-    "Theorem 1; section 5, comparison with baselines",
-    (
-        r"The paper calls LFG unfair by the standard of $\lfloor \tau T \rfloor$ pulls, while "
-        r"LFG's own guarantee concerns proportions."
-    ),
-    between=[
-        "Theorem 1: floor(tau T) pulls with probability tending to 1",
-        "LFG's guarantee: N / T in the mean over time",
-    ],
-    note=(
-        "By neither standard HT-UCB is fair and LFG is not. With whole floors there is an "
-        "instance for each of them on which it fails. In proportion both are fair "
-        "(htucb-abs-asymptotic-fairness)."
-    ),
+    "Theorem 1; section 5, on baselines",
+    "LFG is called unfair by whole pulls, while its own guarantee concerns proportions.",
+    between=["Theorem 1: floor(tau T) pulls", "LFG's guarantee: N / T in the mean over time"],
+    note="""By neither standard HT-UCB is fair and LFG is not: by whole pulls each fails on an
+    instance, and in proportion both are fair (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-22",
     "inconsistency",
-    "section 5, comparison with baselines, LFG",
-    (
-        "The paper defines LFG's index with a cut at 1 and uses it without. It leaves open "
-        "which round's pull leaves the queue."
-    ),
-    readings=["lfg_capped", "lfg_uncapped"],
-    between=[
-        "first step: an index with a bar, cut off at 1",
-        "second step: the index without a bar",
-    ],
-    note=(
-        "The verdict is that of htucb-expD-lfg-sudden, which fails with the cut and without "
-        "it. An arm without pulls has the index 1 with the cut and without it; an infinite "
-        "index was not run. Which round's pull leaves the queue is not tested."
-    ),
+    "section 5, on baselines, LFG",
+    """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
+    round's pull leaves the queue.""",
+    readings=CUTS,
+    between=["first step: an index with a bar, cut at 1", "second step: the index without a bar"],
+    note="""The verdict is that of htucb-expD-lfg-sudden. An arm without pulls has the index 1; an
+    infinite one was not run, nor is it tested which round's pull leaves the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
-
 
 paper.untested(
     "htucb-inconsistency-23",
     "inconsistency",
-    "section 2, fourth sentence and Eq. 2",
+    "section 2, sentence 4 and Eq. 2",
     r"The constraint $N_k(t) \ge \tau_k t$ cannot be met in the first round.",
     between=["Eq. 2: N_k(t) >= tau_k t for all k and t", "one pull in a round"],
     judged_by=["htucb-sec2-constraint"],
 )
 
-
 paper.untested(
     "htucb-inconsistency-24",
     "inconsistency",
-    "abstract; section 4.2, paragraph after Theorem 6",
-    (
-        "The paper calls HT-UCB's regret nearly optimal, while Theorems 5 and 6 are about "
-        "HT-UCB alone."
-    ),
-    between=[
-        "abstract: nearly optimal regret",
-        "Theorems 5 and 6: lower bounds for the proposed algorithm",
-    ],
-    untestable=(
-        "The paper does not say what other algorithms cannot do. htucb-abs-nearly-optimal "
-        "judges what it does say."
-    ),
+    "abstract; after Theorem 6",
+    "HT-UCB's regret is called nearly optimal, while Theorems 5 and 6 are about HT-UCB alone.",
+    between=["abstract: nearly optimal regret", "Theorems 5 and 6: bounds of HT-UCB"],
+    untestable="""The paper does not say what others cannot do. htucb-abs-nearly-optimal judges the
+    rest.""",
 )

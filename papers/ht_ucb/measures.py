@@ -46,13 +46,9 @@ def non_critical(cell, gap, penalty):
 
 
 measure("rta", name="lack")(penalised.unfairness_levels)
-
 measure("rt")(penalised.mean_reward)
-
 measure("rt")(penalised.penalised_loss)
-
 measure("rt", name="prophet_loss")(oracle_loss)
-
 measure("rt")(penalised.penalised_regret)
 
 
@@ -104,9 +100,7 @@ def pulls_bound(non_critical, rounds, gap, penalty, quota):
 
 
 measure("a", name="maximal_coefficient", means="own_means")(bounds.maximal_coefficients)
-
 measure("rt", as_printed=True)(bounds.penalised_bound)
-
 measure("rt", name="penalised_bound_corrected", as_printed=False)(bounds.penalised_bound)
 
 

@@ -57,7 +57,7 @@ def configured(kind):
         (file.parent.name, figure)
         for file in sorted(ROOT.glob("papers/*/experiments.yaml"))
         for block in yaml.safe_load(file.read_text(encoding="utf-8")).get(kind, {}).values()
-        for figure in block["figures"]
+        for figure in block.get("figures", [])
     ]
 
 

@@ -209,9 +209,9 @@ def all_settings(paper: Paper) -> Html:
 
 def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     for block in paper.content["experiments"].values():
-        figures = [*block["figures"], *block.get("companion_to", [])]
+        figures = [*block.get("figures", []), *block.get("companion_to", [])]
         yield from ((name, entry, figures) for name, entry in _entries(block))
-        counts = block["checkpoints"]
+        counts = block.get("checkpoints", {"at": [block["horizon"]["value"]]})
         if "at" in counts:
             recorded = ", ".join(map(number, counts["at"]))
         else:

@@ -138,7 +138,7 @@ def experiment_of(
     words = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
     if settings.scale == "variant" and settings.seed != LEDGER:
         words.append(f"seed {settings.seed} in place of the published one")
-    checkpoints = block.checkpoints
+    checkpoints = block.recorded
     if checkpoints.at:
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
     else:
@@ -163,7 +163,7 @@ def experiment_of(
     for label, policy in block.policies.items():
         at = f"{place}.policies.{label}"
         own = shared | _played(block, policy, horizon, factors.horizon, at)
-        chunk = policy.chunk or block.chunk
+        chunk = policy.chunk or block.chunk or block.replicates
         chunk = min(chunk, limits.chunk or chunk)
         for law in block.laws:
             spec = RunSpec(**own, law=law, spread=block.spread.get(law))

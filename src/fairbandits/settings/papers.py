@@ -252,7 +252,7 @@ class ExperimentBlock(Model):
     """An experiment; or what an instance of one has, with what the experiment gives to all."""
 
     title: m.Text  # one line for captions
-    figures: Figures  # drawn from this experiment
+    figures: Figures = Field(default=[])  # drawn from this experiment
     companion_to: Figures = Field(default=[])  # figures of others that show it beside
     horizon: sourced(m.of(whole(at_least=1, at_most=LONGEST)))  # rounds T
     replicates: sourced(m.Many)
@@ -277,14 +277,19 @@ class ExperimentBlock(Model):
     #: exact, of the laws that have one: sd of gaussian, m of Beta(mu m, (1 - mu) m)
     spread: dict[m.choice("gaussian", "beta"), sourced(m.Exact)] = Field(default={})
     laws: sourced(Annotated[list[m.choice(*LAWS)], m.Some, m.Unique])  # first: primary
-    checkpoints: Checkpoints
-    chunk: m.Count  # replicates of one file; at most a minute of computing
+    checkpoints: Checkpoints | None = None  # the last round alone if left out
+    chunk: m.Count | None = None  # replicates of one file, all if left out; at most a minute
     policies: Annotated[dict[m.Name, PolicyBlock], m.Some]  # by a name used in file names
 
     @cached_property
     def drawn(self) -> dict[str, Any]:
         """Values of `drawn_means`; empty without."""
         return {key: value for key, value in self.drawn_means or () if value is not None}
+
+    @cached_property
+    def recorded(self) -> Checkpoints:
+        """Recorded rounds."""
+        return self.checkpoints or Checkpoints(at=[self.horizon])
 
     @cached_property
     def n_arms(self) -> int:
@@ -334,7 +339,7 @@ class ExperimentBlock(Model):
         arms, horizon = self.n_arms, self.horizon
         least = f"must be at least the number of arms ({arms})"
         require(horizon >= arms, f".horizon {least}, got {horizon}")
-        last = self.checkpoints.at[-1] if self.checkpoints.at else horizon
+        last = self.recorded.at[-1] if self.recorded.at else horizon
         end = f"must end with the horizon ({horizon})"
         require(last == horizon, f".checkpoints.at {end}, got {last}")
         published, most = self.published_replicates or 0, f"replicates ({self.replicates})"
@@ -417,7 +422,7 @@ class ExperimentBlock(Model):
             _check_rounds(policy.horizons, self.n_arms, self.horizon, f"{place}.horizons")
         needed = f"{place}.apart needs"
         any_horizon = f"{needed} checkpoints for any horizon: linear and log, not at"
-        require(not (policy.apart and self.checkpoints.at), any_horizon)
+        require(not (policy.apart and self.recorded.at), any_horizon)
         fixed = f"{needed} fixed means; drawn ones belong to the replicate"
         require(not (policy.apart and self.drawn_means), fixed)
 
