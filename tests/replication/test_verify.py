@@ -242,23 +242,23 @@ def test_many_problems_of_one_kind_are_summarised():
 
 
 def test_the_lock_has_what_seeds_follow_from(config, lock, tmp_path):
-    digests = {one: config.ledger_of(one) for one in config.experiments}
-    locked = {f"{one.paper}/{one.suite or one.name}": said for one, said in digests.items() if said}
+    judged = [one for one in config.experiments if config.ledger_of(one)]
+    locked = {f"banditq/{one.suite or one.name}": config.ledger_of(one) for one in judged}
     assert (lock["seed"], lock["ledgers"]) == ("ledger", locked)
     assert verify(replace(config, seed=3), lock, 0, 0) == [
         "results.lock was made with seed ledger, the configuration has 3"
     ]
-    one = next(one for one, said in digests.items() if said and not one.suite)
+    one = next(one for one in judged if not one.suite)
+    name, digest = f"banditq/{one.name}", config.ledger_of(one)
     file = config.results / one.dataset
     footer = read_footer(file)
-    assert (footer["ledger"], footer["seed"]) == (digests[one], config.seed_of(one))
+    assert (footer["ledger"], footer["seed"]) == (digest, config.seed_of(one))
     write_table(file, read_table(file), footer | {"ledger": "a" * 16})
     (problem,) = verify(config, lock, 0, 0)
     assert problem.startswith(f"{file} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
-    name = f"banditq/{one.name}"
     assert verify(config, lock | {"ledgers": locked | {name: "b" * 16}}, 0, 0) == [
         f"results.lock was made under other rules of {name}: what decides the claims "
-        f"that read it has digest {digests[one]}, the lock {'b' * 16}"
+        f"that read it has digest {digest}, the lock {'b' * 16}"
     ]
     file = tmp_path / "without.lock"
     file.write_text(json.dumps({"seed": "ledger", "runs": {}}))

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
@@ -19,20 +19,14 @@ from fairbandits.settings.spec import ranges_of, shares_of
 
 LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")
 PROVENANCES = ("stated", "derived", "released-code", "reconstructed", "chosen")
-T = TypeVar("T")
-
-
-class Sourced(Model, Generic[T]):
-    """A value with where it comes from."""
-
-    value: T
-    provenance: m.choice(*PROVENANCES)
-    source: m.Words  # section, equation, file or reason
 
 
 def sourced(kind: Any) -> Any:
     """Return the type of a value that says where it comes from; only the value is kept."""
-    return Annotated[Sourced[kind], AfterValidator(lambda entry: entry.value)]
+    source = m.Words  # section, equation, file or reason
+    origin: Any = {"provenance": m.choice(*PROVENANCES), "source": source}
+    block: Any = create_model("Sourced", __base__=Model, value=kind, **origin)
+    return Annotated[block, AfterValidator(lambda entry: entry.value)]
 
 
 def by_rule(rule: Callable[..., list]) -> Any:
