@@ -729,9 +729,3 @@ def replay_source(arms=5):
 def replay_targets(means):
     """Return the released program's targets: half and a third of the first two means (A2.1)."""
     return [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
-
-
-def replay_first_draws_1000(count):
-    """Return the means of the 1000-arm replay and the ``count`` numbers drawn after the bar."""
-    source, means = replay_source(1000)
-    return means, [float(u) for u in source.random_sample(count)]

@@ -1,6 +1,7 @@
 """The real configuration, cut down, and its datasets, made without the workflow."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
 from fairbandits.replication.simulate import write_chunk
 from fairbandits.settings.config import build_config
-from fairbandits.settings.schemas import ROOT, ConfigError, paper_file
+from fairbandits.settings.schemas import ROOT, ConfigError, paper_file, read_yaml
 
 FOLDERS = ("results", "figures", "logs", "benchmarks")
 
@@ -90,13 +91,19 @@ def experiment(**changes):
     return {key: value for key, value in block.items() if value is not None}
 
 
+@cache
+def content_of(file):
+    """Return the content of a YAML file as JSON, in which no parts are shared."""
+    return json.dumps(read_yaml(file))
+
+
 def refusal_of(folder, paper, part, change, **limits):
-    """Return the message for experiments of a paper that were changed, in one line."""
+    """Return the message for a file of a paper that was changed, in one line."""
     for name in {"experiments", part}:
         file = paper_file(paper, name)
-        content = json.loads(json.dumps(yaml.safe_load(file.read_text())))  # shares no parts
+        content = json.loads(content_of(file))
         if name == part:
-            change(content["experiments"])
+            change(content)
         place = Path(folder) / file.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(yaml.safe_dump(content))

@@ -111,14 +111,15 @@ def write_results(paper: str, folder: Path) -> None:
         shrunk.dataset_of(one, folder / "results", SEED)
     for one in experiments:
         for name in one.figures:
-            images = folder / "figures" / one.paper / name
             datasets = [dataset_of(each) for each in config.shown_in(one.paper, name)]
-            draw(
-                *(one.paper, name, datasets, None),
-                svg=images.with_suffix(".svg"),
-                png=images.with_suffix(".png"),
-                table=dataset_of(one).with_name(f"{name}.parquet"),
-            )
+            draw_figure(folder, one.paper, name, datasets, None)
+
+
+def draw_figure(folder: Path, paper: str, name: str, datasets: list[Path], replay: Path | None):
+    """Draw a figure of a paper into ``figures``, and its table into ``results``."""
+    images, table = folder / "figures" / paper / name, folder / "results" / paper / name
+    svg, png = (images.with_suffix(f".{kind}") for kind in ("svg", "png"))
+    draw(paper, name, datasets, replay, svg=svg, png=png, table=table.with_suffix(".parquet"))
 
 
 def small_arena(factory) -> Path:
@@ -150,13 +151,7 @@ def write_replays(folder: Path) -> None:
         table = folder / "results" / one.table
         write_replay(int(arms), feedback, table, rounds=2000 if arms == "5" else 300)
         for name in one.figures:
-            images = folder / "figures" / one.paper / name
-            draw(
-                *(one.paper, name, [], table),
-                svg=images.with_suffix(".svg"),
-                png=images.with_suffix(".png"),
-                table=table.with_name(f"{name}.parquet"),
-            )
+            draw_figure(folder, one.paper, name, [], table)
 
 
 def claims() -> list[str]:

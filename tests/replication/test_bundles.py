@@ -11,20 +11,15 @@ import shrunk
 from fairbandits.engine.vectors import LANES
 from fairbandits.replication.bundles import bundles_of, jobs_of, read_plan, write_plans
 from fairbandits.settings.config import build_config, load_config
-from fairbandits.settings.costs import BLOCK, MOST, fitting_chunk
+from fairbandits.settings.costs import BLOCK, MOST, fitting_chunk, seconds_of_replicate
 from fairbandits.settings.schemas import ROOT
 
-FILES = {"paper": ["config.yaml"], "smoke": ["config.yaml", "smoke.yaml"]}
+SMOKE = [ROOT / "config" / name for name in ("config.yaml", "smoke.yaml")]
 
 
-@pytest.fixture(scope="module", params=FILES)
+@pytest.fixture(scope="module", params=["paper", "smoke"])
 def config(request):
-    return load_config([ROOT / "config" / file for file in FILES[request.param]])
-
-
-@pytest.fixture(scope="module")
-def smoke():
-    return load_config([ROOT / "config" / file for file in FILES["smoke"]])
+    return real.config() if request.param == "paper" else load_config(SMOKE)
 
 
 def changed(config, key, **changes):
@@ -81,16 +76,35 @@ def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits)
     assert BLOCK == LANES
 
 
+def plans_that_differ(one, other, kind):
+    """Return the names of jobs of a kind, 0 or 1, whose plans are others."""
+    before, after = ({job.name: job.plan for job in jobs_of(each)[kind]} for each in (one, other))
+    assert before.keys() == after.keys()
+    return [name for name in before if before[name] != after[name]]
+
+
 def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
-    key = "banditq/oracle_lfg/lfg-uniform02"
-    other = changed(config, key, parameters={"eta": 3})
-    for kind in (0, 1):
-        before, after = (
-            {job.name: job.plan for job in jobs_of(one)[kind]} for one in (config, other)
-        )
-        assert before.keys() == after.keys()
-        differ = [name for name in before if before[name] != after[name]]
-        assert len(differ) == 1
+    other = changed(config, "banditq/oracle_lfg/lfg-uniform02", parameters={"eta": 3})
+    assert [len(plans_that_differ(config, other, kind)) for kind in (0, 1)] == [1, 1]
+
+
+def test_other_rules_plan_anew_what_their_claims_read(config):
+    one = next(one for one in config.experiments if config.ledger_of(one))
+    others = (
+        replace(each, origin="0" * 16) if each is one else each for each in config.experiments
+    )
+    (name,) = plans_that_differ(config, replace(config, experiments=tuple(others)), 0)
+    assert name.startswith(f"simulate_{one.paper}_")
+
+
+def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
+    usual = shrunk.settings(["banditq"], 1) | {"scale": "paper"}
+    del usual["limits"]
+    finer = build_config(usual | {"job_seconds": 5}, "test")
+    numbers = [len(jobs_of(each)[0]) for each in (build_config(usual, "test"), finer)]
+    assert numbers[1] > 5 * numbers[0]
+    for run in finer.runs:
+        assert run.chunk == 1 or run.chunk * seconds_of_replicate(run.spec) <= 5
 
 
 def test_what_figures_wait_for_comes_first(config):
@@ -104,8 +118,9 @@ def test_what_figures_wait_for_comes_first(config):
     assert priorities == sorted(priorities, reverse=True)
 
 
-def test_plans_say_what_is_to_be_done(smoke, tmp_path):
-    config = replace(smoke, folders=smoke.folders | {"results": str(tmp_path)})
+def test_plans_say_what_is_to_be_done(tmp_path):
+    config = load_config(SMOKE)
+    config = replace(config, folders=config.folders | {"results": str(tmp_path)})
     simulating, collecting = jobs_of(config)
     write_plans(config, [*simulating, *collecting])
     for job in simulating:
@@ -128,16 +143,3 @@ def test_plans_say_what_is_to_be_done(smoke, tmp_path):
             assert (one["seed"], one["ledger"]) == (config.seed_of(known), config.ledger_of(known))
             assert one["experiment"] == json.loads(json.dumps(wanted))
             assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order
-
-
-def test_other_rules_plan_anew_what_their_claims_read():
-    config = build_config(shrunk.settings(["banditq", "ht_ucb"], "ledger"), "test")
-    one = next(one for one in config.experiments if config.ledger_of(one))
-    changed = tuple(
-        replace(each, origin="0" * 16) if each is one else each for each in config.experiments
-    )
-    other = replace(config, experiments=changed)
-    plans = [{job.name: job.plan for job in jobs_of(one)[0]} for one in (config, other)]
-    changed = [name for name in plans[0] if plans[0][name] != plans[1][name]]
-    assert len(changed) == 1
-    assert changed[0].startswith(f"simulate_{one.paper}_evidence")

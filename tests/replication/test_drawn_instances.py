@@ -1,28 +1,27 @@
 """Drawn means, penalties, spreads, horizons: from configuration to dataset."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import naive
 import shrunk
-from fairbandits import HTUCB, LFG, UCB1, Instance, Prophet, RandomInstance, run
+from fairbandits import HTUCB, LFG, UCB1, BanditQ, Instance, Prophet, RandomInstance, run
+from fairbandits.library.simulation import checkpoint_grid
 from fairbandits.measures.penalties import penalty_rates
 from fairbandits.replication.simulate import simulate_chunk
 
 SEED = 20240911
 HORIZON = 1200
 QUOTAS = ("1/25",) * 5
-REGRET = "regret_5_02"
 
 
-def experiment_of(name, chunk=2, horizon=HORIZON):
-    return shrunk.experiment_of("ht_ucb", name, SEED, horizon=horizon, chunk=chunk)
-
-
-def run_of(experiment, name):
-    return next(one for one in experiment.runs if one.name == name)
+def spec_of(name):
+    """Return the specification of a run with drawn means and horizons."""
+    experiment = shrunk.experiment_of("ht_ucb", "regret_5_02", SEED, horizon=HORIZON)
+    return next(one.spec for one in experiment.runs if one.name == name)
 
 
 def drawn_naively(stream, replicate, arms):
@@ -91,7 +90,7 @@ def test_penalty_rates():
 
 @pytest.mark.parametrize("name", ["ht_ucb-gaussian", "soft-gaussian", "prophet-gaussian"])
 def test_policies_have_the_penalties_and_means_of_their_replicate(name):
-    spec = run_of(experiment_of(REGRET), name).spec
+    spec = spec_of(name)
     columns = simulate_chunk(spec, SEED, [0, 2])
     ends = columns["round"] == HORIZON
     plays = columns["plays"][ends].reshape(2, 5)
@@ -108,7 +107,7 @@ def test_policies_have_the_penalties_and_means_of_their_replicate(name):
 
 
 def test_each_horizon_is_a_run_of_its_own():
-    spec = run_of(experiment_of(REGRET), "lfg-gaussian").spec
+    spec = spec_of("lfg-gaussian")
     assert spec.horizons == (500, 1000, 1200)
     assert spec.total_rounds == 2 * 2700
     columns = simulate_chunk(spec, SEED, [1])
@@ -124,3 +123,28 @@ def test_each_horizon_is_a_run_of_its_own():
         assert columns["plays"][part].tolist() == alone.plays[0, -1].tolist()
         assert set(columns["horizon"][part]) == set(columns["round"][part]) == {cell["horizon"]}
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}
+
+
+def test_horizons_apart_have_their_own_rounds_and_rewards():
+    """With a sweep in each."""
+    limits = {"horizon": 6901, "checkpoints": {"linear": 6, "log": 4}}
+    experiment = shrunk.experiment_of("banditq", "trade_off", SEED, **limits)
+    spec = replace(experiment.runs[0].spec, sweep={"V_exponent": [0, 0.25, 0.75]})
+    columns, start, sizes = simulate_chunk(spec, SEED, range(3)), 0, set()
+    for cell in spec.cells:
+        horizon, exponent = cell["horizon"], cell["V_exponent"]
+        feedback = spec.parameters["feedback"]
+        policy = BanditQ(experiment.targets, feedback, V_exponent=exponent)
+        alone = run(
+            *(policy, Instance(spec.means, spec.law), horizon, 3),
+            **{"seed": SEED, "stream": f"banditq/trade_off/{horizon}"},
+            checkpoints=checkpoint_grid(horizon, **limits["checkpoints"]),
+        )
+        part = slice(start, start := start + alone.plays.size)
+        sizes.add(alone.plays.size)
+        assert (columns["horizon"][part] == horizon).all()
+        assert (columns["V_exponent"][part] == exponent).all()
+        assert columns["plays"][part].tolist() == alone.plays.ravel().tolist()
+        assert columns["reward"][part].tolist() == alone.rewards.ravel().tolist()
+    assert start == columns["plays"].size
+    assert len(sizes) > 1  # so that even parts would be wrong

@@ -10,15 +10,13 @@ from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.replication import banditq_uai2024 as program
-from fairbandits.replication.banditq_uai2024 import HORIZONS, draw_start, replay
+from fairbandits.replication.banditq_uai2024 import HORIZONS, replay
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: Rounds in which the naive twin plays along, by the number of arms.
 ROUNDS = {5: 1000, 1000: 100}
 FEW = 300 if config.DISABLE_JIT else 2500
-cases = pytest.mark.parametrize(
-    ("arms", "feedback"), [(arms, feedback) for arms in ROUNDS for feedback in ("full", "bandit")]
-)
+either_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
 
 
 def same(one, other):
@@ -62,7 +60,8 @@ def history_of(arms, feedback, rounds):
     return naive.play_bandit(twin, arms, rounds, reward_of_all, coin)
 
 
-@cases
+@pytest.mark.parametrize("arms", ROUNDS)
+@either_feedback
 def test_first_rounds_equal_the_naive_twin(arms, feedback):
     rounds = ROUNDS[arms]
     found = replay(arms, feedback, rounds=rounds)
@@ -79,22 +78,8 @@ def test_first_rounds_equal_the_naive_twin(arms, feedback):
         np.testing.assert_allclose(found[f"queue_{k + 1}"], queues, rtol=1e-9)
 
 
-@pytest.mark.parametrize("arms", [5, 1000])
-def test_means_and_first_draws(arms):
-    generator = np.random.RandomState(100)
-    means = draw_start(generator, arms)
-    wanted, twin = (naive.CODE4, None) if arms == 5 else naive.replay_first_draws_1000(7)
-    assert means.tolist() == list(wanted)
-    if arms == 1000:
-        assert means[:2].round(8).tolist() == [0.54340494, 0.27836939]
-        assert generator.random_sample(7).tolist() == twin
-    else:
-        source, _ = naive.replay_source(5)
-        assert generator.random_sample(7).tolist() == source.random_sample(7).tolist()
-
-
 @pytest.mark.parametrize("block", [1, 60, 333, 10**6])
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@either_feedback
 def test_size_of_the_blocks_does_not_matter(monkeypatch, feedback, block):
     whole = replay(5, feedback, rounds=FEW)
     monkeypatch.setattr(program, "BLOCK", block)
@@ -134,7 +119,7 @@ def test_rounds_begin_with_1():
         replay(5, "full", rounds=10, also=(3, 0))
 
 
-@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@either_feedback
 def test_replay_command(monkeypatch, tmp_path, feedback):
     monkeypatch.setitem(HORIZONS, 5, 300)
     out = tmp_path / "folder" / "replay.parquet"

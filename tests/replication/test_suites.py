@@ -65,12 +65,8 @@ def test_instances_are_experiments_of_their_own(configured):
         "two_arms": {"means": sourced([0.6, 0.4]), "quotas": sourced(["1/3", "1/4"])},
     }
     config = configured({"one": suite(instances), "two": experiment()})
-    assert [found.name for found in config.experiments] == [
-        "main",
-        "one_short",
-        "one_two_arms",
-        "two",
-    ]
+    names = [found.name for found in config.experiments]
+    assert names == ["main", "one_short", "one_two_arms", "two"]
     short, arms = config.named("fair_ucb", "one")
     assert (short.suite, arms.suite, one(config, "two").suite) == ("one", "one", "")
     assert (short.horizon, arms.horizon) == (50, 200)
@@ -281,7 +277,6 @@ REFUSED = [
     ({"instances": {"a": {}, "b": OTHERS}}, "one_b.same_instances_as: means must be those of"),
     # means by a rule, steps of a sweep, parts of the equal share
     (valued(means={"evenly": TWO, "one_best": ONE_BEST}), "one.means.value must have either"),
-    (valued(means={}), "one.means.value must have either evenly or one_best"),
     (valued(means=BEYOND), "one.means.value.1 must be in [0, 1] under law bernoulli, got 1.2"),
     ({"policies": {"fair": STEPS_OF_0}}, f"{FAIR}.sweep.tolerance.value must have each entry once"),
     (valued(quotas={"of_equal_share": "-1/2"}), "one: quotas must be at least 0, got -1/6 for"),
@@ -299,10 +294,8 @@ REFUSED = [
     ),
     # target shares
     (with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]), "one: targets and target_shares"),
-    (with_targets(target_shares=[0.1] * 4), "one.target_shares must have at most one entry per"),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
-    # records and observers
-    ({"record": ["deficits"]}, "one.record.0 must be a column of docs/data-dictionary.md, got"),
+    # observers
     *(
         ({"policies": {"fair": policy(quotas="instance") | {"observe": observe}}}, f"{FAIR}.{says}")
         for observe, says in [
@@ -313,7 +306,6 @@ REFUSED = [
             ),
             (["queue_squares"], "observe: QueueSquares can watch BanditQ only, got FairLearn("),
             ([{"starvation": valued(most=3)}], "observe: observer starvation has no parameter 'mo"),
-            (["banditq_inequalities"], "observe: observer banditq_inequalities: its parameter 'me"),
             ([{"starvation": valued(most="instance")}], f"observe.starvation.most: {OF_INSTANCE}"),
         ]
     ),
@@ -347,7 +339,5 @@ def test_a_suite_meets_the_instances_of_another(configured):
     shorter = suite(instances, same_instances_as="one", **changes)
     found = configured({"one": suite(instances), "two": shorter}).experiments
     streams = {one.name: one.runs[0].spec.stream for one in found}
-    for instance in instances:
-        assert (
-            streams[f"two_{instance}"] == streams[f"one_{instance}"] == f"fair_ucb/one_{instance}"
-        )
+    for name in instances:
+        assert streams[f"two_{name}"] == streams[f"one_{name}"] == f"fair_ucb/one_{name}"

@@ -45,27 +45,17 @@ def write_lock(config, out):
     check.write_lock(config, {}, out)
 
 
-SEED = 20240717
 REPLICATES = 3
 RUN = "banditq/bandit_feedback/banditq-bernoulli"
 
 
-def config_in(folder, **changes):
+def settings_in(folder):
+    return shrunk.settings(["banditq"], "ledger", folder)
+
+
+def config_in(folder):
     """Return the small configuration itself."""
-    return build_config(
-        shrunk.settings(["banditq"], **{"seed": SEED, "folder": folder} | changes), "test"
-    )
-
-
-def collected(config, *names):
-    """Simulate and collect experiments of these names, or all."""
-    for one in config.experiments:
-        if not names or one.name in names:
-            seed, folder = config.seed_of(one), config.results / "cache"
-            chunks = shrunk.chunks_of(one, folder, seed)
-            out = config.results / one.dataset
-            collect(chunks, one.facts(), seed, out, config.ledger_of(one))
-            shutil.rmtree(folder)
+    return build_config(settings_in(folder), "test")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +63,11 @@ def made(tmp_path_factory):
     """Return a folder with all results of the small run and their lock."""
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
-    collected(config)
+    for one in config.experiments:
+        seed, chunks = config.seed_of(one), folder / "cache"
+        files = shrunk.chunks_of(one, chunks, seed)
+        collect(files, one.facts(), seed, folder / one.dataset, config.ledger_of(one))
+        shutil.rmtree(chunks)
     write_lock(config, folder / "results.lock")
     return folder
 
@@ -155,7 +149,8 @@ def test_a_footer_with_a_gap_is_named(config, lock, data):
 def simulated_again(config, lock):
     """Return the problems of replicates of one experiment, its two runs simulated again."""
     few = replace(config, experiments=(config.experiment("banditq", "bandit_feedback"),))
-    return [one for one in verify(few, lock, sample=10, seed=1) if "simulated again" in one]
+    problems = verify(few, lock | {"ledgers": {}}, sample=10, seed=1)
+    return [one for one in problems if "simulated again" in one]
 
 
 def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock, data):
@@ -218,7 +213,7 @@ def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
 
 def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
     one = config.experiment("banditq", "bandit_feedback")
-    drawn = {"paper": one.paper, "experiment": one.name, "seed": SEED}
+    drawn = {"paper": one.paper, "experiment": one.name, "seed": config.seed_of(one)}
     drawn["code"] = code_of_all(run.spec for run in one.runs)
     table = pa.table({"round": [1, 2], "mean": [0.5, None]})
     content = {"content": table_hash(table)}
@@ -246,41 +241,29 @@ def test_many_problems_of_one_kind_are_summarised():
     assert list(summarised(problems[:7])) == [*many[:6], "other words"]  # one more has a line
 
 
-def test_the_lock_of_the_ledgers_seeds(config, lock, tmp_path):
-    one = replace(config.experiments[0], origin="a" * 16)
-    other = replace(config, seed="ledger", experiments=(one,))
-    assert verify(other, lock, 0, 0) == [
-        f"results.lock was made with seed {SEED}, the configuration has ledger"
+def test_the_lock_has_what_seeds_follow_from(config, lock, tmp_path):
+    judged = [one for one in config.experiments if config.ledger_of(one)]
+    locked = {f"banditq/{one.suite or one.name}": config.ledger_of(one) for one in judged}
+    assert (lock["seed"], lock["ledgers"]) == ("ledger", locked)
+    assert verify(replace(config, seed=3), lock, 0, 0) == [
+        "results.lock was made with seed ledger, the configuration has 3"
     ]
-    with_rules = {"seed": "ledger", "ledgers": {f"banditq/{one.name}": "b" * 16}, "runs": {}}
-    with_rules["name"] = "results.lock"
-    assert verify(other, with_rules, 0, 0) == [
-        f"results.lock was made under other rules of banditq/{one.name}: what decides the claims "
-        f"that read it has digest {'a' * 16}, the lock {'b' * 16}"
+    one = next(one for one in judged if not one.suite)
+    name, digest = f"banditq/{one.name}", config.ledger_of(one)
+    file = config.results / one.dataset
+    footer = read_footer(file)
+    assert (footer["ledger"], footer["seed"]) == (digest, config.seed_of(one))
+    write_table(file, read_table(file), footer | {"ledger": "a" * 16})
+    (problem,) = verify(config, lock, 0, 0)
+    assert problem.startswith(f"{file} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
+    assert verify(config, lock | {"ledgers": locked | {name: "b" * 16}}, 0, 0) == [
+        f"results.lock was made under other rules of {name}: what decides the claims "
+        f"that read it has digest {digest}, the lock {'b' * 16}"
     ]
     file = tmp_path / "without.lock"
     file.write_text(json.dumps({"seed": "ledger", "runs": {}}))
     with pytest.raises(StoreError, match="its seeds follow from ledgers, and it has no digests"):
         read_lock(file)
-
-
-def test_results_under_the_ledgers_seeds_agree_with_their_lock(tmp_path):
-    config = config_in(tmp_path, seed="ledger", horizon=20, replicates=2)
-    one = config.experiment("banditq", "bandit_feedback")
-    one = replace(one, origin="c" * 16)
-    config = replace(config, experiments=(one,))
-    collected(config)
-    data = config.results / one.dataset
-    footer = read_footer(data)
-    assert footer["ledger"] == "c" * 16
-    assert footer["seed"] == config.seed_of(one)
-    write_lock(config, tmp_path / "results.lock")
-    lock = read_lock(tmp_path / "results.lock")
-    assert (lock["seed"], lock["ledgers"]) == ("ledger", {f"banditq/{one.name}": "c" * 16})
-    assert verify(config, lock, sample=1, seed=0) == []
-    write_table(data, read_table(data), footer | {"ledger": "a" * 16})
-    (problem,) = verify(config, lock, 0, 0)
-    assert problem.startswith(f"{data} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
 
 
 def test_forged_results_are_found_by_simulating_again(config, data, tmp_path):
@@ -334,7 +317,7 @@ def test_lock_that_cannot_be_read(tmp_path, content):
 def command(config, tmp_path):
     """Return a function that runs a command on the small configuration."""
     file = tmp_path / "config.yaml"
-    file.write_text(yaml.safe_dump(shrunk.settings(["banditq"], SEED, tmp_path)))
+    file.write_text(yaml.safe_dump(settings_in(tmp_path)))
 
     def run(*words):
         return CliRunner().invoke(main, [words[0], "--config", str(file), *map(str, words[1:])])
@@ -359,7 +342,7 @@ def test_verify_command(command, config, tmp_path):
 
 
 def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):
-    config = arena_config(shrunk.settings(["banditq"], SEED, tmp_path), "test")
+    config = arena_config(settings_in(tmp_path), "test")
     file = Path(config.folders["results"], config.experiments[0].dataset)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"damaged")

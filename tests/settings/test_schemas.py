@@ -78,23 +78,49 @@ def test_files_without_bounds_are_refused_within_seconds(kind, tmp_path):
     assert time.process_time() - begun < 10
 
 
-WRONG = {
-    "a: !!python/object:os.system {}": "has a tag, 'tag:yaml.org,2002:python/object:os.system', in",
-    "a: !!int x": "has a tag, 'tag:yaml.org,2002:int', in line 1; settings have none",
-    "a: ! 1": "has a tag, '!', in line 1",
-    "{[1]: 2}": "has a key that is no text or number, in line 1",
-    "a: 2026-99-99": "is not valid YAML: month must be in 1..12",
-    "a: =": "is not valid YAML: could not determine a constructor",
-    "a: \0": "is not valid YAML: ",
-    "a: \ud800": "is not valid YAML: ",
-}
+#: Text of a file, and what is said after its name.
+WRONG = [
+    ("seed: [1", "is not valid YAML"),
+    ("seed: 1: 2", "is not valid YAML"),
+    ("a: =", "is not valid YAML: could not determine a constructor"),
+    ("a: \0", "is not valid YAML: "),
+    ("a: 1\nc: {<<: 1}\n", "is not valid YAML"),
+    ("seed: 2026-13-45", "is not valid YAML: month must be in 1..12"),
+    ("a: !!python/object:os.system {}", "has a tag, 'tag:yaml.org,2002:python/object:os.system',"),
+    ("a: !!int x", "has a tag, 'tag:yaml.org,2002:int', in line 1; settings have none"),
+    ("a: ! 1", "has a tag, '!', in line 1"),
+    ("{[1]: 2}", "has a key that is no text or number, in line 1"),
+    ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
+    ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
+    ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
+    ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
+    ("a: 1\nseed: &a [1, *a]\n", "has an alias of what it stands in, in line 2"),
+    ("seed: 010\n", "has 010 in line 1, which YAML takes for another number"),
+    ("seed: 1:30\n", "has 1:30 in line 1, which YAML takes for another number"),
+    (f"a: 1\nseed: 1{'0' * 400}\n", "has a number of more than 300 digits in line 2"),
+    *((f"a: 1e{power}", "has a number of more than 300") for power in (400, -99999, "9" * 5000)),
+    (f"seed: {'[' * 100}{']' * 100}", "is nested deeper than 100 levels, in line 1"),
+    ("", "must hold keys and values, got NoneType"),
+    ("- seed", "must hold keys and values, got list"),
+    (b"seed: \xff", "cannot be read: "),
+    (None, "does not exist"),
+]
 
 
-@pytest.mark.parametrize("text", WRONG)
-def test_what_settings_need_not_is_refused(text):
-    with pytest.raises(ConfigError) as error:
-        parse_yaml(text, "here")
-    assert str(error.value).startswith(f"here {WRONG[text]}")
+@pytest.mark.parametrize(("content", "words"), WRONG, ids=[f"{row[0]!r:.40}" for row in WRONG])
+def test_file_that_is_no_configuration(content, words, tmp_path):
+    file = tmp_path / "wrong.yaml"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ConfigError, match=rf"^{re.escape(f'{file} {words}')}[^\n]*$"):
+        read_yaml(file)
+
+
+def test_what_settings_need_not_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"^here is not valid YAML: "):
+        parse_yaml("a: \ud800", "here")
+    with pytest.raises(ConfigError, match=f"^{tmp_path} cannot be read: "):
+        read_yaml(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +164,6 @@ def test_numbers_are_read_in_every_notation_and_written_so_that_they_come_back(t
     for written in (f"a: {text}", yaml.safe_dump({"a": NUMBERS[text]})):
         found = parse_yaml(written, "here")["a"]
         assert (found, type(found)) == (NUMBERS[text], type(NUMBERS[text]))
-
-
-@pytest.mark.parametrize("text", ["1e400", "1e-99999", f"1e{'9' * 5000}"])
-def test_numbers_without_end_are_refused_with_their_line(text):
-    with pytest.raises(ConfigError, match=r"here (has a number of more|is not valid YAML)"):
-        parse_yaml(f"a: {text}", "here")
 
 
 class Named(Model):

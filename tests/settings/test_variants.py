@@ -11,19 +11,14 @@ from fairbandits.cli.launch import check_targets, check_used, targets_of_variant
 from fairbandits.settings import variants
 from fairbandits.settings.config import build_config
 from fairbandits.settings.marks import mark
-from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.schemas import ConfigError
 
 FOLDERS = dict.fromkeys(("results", "figures", "logs", "benchmarks"), "nowhere")
 
 
-def configured(papers=("banditq",), scale="variant", **settings):
-    whole = {
-        "seed": "ledger",
-        "scale": scale,
-        "papers": list(papers),
-        "pathvars": FOLDERS,
-    } | settings
-    return build_config(whole, "test")
+def configured(scale="variant", **settings):
+    usual = {"seed": "ledger", "scale": scale, "papers": ["banditq"], "pathvars": FOLDERS}
+    return build_config(usual | settings, "test")
 
 
 @pytest.fixture(scope="module")
@@ -73,27 +68,18 @@ def test_one_parameter_is_changed_and_nothing_else(published):
         ("banditq.V_exponent", 0.6, "names no experiment; write full_information.banditq.V_exp"),
         ("oracle_lgf.horizon", 10, "'oracle_lgf.horizon' is of no experiment; did you mean"),
         ("banditq.oracle_lgf.horizon", 10, "did you mean 'oracle_lfg'?"),
-        ("fair_ucb.fairness.horizon", 10, "is of no experiment"),
         ("oracle_lfg", 10, "oracle_lfg has no setting ''; it has horizon, replicates, means"),
         (
             "oracle_lfg.banditq.V_exponnt",
             0.6,
-            "no setting 'banditq.V_exponnt'; did you mean 'banditq.V_",
+            "no setting 'banditq.V_exponnt'; did you mean",
         ),
         ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
         ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
         ("oracle_lfg.banditq.V_exponent", "much", "V_exponent must be a number, got 'much'"),
-        ("oracle_lfg.banditq.feedback", "ful", "got 'ful'; did you mean 'full'?"),
-        ("oracle_lfg.horizon", 0, "horizon.value must be a whole number of at least 1"),
         ("oracle_lfg.horizon", 3, "horizon must be at least the number of arms (5), got 3"),
-        (
-            "oracle_lfg.laws",
-            "bernoulli",
-            '"], got bernoulli; write [bernoulli]',
-        ),
+        ("oracle_lfg.laws", "bernoulli", '"], got bernoulli; write [bernoulli]'),
         ("oracle_lfg.means", 0.5, "a valid list, got 0.5; write a list, such as [0.5]"),
-        ("oracle_lfg.laws", ["bernouli"], "got 'bernouli'; did you mean 'bernoulli'?"),
-        ("oracle_lfg.targets", [1, 0, 0, 0, 0], "targets cannot be met"),
         ("oracle_lfg.lfg.constant", None, "constant must be a number, got None"),
     ],
 )
@@ -112,24 +98,6 @@ def test_another_seed_is_a_variant_of_all_that_is_drawn(published):
     figures = targets_of_variant(["banditq"], variant)
     assert figures == targets_of_variant([], variant)
     assert figures == [f"banditq_fig{n}" for n in range(1, 8)]  # those after are of a replay
-
-
-def test_a_preview_has_the_published_rounds_and_few_replicates(published):
-    overlay = yaml.safe_load((ROOT / "config" / "preview.yaml").read_text())
-    smoke = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text())
-    assert overlay["pathvars"].keys() == smoke["pathvars"].keys()
-    for folder in overlay["pathvars"].values():
-        assert Path(folder).is_relative_to("results/preview")
-    preview = configured(scale="preview", limits=overlay["limits"])
-    for one, own in zip(preview.experiments, published.experiments, strict=True):
-        assert one.replicates == 3
-        if own.figures or own.companion_to:
-            assert one.horizon == own.horizon
-            assert [run.spec for run in one.runs] == [run.spec for run in own.runs]
-            few = f"3 replicates in place of {own.replicates}"
-            assert mark([one.facts()]) == f"preview scale: not results; {few}"
-        else:
-            assert one.horizon == max(300, one.runs[0].spec.n_arms)
 
 
 def test_changes_of_the_command_line():

@@ -1,16 +1,16 @@
 """What papers/SLUG/experiments.yaml and audit.yaml can say; a checked block has plain values."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import AfterValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
 from fairbandits.data.dictionary import RECORDED
 from fairbandits.lookup import nearest
-from fairbandits.policies.parameters import Check, number, per_arm, whole
+from fairbandits.policies.parameters import Check, number, per_arm, that, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
 from fairbandits.settings import models as m
 from fairbandits.settings.models import Model, require
@@ -19,40 +19,34 @@ from fairbandits.settings.spec import ranges_of, shares_of
 
 LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")
 PROVENANCES = ("stated", "derived", "released-code", "reconstructed", "chosen")
-T = TypeVar("T")
-
-
-class Sourced(Model, Generic[T]):
-    """A value with where it comes from."""
-
-    value: T
-    provenance: m.choice(*PROVENANCES)
-    source: m.Words  # section, equation, file or reason
 
 
 def sourced(kind: Any) -> Any:
     """Return the type of a value that says where it comes from; only the value is kept."""
-    return Annotated[Sourced[kind], AfterValidator(lambda entry: entry.value)]
+    source = m.Words  # section, equation, file or reason
+    origin: Any = {"provenance": m.choice(*PROVENANCES), "source": source}
+    block: Any = create_model("Sourced", __base__=Model, value=kind, **origin)
+    return Annotated[block, AfterValidator(lambda entry: entry.value)]
 
 
-def spelt_out(block: type[Model]) -> Any:
-    """Return the type of a rule for a list, such as even steps; its `values` are kept."""
-    return Annotated[block, AfterValidator(lambda rule: rule.values)]
+def by_rule(rule: Callable[..., list]) -> Any:
+    """Return the type of a block of a rule's arguments; what the rule returns is kept."""
+    arguments = get_type_hints(rule, include_extras=True)
+    arguments.pop("return")
+    block: Any = create_model(rule.__name__, __base__=Model, **arguments)
+    return Annotated[block, AfterValidator(lambda given: rule(**dict(given)))]
 
 
-def _only(block: Model) -> Any:
-    """Return the value of the key that a block has."""
-    return getattr(block, *block.model_fields_set)
+def by_one_rule(**rules: Callable[..., list]) -> Any:
+    """Return the type of a block that has one of these rules by its name; its list is kept."""
+    kinds = {name: (by_rule(rule), None) for name, rule in rules.items()}
+    block: Any = create_model("Rule", __base__=Model, **kinds)
 
+    def only(given: Model) -> list:
+        require(len(given.model_fields_set) == 1, f" must have either {' or '.join(rules)}")
+        return getattr(given, *given.model_fields_set)
 
-def _recorded(name: Any) -> str:
-    known = isinstance(name, str) and name in RECORDED
-    hint = "" if known else nearest(str(name), RECORDED)
-    require(known, f" must be a column of docs/data-dictionary.md, got {name!r}{hint}")
-    return name
-
-
-Recorded = Annotated[Any, PlainValidator(_recorded)]
+    return Annotated[block, AfterValidator(only)]
 
 
 def _one_or_several(check: Check, *others: str) -> Any:
@@ -77,48 +71,46 @@ def _fixed(value: Any) -> Any:
     return value
 
 
+def _evenly(first: m.Number, last: m.Number, arms: m.Arms) -> list[float]:
+    """Return means from the first to the last arm."""
+    return [first + (last - first) * k / (arms - 1) for k in range(arms)]
+
+
+def _one_best(
+    best: m.of(number(at_least=0, at_most=1)), gap: m.of(number(at_least=0)), arms: m.Arms
+) -> list[float]:
+    """Return the mean of the first arm, and all others, so far below it."""
+    return [best, *[best - gap] * (arms - 1)]
+
+
+def _same_share(share: m.Exact, arms: m.Count) -> list:
+    """Return the same part of their means for the first arms; later arms have 0."""
+    return [share] * arms
+
+
+def _in_steps(
+    first: m.Number, last: m.Number, steps: m.of(whole(at_least=1, at_most=10_000))
+) -> list[float]:
+    """Return values from the first to the last, in so many steps of the same size; exact."""
+    start, end = (rational("a swept value", value) for value in (first, last))
+    exact = (start + (end - start) * k / steps for k in range(steps + 1))
+    return [int(value) if value.denominator == 1 else float(value) for value in exact]
+
+
 Figures = Annotated[list[m.Figure], m.Unique]
+Recorded = m.of(
+    that(
+        lambda name: isinstance(name, str) and name in RECORDED,
+        "be a column of docs/data-dictionary.md",
+        lambda name: nearest(str(name), RECORDED),
+    )
+)
 Numbers = Annotated[list[m.Number], m.Pair]
+Means = m.either(Numbers, by_one_rule(evenly=_evenly, one_best=_one_best))
 Ends = _one_or_several(number())
 Rates = _one_or_several(number(at_least=0), "half_range")
 Rounds = Annotated[list[m.Count], m.Some]
-
-
-class Evenly(Model):
-    """Means from the first to the last arm."""
-
-    first: m.Number
-    last: m.Number
-    arms: m.Arms
-
-    @property
-    def values(self) -> list[float]:
-        first, n = self.first, self.arms - 1
-        return [first + (self.last - first) * k / n for k in range(self.arms)]
-
-
-class OneBest(Model):
-    """The mean of the first arm, and how far all others are below it."""
-
-    best: m.of(number(at_least=0, at_most=1))
-    gap: m.of(number(at_least=0))
-    arms: m.Arms
-
-    @property
-    def values(self) -> list[float]:
-        return [self.best, *[self.best - self.gap] * (self.arms - 1)]
-
-
-class Spaced(Model):
-    """Means by a rule: one of these."""
-
-    evenly: spelt_out(Evenly) | None = None
-    one_best: spelt_out(OneBest) | None = None
-
-    @model_validator(mode="after")
-    def _one_rule(self):
-        require(len(self.model_fields_set) == 1, " must have either evenly or one_best")
-        return self
+Shares = m.either(Annotated[list[m.Exact], m.Some], by_rule(_same_share))
 
 
 class DrawnMeans(Model):
@@ -132,24 +124,12 @@ class DrawnMeans(Model):
     fixed: sourced(Annotated[list[Annotated[Any, PlainValidator(_fixed)]], m.Some]) | None = None
 
 
-class SameShare(Model):
-    """The same part of their means for the first arms; later arms 0."""
-
-    share: m.Exact
-    arms: m.Count
-
-    @property
-    def values(self) -> list:
-        return [self.share] * self.arms
-
-
 class OfEqualShare(Model):
     """The same part of 1/k for all arms."""
 
     of_equal_share: m.Exact
 
 
-Shares = m.either(Annotated[list[m.Exact], m.Some], spelt_out(SameShare))
 Fractions = m.either(
     Annotated[list[m.Exact], m.Pair], Annotated[OfEqualShare, AfterValidator(dict)]
 )
@@ -181,33 +161,13 @@ class Checkpoints(Model):
         return self
 
 
-class Steps(Model):
-    """From the first to the last value, in so many steps of the same size; exact."""
-
-    first: m.Number
-    last: m.Number
-    steps: m.of(whole(at_least=1, at_most=10_000))
-
-    @property
-    def values(self) -> list[float]:
-        first, last = (rational("a swept value", end) for end in (self.first, self.last))
-        exact = (first + (last - first) * k / self.steps for k in range(self.steps + 1))
-        return [int(value) if value.denominator == 1 else float(value) for value in exact]
-
-
-class InSteps(Model):
-    """Swept values in steps."""
-
-    evenly: spelt_out(Steps)
-
-
 def _pair(observer: Any) -> list:
     return [observer, {}] if isinstance(observer, str) else list(*observer.items())
 
 
 One = Field(min_length=1, max_length=1)
 Swept = Annotated[
-    m.either(Annotated[list[m.Exact], m.Some], Annotated[InSteps, AfterValidator(_only)]), m.Unique
+    m.either(Annotated[list[m.Exact], m.Some], by_one_rule(evenly=_in_steps)), m.Unique
 ]
 #: By name, or a key that has its parameters; kept as both.
 Observer = Annotated[
@@ -257,9 +217,7 @@ class ExperimentBlock(Model):
     horizon: sourced(m.of(whole(at_least=1, at_most=LONGEST)))  # rounds T
     replicates: sourced(m.Many)
     published_replicates: sourced(m.Count) | None = None  # the paper's; ours begin with as many
-    means: sourced(m.either(Numbers, Annotated[Spaced, AfterValidator(_only)])) | None = (
-        None  # of each arm
-    )
+    means: sourced(Means) | None = None  # of each arm
     drawn_means: DrawnMeans | None = None  # in place of means
     groups: sourced(Annotated[list[m.Count], m.Some]) | None = None  # sizes, in the arms' order
     #: experiment, or of a suite the suite, whose instances and rewards it meets again
