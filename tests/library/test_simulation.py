@@ -307,7 +307,7 @@ def test_a_method_that_would_not_be_called_is_refused(compiled):
         *((("free", name), ValueError, f"have other names.* got '{name}'") for name in TAKEN),
     ],
 )
-def test_probes_have_names_that_no_column_has(probes, error, says):
+def test_a_probe_cannot_have_the_name_of_a_column(probes, error, says):
     class Probing(Scripted):
         def probe(self, out):
             pass
