@@ -1,72 +1,35 @@
 """What a file of claims is written with: `from fairbandits.claims import Paper, mean`."""
 
-from fairbandits.audit.arrays import (
-    held_out,
-    late_weights,
-    logspaced,
-    numerators,
-    ratio,
-    root_of_mean,
-    window_rate,
-)
-from fairbandits.audit.claims import Claim, Paper, Study
-from fairbandits.audit.measures import measure
-from fairbandits.audit.runs import Runs, paired
-from fairbandits.audit.tests import (
-    arms,
-    cases,
-    clearly_larger,
-    curve,
-    enumerated,
-    exact,
-    falls,
-    later,
-    mean,
-    printed,
-    proof,
-    proportional,
-    reading,
-    readings,
-    rises,
-    rounded,
-    share,
-    slope,
-    sublinear,
-    trend,
-)
-
-__all__ = [
-    "Claim",
-    "Paper",
-    "Runs",
-    "Study",
-    "arms",
-    "cases",
-    "clearly_larger",
-    "curve",
-    "enumerated",
-    "exact",
-    "falls",
-    "held_out",
-    "late_weights",
-    "later",
-    "logspaced",
-    "mean",
-    "measure",
-    "numerators",
-    "paired",
-    "printed",
-    "proof",
-    "proportional",
-    "ratio",
-    "reading",
-    "readings",
-    "rises",
-    "root_of_mean",
-    "rounded",
-    "share",
-    "slope",
-    "sublinear",
-    "trend",
-    "window_rate",
-]
+from fairbandits.audit.arrays import held_out as held_out
+from fairbandits.audit.arrays import late_weights as late_weights
+from fairbandits.audit.arrays import logspaced as logspaced
+from fairbandits.audit.arrays import numerators as numerators
+from fairbandits.audit.arrays import ratio as ratio
+from fairbandits.audit.arrays import root_of_mean as root_of_mean
+from fairbandits.audit.arrays import window_rate as window_rate
+from fairbandits.audit.claims import Claim as Claim
+from fairbandits.audit.claims import Paper as Paper
+from fairbandits.audit.claims import Study as Study
+from fairbandits.audit.measures import measure as measure
+from fairbandits.audit.runs import Runs as Runs
+from fairbandits.audit.runs import paired as paired
+from fairbandits.audit.tests import arms as arms
+from fairbandits.audit.tests import cases as cases
+from fairbandits.audit.tests import clearly_larger as clearly_larger
+from fairbandits.audit.tests import curve as curve
+from fairbandits.audit.tests import enumerated as enumerated
+from fairbandits.audit.tests import exact as exact
+from fairbandits.audit.tests import falls as falls
+from fairbandits.audit.tests import later as later
+from fairbandits.audit.tests import mean as mean
+from fairbandits.audit.tests import printed as printed
+from fairbandits.audit.tests import proof as proof
+from fairbandits.audit.tests import proportional as proportional
+from fairbandits.audit.tests import reading as reading
+from fairbandits.audit.tests import readings as readings
+from fairbandits.audit.tests import rises as rises
+from fairbandits.audit.tests import rounded as rounded
+from fairbandits.audit.tests import share as share
+from fairbandits.audit.tests import slope as slope
+from fairbandits.audit.tests import sublinear as sublinear
+from fairbandits.audit.tests import trend as trend

@@ -24,15 +24,10 @@ FULL = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.y
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """Return a folder of results with the arena in it."""
-    return small.small_arena(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def tables(results):
-    """Return the tables."""
-    return {name: read_table(results / "arena" / f"{name}.parquet").to_pandas() for name in TABLES}
+def tables(tmp_path_factory):
+    """Return the tables of a small arena."""
+    folder = small.small_arena(tmp_path_factory) / "arena"
+    return {name: read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
 
 
 def test_there_are_a_dozen_instances_each_with_a_reason():
@@ -62,16 +57,10 @@ def test_targets_are_quotas_times_means_everywhere():
     ("change", "words"),
     [
         (lambda c: c["policies"]["ucb1"].pop("minimum_pulls"), "needs the key minimum_pulls"),
-        (
-            lambda c: c["policies"]["ucb1"].update(minimum_pulls="controls"),
-            "did you mean 'control'",
-        ),
+        (lambda c: c["policies"]["ucb1"].update(minimum_pulls="controls"), "you mean 'control'"),
         (lambda c: c["policies"].update(ucb2={}), "no suite runs 'ucb2'; did you mean"),
         (lambda c: c["policies"]["gef"].update(minimum_pulls="own"), "does not run it; say none"),
-        (
-            lambda c: c["contracts"]["group_merit"].update(suites=["groups_1e7"]),
-            "'groups_1e7' is unknown; did you mean 'groups_1e",
-        ),
+        (lambda c: c["contracts"]["group_merit"].update(suites=["a"]), "suites: 'a' is unknown"),
         (lambda c: c["contracts"].update(minimum_pull={}), "minimum_pull"),
     ],
 )
@@ -209,11 +198,8 @@ def test_the_policy_to_use_is_the_cheapest_that_keeps_the_contract(small_standin
     }
     anytime = small_standings.assign(told=False)
     assert chosen(anytime)["kept", True, True][0] == "told"
-
-
-def test_where_nobody_keeps_the_contract_everywhere_the_nearest_is_named(small_standings):
-    rows = small_standings[small_standings["label"] != "always"]
-    assert chosen(rows)["kept_always", True, True] == ("sometimes", 1, 1)
+    without = small_standings[small_standings["label"] != "always"]  # then the nearest is named
+    assert chosen(without)["kept_always", True, True] == ("sometimes", 1, 1)
 
 
 HORIZONS = (1_000, 10_000, 100_000, 1_000_000)

@@ -13,6 +13,7 @@ import pytest
 import fairbandits as fb
 from fairbandits.library import processes
 from fairbandits.library.own_code import Ended
+from plain import Plain
 
 ARMS, ROUNDS, AT = fb.Instance((0.7, 0.5)), 1500, 1200
 
@@ -30,33 +31,30 @@ def _recurse():
     return _recurse()
 
 
+def _interrupt():
+    raise KeyboardInterrupt
+
+
 ENDS = {
     "exit": (lambda: sys.exit(0), "the code raised SystemExit: 0"),
     "_exit": (lambda: os._exit(0), "its process ended with exit status 0"),
     "killed": (lambda: os.kill(os.getpid(), 9), "was ended by SIGKILL, as when memory is used up"),
     "fault": (lambda: ctypes.string_at(0), "was ended by SIGSEGV"),
     "own": (_own_base, "the code raised Own: x"),
+    "interrupt of its own": (_interrupt, "the code raised KeyboardInterrupt"),
 }
 
 
-class Ending:
+class Ending(Plain):
     """Ends its process in a round after those that are played in the process of the caller."""
-
-    feedback = "bandit"
 
     def __init__(self, end):
         self.end = end
-
-    def start(self, n_arms, horizon):
-        return Ending(self.end)
 
     def choose(self, t, coin):
         if t == AT:
             self.end()
         return 0
-
-    def learn(self, t, arm, reward):
-        pass
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -65,15 +63,6 @@ def test_what_ends_a_process_is_said_with_its_place(how):
     with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{words}") as caught:
         fb.run(Ending(end), ARMS, ROUNDS, 4, n_jobs=2)
     assert caught.value.place.endswith(f", round {AT}")
-
-
-def _interrupt():
-    raise KeyboardInterrupt
-
-
-def test_an_interrupt_of_ones_own_is_none_of_the_user():
-    with pytest.raises(Ended, match=r"the code raised KeyboardInterrupt"):
-        fb.run(Ending(_interrupt), ARMS, ROUNDS, 4, n_jobs=2)
 
 
 @pytest.mark.parametrize("end", [_recurse, lambda: sys.exit(0)])

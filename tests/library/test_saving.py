@@ -1,6 +1,7 @@
 """Results that are kept: in files, which are read as data alone, and by pickle."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -10,31 +11,20 @@ import pytest
 import fairbandits as fb
 from fairbandits.data.store import StoreError, read_footer, write_table
 from fairbandits.report.describing import describe
+from plain import Plain, arrays_of
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 SETTINGS = {"seed": np.int64(3), "checkpoints": [20, 60]}
 LOG = {"arm": ["x", "y", "x", "y", "y"], "paid": [0, 1, 1, 0, 2]}
 
 
-class Weighted:
+class Weighted(Plain):
     """Pulls the arms in turn; its probe is its weights."""
 
-    feedback = "bandit"
     probes = ("weight",)
 
     def __init__(self, weights):
         self.weights = np.asarray(weights, float)
-
-    def start(self, n_arms, horizon):
-        fresh = Weighted(self.weights)
-        fresh.pulls = np.zeros(n_arms)
-        return fresh
-
-    def choose(self, t, coin):
-        return np.argmin(self.pulls)
-
-    def learn(self, t, arm, reward):
-        self.pulls[arm] += 1
 
     def probe(self, out):
         out[0] = self.weights
@@ -67,12 +57,6 @@ def run(name, replicates=(0, 1)):
     return fb.run(policy, instance, 60, list(replicates), **SETTINGS, **others)
 
 
-def arrays_of(result):
-    found = {key: one for key, one in vars(result).items() if isinstance(one, np.ndarray)}
-    found |= result.probes | result.deficits
-    return {name: (one.dtype, one.shape, one.tobytes()) for name, one in found.items()}
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_a_saved_result_is_the_result(name, tmp_path):
     file, result = tmp_path / "a folder" / "result.parquet", run(name)
@@ -93,24 +77,9 @@ def test_a_saved_result_is_the_result(name, tmp_path):
     loaded.save(again)
     assert again.read_bytes() == file.read_bytes()
     assert describe(file)
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_what_was_saved_is_joined(name, tmp_path):
-    run(name).save(tmp_path / "first.parquet")
-    first, second, whole = (
-        fb.Result.load(tmp_path / "first.parquet"),
-        run(name, [2]),
-        run(name, range(3)),
-    )
-    for parts, replicates in (([first, second], [0, 1, 2]), ([second, first], [2, 0, 1])):
-        joined = fb.join(parts)
-        assert joined.replicates.tolist() == replicates
-        assert joined.plays.tobytes() == whole.plays[replicates].tobytes()
-        assert joined.regret().tolist() == whole.regret()[replicates].tolist()
-    other = "own" if name == "quotas" else "quotas"
-    with pytest.raises(ValueError, match="results must be of one"):
-        fb.join([first, run(other, [2])])
+    joined = fb.join([run(name, [2]), loaded])
+    assert joined.replicates.tolist() == [2, 0, 1]
+    assert joined.regret().tolist() == run(name, range(3)).regret()[[2, 0, 1]].tolist()
 
 
 def test_policies_that_differ_in_a_digit_are_not_joined(tmp_path):
@@ -190,24 +159,20 @@ def test_results_are_pickled(name):
     assert arrays_of(again) == arrays_of(result)
 
 
-def changed(change):
-    def write(file):
-        table = pq.read_table(file)
-        footer = read_footer(file)
-        changed_table = change(table, footer)
-        table = changed_table if isinstance(changed_table, pa.Table) else table
-        del footer["content"]  # else it says that the file was changed
-        write_table(file, table.replace_schema_metadata(None), footer)
-
-    return write
+def rewritten(file, of_table=lambda table: table, about=None, **others):
+    """Write a result's file again: with another table, or other entries of its footer."""
+    table, footer = of_table(pq.read_table(file)), read_footer(file) | others
+    if about:
+        footer["results"][""] |= about
+    del footer["content"]  # else it says that the file was changed
+    write_table(file, table.replace_schema_metadata(None), footer)
 
 
 def cut(file):
     file.write_bytes(file.read_bytes()[:-100])
 
 
-def about(footer):
-    return footer["results"][""]
+NO_RESULT = "is no result of this version"
 
 
 @pytest.mark.parametrize(
@@ -216,31 +181,19 @@ def about(footer):
         (cut, "is not a readable Parquet file"),
         (lambda file: file.write_text("replicate,round"), "is not a readable Parquet file"),
         (lambda file: pq.write_table(pa.table({"a": [1]}), file), "was not written by fairbandits"),
-        (changed(lambda table, footer: footer.update(schema=99)), "has schema version 99"),
-        (changed(lambda table, footer: footer.update(kind="dataset")), "holds a 'dataset', not a"),
-        (changed(lambda table, footer: footer.pop("results")), "is no result of this version"),
-        (changed(lambda table, footer: footer.update(results={})), "is no result of this version"),
-        (changed(lambda table, footer: footer.update(results=3)), "is no result of this version"),
-        (
-            changed(lambda table, footer: about(footer).pop("policy")),
-            "is no result of this version",
+        (partial(rewritten, schema=99), "has schema version 99"),
+        (partial(rewritten, kind="dataset"), "holds a 'dataset', not a"),
+        *((partial(rewritten, results=results), NO_RESULT) for results in (None, {}, 3)),
+        *(
+            (partial(rewritten, about=about), NO_RESULT)
+            for about in (
+                *({"policy": {}}, {"horizon": "x"}, {"plays": "code"}, {"probes": ["queue"]}),
+                {"quotas": ["__import__"]},
+            )
         ),
-        (changed(lambda table, footer: about(footer).update(horizon="x")), "no result of this"),
-        (changed(lambda table, footer: about(footer).update(plays="code")), "no result of this"),
-        (
-            changed(lambda table, footer: about(footer).update(quotas=["__import__"])),
-            "no result of",
-        ),
-        (
-            changed(lambda table, footer: about(footer).update(probes=["queue"])),
-            "no result of this",
-        ),
-        (
-            changed(lambda table, footer: table.drop_columns("reward")),
-            "is no result of this version",
-        ),
-        (changed(lambda table, footer: table.slice(1)), "must be all arms of all rounds"),
-        (changed(lambda table, footer: table.slice(0, 0)), "is no result of this version"),
+        (partial(rewritten, of_table=lambda table: table.drop_columns("reward")), NO_RESULT),
+        (partial(rewritten, of_table=lambda table: table.slice(1)), "must be all arms of all rou"),
+        (partial(rewritten, of_table=lambda table: table.slice(0, 0)), NO_RESULT),
     ],
 )
 def test_what_is_no_saved_result_is_refused(spoil, says, tmp_path):
@@ -263,12 +216,10 @@ def test_no_code_that_a_file_names_runs(tmp_path, monkeypatch):
     (tmp_path / "named_by_a_file.py").write_text("raise SystemExit('it was imported')")
     monkeypatch.syspath_prepend(tmp_path)
 
-    def name_code(table, footer):
-        policy = about(footer)["policy"]
-        policy["attributes"] |= {"class": "named_by_a_file:Policy", "start": "os:system"}
-        policy["value"] = {"made": [{"function": "named_by_a_file:f"}, {"tuple": []}, None]}
-
-    changed(name_code)(file)
+    policy = read_footer(file)["results"][""]["policy"]
+    policy["attributes"] |= {"class": "named_by_a_file:Policy", "start": "os:system"}
+    policy["value"] = {"made": [{"function": "named_by_a_file:f"}, {"tuple": []}, None]}
+    rewritten(file, about={"policy": policy})
     loaded = fb.Result.load(file)
     assert loaded.policy != RUNS["own"][0]
     with pytest.raises(TypeError, match="a policy needs"):

@@ -7,31 +7,21 @@ import numpy as np
 import pytest
 
 import fairbandits as fb
+from plain import Plain
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 QUOTAS = (0.2, 0.3, 0.25)
 GIVEN = {"replicates": 3, "quotas": QUOTAS}
 
 
-class Mine:
+class Mine(Plain):
     """Pulls the arm of the largest mean plus a bonus."""
-
-    feedback = "bandit"
 
     def __init__(self, bonus, start_at=0):
         self.bonus, self.start_at = bonus, start_at
 
-    def start(self, n_arms, horizon):
-        fresh = Mine(self.bonus, self.start_at)
-        fresh.sums, fresh.pulls = np.zeros(n_arms), np.ones(n_arms)
-        return fresh
-
     def choose(self, t, coin):
-        return int(np.argmax(self.sums / self.pulls + self.bonus / self.pulls))
-
-    def learn(self, t, arm, reward):
-        self.sums[arm] += reward
-        self.pulls[arm] += 1
+        return int(np.argmax((self.sums + self.bonus) / (self.pulls + 1)))
 
 
 class Forgets(Mine):

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import fairbandits as fb
 from fairbandits.cli.main import main
+from plain import Plain
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "minimum-share.md").read_text("utf-8")
 #: Explore-then-commit with two Gaussian arms in 1 000 rounds: Lattimore and Szepesvari, "Bandit
@@ -19,22 +20,13 @@ TEXTBOOK = (50.5525, 39.8868, 24.6600, 21.7775, 25.1933)
 ROUNDS, EACH = 1_000, 25
 
 
-class ExploreThenCommit:
+class ExploreThenCommit(Plain):
     """Pull each arm some times in turn, then the one that was better."""
 
-    feedback = "bandit"
-
-    def start(self, n_arms, horizon):
-        fresh = ExploreThenCommit()
-        fresh.sums = np.zeros(n_arms)
-        return fresh
-
     def choose(self, t, coin):
-        return (t - 1) % 2 if t <= 2 * EACH else int(self.sums.argmax())
-
-    def learn(self, t, arm, reward):
-        if t <= 2 * EACH:
-            self.sums[arm] += reward
+        if t == 2 * EACH + 1:
+            self.better = self.sums.argmax()
+        return (t - 1) % 2 if t <= 2 * EACH else self.better
 
 
 @pytest.mark.parametrize(("gap", "wanted"), list(zip(GAPS, TEXTBOOK, strict=True)))

@@ -70,13 +70,14 @@ def needs_horizon(rows: pd.DataFrame, kept: str) -> dict[str, str]:
     horizon, though at each horizon one does.
     """
     rows = rivals(rows)
-    labels, told = (rows.groupby("name")[one].first() for one in ("label", "told"))
-    keep = _keep(rows, kept)
+    labels, told = (rows.groupby("name")[column].first() for column in ("label", "told"))
+    kept_on = rows.groupby(["name", "horizon"], sort=False)[kept].sum().unstack()
+    keep = kept_on == rows["instance"].nunique()  # by name with setting, and by horizon
     one_setting = keep.all(axis=1).groupby(labels).any()
     at_each = keep.groupby(labels).any().all(axis=1)
     tuned = at_each & ~one_setting
-    found = dict.fromkeys(tuned.index[tuned], "for its setting")
-    return found | dict.fromkeys(labels[told], "it plays by T")
+    reasons = dict.fromkeys(tuned.index[tuned], "for its setting")
+    return reasons | dict.fromkeys(labels[told], "it plays by T")
 
 
 def choices(rows: pd.DataFrame) -> Iterator[Choice]:
@@ -120,12 +121,6 @@ def choice(rows: pd.DataFrame, kept: str, horizons: Sequence[int], known: bool =
     own = candidates[candidates["name"] == name]
     least = _least(everyone[everyone["horizon"].isin(horizons)], kept)[name]
     return Choice(kept, known, not known, tuple(horizons), own, least, total)
-
-
-def _keep(rows: pd.DataFrame, kept: str) -> pd.DataFrame:
-    """Return whether each policy and setting keeps the contract on all instances, by horizon."""
-    kept_on = rows.groupby(["name", "horizon"], sort=False)[kept].sum().unstack()
-    return kept_on == rows["instance"].nunique()
 
 
 def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:

@@ -175,29 +175,29 @@ def _experiments(
     known = [one.instance for one in arena.config.experiments]
     for name in instances:
         expect_known(name, known, f"the arena has no instance {name!r}")
-    suites = {suite: suite != terms.suites[0] for terms in chosen for suite in terms.suites}
-    experiments = [
+    suites = {suite for terms in chosen for suite in terms.suites}
+    wanted = [
         one
         for one in arena.config.experiments
-        if one.suite in suites
-        and (not instances or one.instance in instances)
-        # a small run has the shortest horizon alone
-        and not (suites[one.suite] and not (arena.config.results / one.dataset).is_file())
+        if one.suite in suites and (not instances or one.instance in instances)
     ]
-    if not experiments:
+    if not wanted:
         first = chosen[0].name
         there = ", ".join(one.instance for one in arena.instances(first))
         words = f"contract {first} is not judged on {', '.join(instances)}"
         raise ConfigError(f"{words}; it is on {there}")
-    for one in experiments:
+    stored, shortest = [], {terms.suites[0] for terms in chosen}
+    for one in wanted:
         file = (arena.config.results / one.dataset).resolve()
-        if not file.exists():
+        if file.is_file():
+            stored.append(one)
+        elif one.suite in shortest:  # a small run has no others
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "
                 "project's folder, or give --results FOLDER; `fairbandits replicate arena` makes "
                 "them"
             )
-    return experiments
+    return stored
 
 
 def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | None]:

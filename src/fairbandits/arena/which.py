@@ -81,16 +81,13 @@ def answer(arena: Arena, rows: pd.DataFrame) -> Iterator[str]:
     yield f"Which policy, if a contract must hold at the end and T is not known ({span} rounds)?"
     for terms in arena.terms:
         own = rows[rows["contract"] == terms.name]
-        one = choice(own, "kept", horizons, known=False)
-        yield f"  {terms.title}: {_named(one)}; keeps it for T = {_kept_for(one)}"
+        best = choice(own, "kept", horizons, known=False)
+        kept = "; ".join(filter(None, kept_for(best)))
+        yield f"  {terms.title}: {_named(best)}; keeps it for T = {kept}"
 
 
 def _named(one: Choice) -> str:
     return ("" if one.keeps else "none; nearest is ") + with_symbols(one.name)
-
-
-def _kept_for(one: Choice) -> str:
-    return "; ".join(filter(None, kept_for(one)))
 
 
 def _row(terms: Terms, one: Choice) -> dict[str, str]:

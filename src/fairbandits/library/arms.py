@@ -79,12 +79,8 @@ class RandomInstance(instance.RandomInstance):
     def __post_init__(self):
         checks.whole("n_arms", self.n_arms, at_least=2)
         for name in ("low", "high"):
-            value = getattr(self, name)
-            several = isinstance(value, Iterable) and getattr(
-                value, "ndim", not isinstance(value, str)
-            )
-            ends = inputs.per_arm(name, value, self.n_arms) if several else None
-            object.__setattr__(self, name, ends or inputs.number(name, value))
+            ends = inputs.one_or_per_arm(name, getattr(self, name), self.n_arms)
+            object.__setattr__(self, name, ends)
         try:
             pairs = [(arm, mean) for arm, mean in self.fixed]
         except (TypeError, ValueError):

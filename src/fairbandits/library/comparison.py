@@ -41,7 +41,6 @@ EXAMPLES = {
     "quotas": 'quotas=("1/5", "3/10", ...)',
     "targets": "targets=(0.1, 0.2, ...)",
     "penalties": "penalties=0.5",
-    "quotas or targets": 'quotas=("1/5", "3/10", ...) or targets=(0.1, 0.2, ...)',
 }
 
 
@@ -81,10 +80,9 @@ class Comparison:
         for (metric, policy), curve in self.curves.items():
             paired = curve[:, -1] - self.curves[metric, first][:, -1]
             difference = (np.nan,) * 3 if policy == first else interval_of(paired)
-            interval = interval_of(curve[:, -1])
-            rows.append((policy, metric, *interval, *difference, len(curve)))
-        differences = ["difference", "difference_low", "difference_high"]
-        columns = ["policy", "metric", "mean", "low", "high", *differences, "n"]
+            rows.append((policy, metric, *interval_of(curve[:, -1]), *difference, len(curve)))
+        columns = ["policy", "metric", "mean", "low", "high"]
+        columns += ["difference", "difference_low", "difference_high", "n"]
         return pd.DataFrame(rows, columns=columns)
 
     @property
@@ -120,21 +118,21 @@ class Comparison:
     @property
     def caption(self) -> str:
         """A caption of the table: instance, rounds, replicates, and the meaning of its columns."""
-        first, one = next(iter(self.results.items()))
-        arms = one.instance
+        first, result = next(iter(self.results.items()))
+        arms = result.instance
         where = getattr(arms, "source", "")  # of a World a method
         if not where or callable(where):
             labels, means = getattr(arms, "labels", ()), getattr(arms, "means", None)
             names = f" ({', '.join(labels)})" if labels else ""
             where = f"{arms.n_arms} arms{names}, {arms.law}"
-            if one.means is not None:
+            if result.means is not None:
                 where += ", means drawn for each replicate"
             elif means is not None and not callable(means):
                 where += f", means {', '.join(f'{mean:.4g}' for mean in means)}"
         difference = f". Differences are to {first}, on the same rewards" * (len(self.results) > 1)
         return (
-            f"{where}\nMeans of n = {one.replicates.size} replicates at round T = {one.horizon}; "
-            f"low to high is the 95 % t interval{difference}"
+            f"{where}\nMeans of n = {result.replicates.size} replicates at round "
+            f"T = {result.horizon}; low to high is the 95 % t interval{difference}"
         )
 
     def save(self, path: str | PathLike) -> None:
@@ -145,9 +143,8 @@ class Comparison:
         """
         from fairbandits.library.saving import save
 
-        kind = type(self).__name__.lower()
-        more = {one.name: getattr(self, one.name) for one in fields(self)[2:]}
-        save(path, kind, self.results, self.curves, more)
+        more = {field.name: getattr(self, field.name) for field in fields(self)[2:]}
+        save(path, type(self).__name__.lower(), self.results, self.curves, more)
 
     @classmethod
     def load(cls, path: str | PathLike) -> Self:
@@ -275,7 +272,8 @@ def compare(
     }
     unit = "pulls" if targets is None else "reward units"
     titles = {
-        key: METRICS[key][0].format(unit) if key == one else key for key, one in wanted.items()
+        name: METRICS[name][0].format(unit) if name == metric else name
+        for name, metric in wanted.items()
     }
     return Comparison(results, curves, titles)
 
@@ -338,10 +336,12 @@ def _metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
             meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
             raise ValueError(f"metric {metric!r} is unknown{meant}")
         for need in METRICS[metric][1:]:
-            if all(given[one] is None or not np.size(given[one]) for one in need.split(" or ")):
+            either = need.split(" or ")
+            if all(given[name] is None or not np.size(given[name]) for name in either):
+                examples = " or ".join(EXAMPLES[name] for name in either)
                 others = ", ".join(repr(name) for name, (_, *needs) in METRICS.items() if not needs)
                 raise ValueError(
-                    f"metric {metric!r} needs {need}: give {EXAMPLES[need]}, or ask for metrics "
+                    f"metric {metric!r} needs {need}: give {examples}, or ask for metrics "
                     f"that need nothing, such as {others}"
                 )
     return named

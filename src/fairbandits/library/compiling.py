@@ -24,7 +24,7 @@ from numba.extending import overload, register_jitable
 from fairbandits.engine.loops import LOOPS
 from fairbandits.engine.protocol import PASSING, VERBS
 from fairbandits.engine.watching import unwatched
-from fairbandits.library.late import Late
+from fairbandits.library.late import Late, refuse_class
 from fairbandits.library.own_code import codes, refuse_other_chance
 from fairbandits.library.simulation import Setting, feedback_of, not_fresh, play
 
@@ -180,8 +180,7 @@ def compiled(policy: Any) -> Compiled:
         return policy
     if isinstance(policy, Late):
         return replace(policy, policy=compiled(policy.policy))
-    if isinstance(policy, type):
-        raise TypeError(f"a policy is an object, and {policy.__name__} is its class")
+    refuse_class(policy)
     # results, messages and figures name a policy by its class
     return type(type(policy).__name__, (Compiled,), {})(policy)
 

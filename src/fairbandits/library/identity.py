@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fairbandits.library.own_code import _closed_over
 from fairbandits.rationals import Quotas
 
 #: Code that the version names; all other counts by its instructions.
@@ -57,8 +58,7 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
         pairs = [each(pair) for pair in value.items()]
         return {"dict": sorted(pairs, key=lambda pair: json.dumps(pair[0]))}
     if isinstance(value, FunctionType):
-        cells = [one.cell_contents for one in value.__closure__ or () if _is_bound(one)]
-        given = [cells, value.__defaults__, value.__kwdefaults__]
+        given = [[*_closed_over(value).values()], value.__defaults__, value.__kwdefaults__]
         code = "" if _is_known(value) else _code(value.__code__)
         return {"function": value.__qualname__, "code": code, "of": each(given)}
     if isinstance(value, functools._lru_cache_wrapper):
@@ -74,10 +74,8 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
         if _is_known(value):
             return {"class": name}
         # a file run as a script, and the same file imported, have other modules
-        return {
-            "class": value.__qualname__,
-            "code": _hash(each([value.__bases__, *_members(value)])),
-        }
+        code = _hash(each([value.__bases__, *_members(value)]))
+        return {"class": value.__qualname__, "code": code}
     try:
         made = value.__reduce_ex__(4)
     except Exception:  # what has no value, such as a lock or a running generator
@@ -90,13 +88,6 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
 
 def _is_known(value: Any) -> bool:
     return str(value.__module__).partition(".")[0] in KNOWN
-
-
-def _is_bound(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
 
 
 def _array(values: np.ndarray, each: Any) -> dict[str, Any]:

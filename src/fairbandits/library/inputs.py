@@ -77,6 +77,15 @@ def per_arm(
     return tuple(number(name, one, f" for arm {k}", at_least) for k, one in enumerate(entries, 1))
 
 
+def one_or_per_arm(
+    name: str, values: Any, n_arms: int | None = None, at_least: float | None = None
+) -> float | tuple[float, ...]:
+    """Return a number for all arms, or one per arm."""
+    if isinstance(values, Iterable) and getattr(values, "ndim", not isinstance(values, str)):
+        return per_arm(name, values, n_arms, at_least)
+    return number(name, values, "", at_least)
+
+
 class MeasuredQuotas(Quotas):
     """Quotas that are measured only, which can sum to 1: no policy has to keep a round free."""
 
@@ -109,9 +118,7 @@ def penalties(values: Any, n_arms: int | None = None) -> float | tuple[float, ..
         if values != HALF_RANGE:
             raise ValueError(f"penalties must be numbers or {HALF_RANGE!r}, got {values!r}")
         return values
-    if isinstance(values, Iterable) and getattr(values, "ndim", 1):
-        return per_arm("penalties", values, n_arms, 0)
-    return number("penalties", values, "", 0)
+    return one_or_per_arm("penalties", values, n_arms, 0)
 
 
 def array(name: str, values: Any, at_least: float | None = None) -> np.ndarray:

@@ -22,9 +22,7 @@ class Late:
     policy: Any
 
     def __post_init__(self) -> None:
-        if isinstance(self.policy, type):
-            name = self.policy.__name__
-            raise TypeError(f"a policy is an object, and {name} is its class; write {name}(...)")
+        refuse_class(self.policy)
         feedback_of(self.policy)
 
     def __getattr__(self, name: str) -> Any:
@@ -38,21 +36,9 @@ class Late:
         """The policy's feedback, "bandit" or "full"."""
         return self.policy.feedback
 
-    @property
-    def label(self) -> str:
-        """The policy's name and what its feedback is like, for tables."""
-        return f"{name_of(self.policy)}, {self._words()}"
-
-    def _words(self) -> str:
-        raise NotImplementedError
-
-    def _row(self, horizon: int) -> tuple[int, int]:
-        """Return the rounds of a batch, and of a delay."""
-        raise NotImplementedError
-
     def start(self, n_arms: int, horizon: int) -> Any:
         """Return the state before round 1."""
-        rows, policy = [], self
+        rows, policy = [], self  # the rounds of a batch and of a delay, the inner wrapper first
         while isinstance(policy, Late):
             rows.insert(0, policy._row(horizon))
             policy = policy.policy
@@ -109,11 +95,12 @@ class Delayed(Late):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rounds = checks.whole("rounds", self.rounds, at_least=0)
-        object.__setattr__(self, "rounds", rounds)
+        object.__setattr__(self, "rounds", checks.whole("rounds", self.rounds, at_least=0))
 
-    def _words(self) -> str:
-        return f"delayed by {counted(self.rounds, 'round')}"
+    @property
+    def label(self) -> str:
+        """The policy's name and its delay, for tables."""
+        return f"{name_of(self.policy)}, delayed by {counted(self.rounds, 'round')}"
 
     def _row(self, horizon: int) -> tuple[int, int]:
         return 1, min(self.rounds, horizon)
@@ -145,11 +132,20 @@ class Batched(Late):
         super().__post_init__()
         object.__setattr__(self, "size", checks.whole("size", self.size))
 
-    def _words(self) -> str:
-        return f"in batches of {counted(self.size, 'round')}"
+    @property
+    def label(self) -> str:
+        """The policy's name and its batches, for tables."""
+        return f"{name_of(self.policy)}, in batches of {counted(self.size, 'round')}"
 
     def _row(self, horizon: int) -> tuple[int, int]:
         return min(self.size, horizon + 1), 0
+
+
+def refuse_class(policy: Any) -> None:
+    """Raise TypeError for a class in place of a policy."""
+    if isinstance(policy, type):
+        name = policy.__name__
+        raise TypeError(f"a policy is an object, and {name} is its class; write {name}(...)")
 
 
 def _named(policy: Any, state: Any, kind: str) -> tuple[str, ...]:

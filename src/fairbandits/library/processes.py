@@ -48,16 +48,15 @@ def _stop(number: int, frame: FrameType | None) -> None:
 @contextmanager
 def stopping() -> Iterator[None]:
     """Let SIGTERM and SIGHUP raise Stopped, unless they are ignored, as under nohup."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {one: signal.getsignal(one) for one in numbers}
-    heeded = [one for one in numbers if before[one] != signal.SIG_IGN]
-    for one in heeded:
-        signal.signal(one, _stop)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heeded = {number: usual for number, usual in before.items() if usual != signal.SIG_IGN}
+    for number in heeded:
+        signal.signal(number, _stop)
     try:
         yield
     finally:
-        for one in heeded:
-            signal.signal(one, before[one])
+        for number, usual in heeded.items():
+            signal.signal(number, usual)
 
 
 def end_with(parent: int) -> None:

@@ -17,16 +17,12 @@ from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, penalties, pulls, rates
 
-#: Measures by name; they check their arguments.
-metrics = SimpleNamespace(
-    **{
-        one.__name__: checked(one)
-        for one in (
-            *(pulls.regret, pulls.r_regret, rates.target_regret, rates.target_violation),
-            *(penalised.unfairness, penalised.penalised_regret, penalties.penalty_rates),
-        )
-    }
+MEASURES = (
+    *(pulls.regret, pulls.r_regret, rates.target_regret, rates.target_violation),
+    *(penalised.unfairness, penalised.penalised_regret, penalties.penalty_rates),
 )
+#: Measures by name; they check their arguments.
+metrics = SimpleNamespace(**{measure.__name__: checked(measure) for measure in MEASURES})
 
 
 @dataclass(frozen=True)
@@ -179,9 +175,9 @@ class Result:
 
     def penalised_regret(self, penalties: float | Sequence[float] | str) -> np.ndarray:
         """Return `fairbandits.metrics.penalised_regret`; `penalties` as in `penalty_rates`."""
-        quotas, rates = self._quotas("penalised_regret"), metrics.penalty_rates
-        given = quotas, rates(penalties, self.true_means)
-        return metrics.penalised_regret(self.rounds, self.plays, self.true_means, *given)
+        quotas, means = self._quotas("penalised_regret"), self.true_means
+        costs = metrics.penalty_rates(penalties, means)
+        return metrics.penalised_regret(self.rounds, self.plays, means, quotas, costs)
 
     def _quotas(self, measure: str) -> tuple:
         if self.quotas is None:
@@ -245,11 +241,11 @@ def join(results: Iterable[Result]) -> Result:
 
 def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the records of parts that differ in their replicates, as one."""
-    found = {"rounds": parts[0]["rounds"]}
+    whole = {"rounds": parts[0]["rounds"]}
     for name in ("replicates", "plays", "rewards", "probes", "deficits", "means"):
-        each = [part[name] for part in parts]
-        if isinstance(each[0], dict):
-            found[name] = {key: np.concatenate([one[key] for one in each]) for key in each[0]}
+        records = [part[name] for part in parts]
+        if isinstance(records[0], dict):
+            whole[name] = {key: np.concatenate([one[key] for one in records]) for key in records[0]}
         else:
-            found[name] = None if each[0] is None else np.concatenate(each)
-    return found
+            whole[name] = None if records[0] is None else np.concatenate(records)
+    return whole

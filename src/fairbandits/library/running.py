@@ -3,7 +3,7 @@
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from fairbandits import checks
 from fairbandits.library import inputs, simulation
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.late import name_of
+from fairbandits.library.late import name_of, refuse_class
 from fairbandits.library.processes import said_if_long, shared
 from fairbandits.library.repeating import repeated
 from fairbandits.library.results import Result, joined
@@ -124,7 +124,8 @@ def run(
     checked = repeated(setting, instance, horizon, numbers, elsewhere=n_jobs > 1, **how)
     try:
         with checked:
-            for part in _here(playing, pieces) if n_jobs == 1 else shared(playing, pieces, n_jobs):
+            here = map(said_if_long()(playing), pieces)
+            for part in here if n_jobs == 1 else shared(playing, pieces, n_jobs):
                 parts.append(part)
                 if progress:
                     done = sum(one["replicates"].size for one in parts)
@@ -138,9 +139,8 @@ def run(
 
 def check(policy: Any, instance: Any) -> None:
     """Raise TypeError for a class, a name or the like in place of a policy or an instance."""
-    if isinstance(policy, type) and hasattr(policy, "feedback"):
-        name = policy.__name__
-        raise TypeError(f"a policy is an object, and {name} is its class; write {name}(...)")
+    if hasattr(policy, "feedback"):
+        refuse_class(policy)
     if isinstance(policy, str):
         raise TypeError(f"a policy is an object, such as fairbandits.UCB1(), got {policy!r}")
     if not isinstance(instance, Instance | RandomInstance | World):
@@ -185,14 +185,6 @@ def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
 
 def _is_whole(values: np.ndarray) -> bool:
     return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
-
-
-def _here(playing: Callable, pieces: Sequence) -> Iterator[dict[str, Any]]:
-    """Yield what this process plays of each piece."""
-    for piece in pieces:
-        with said_if_long():
-            part = playing(piece)
-        yield part
 
 
 def _say(name: str, done: int, total: int, took: float) -> None:

@@ -22,8 +22,6 @@ from fairbandits.rationals import exact
 MEASURE = "measure "
 #: Most entries of a parameter that are kept to be read; all are compared.
 LONGEST = 1000
-
-
 #: Kind of a file -> what its footer has besides the results.
 KINDS = {"result": (), "comparison": ("titles",), "sweep": ("titles", "parameter", "values")}
 
@@ -98,14 +96,7 @@ def load(
         # measures by name, then by policy, as they were
         order = [(name, label) for name in more.get("titles", ()) for label in results]
         return results, {key: curves[key] for key in order}, more
-    except (
-        AttributeError,
-        IndexError,
-        KeyError,
-        TypeError,
-        ValueError,
-        pa.ArrowException,
-    ) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"{path} is no {kind} of this version: {error}") from error
 
 
@@ -123,8 +114,8 @@ def _fields(rows: pa.Table, about: Mapping[str, Any]) -> dict[str, Any]:
     def values(name: str) -> np.ndarray:
         return rows[name].to_numpy().reshape(shape)
 
-    known = [name for name in DEFICITS if name in rows.column_names and about["quotas"] is not None]
     quotas = about["quotas"]
+    deficits = [] if quotas is None else [name for name in DEFICITS if name in rows.column_names]
     return dict(
         policy=Saved(**about["policy"]),
         instance=Saved(**about["instance"]),
@@ -136,7 +127,7 @@ def _fields(rows: pa.Table, about: Mapping[str, Any]) -> dict[str, Any]:
         plays=values("plays").astype(about["plays"]),
         rewards=values("reward"),
         probes={name: values(name) for name in about["probes"]},
-        deficits={name: values(name) for name in known},
+        deficits={name: values(name) for name in deficits},
         means=values("mean")[:, 0].copy() if about["means"] else None,
         quotas=None if quotas is None else exact("quotas", quotas),
         version=str(about["version"]),
@@ -148,16 +139,14 @@ def _about(made: Any, *properties: str) -> dict[str, Any]:
     if isinstance(made, Saved):
         return {key: getattr(made, key) for key in ("name", "text", "value", "attributes")}
     inner = made._policy if isinstance(made, Compiled) else made
-    kind = type(inner)
-    found = dict(getattr(inner, "__dict__", {}))
-    found |= {name: getattr(inner, name) for name in properties if hasattr(inner, name)}
-    plain = {name: _plain(value) for name, value in found.items() if name[:1] != "_"}
+    kind, parameters = type(inner), dict(getattr(inner, "__dict__", {}))
+    parameters |= {name: getattr(inner, name) for name in properties if hasattr(inner, name)}
+    plain = {name: _plain(value) for name, value in parameters.items() if name[:1] != "_"}
     plain = {name: value for name, value in plain.items() if value is not NotImplemented}
     text = shown(inner)
     if kind.__repr__ is object.__repr__:  # it has an address
-        text = (
-            f"{kind.__name__}({', '.join(f'{name}={shown(one)}' for name, one in plain.items())})"
-        )
+        given = ", ".join(f"{name}={shown(value)}" for name, value in plain.items())
+        text = f"{kind.__name__}({given})"
     return {
         "name": name_of(made),
         "text": text if inner is made else f"compiled({text})",

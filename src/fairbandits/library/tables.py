@@ -11,6 +11,7 @@ import pandas as pd
 
 from fairbandits.engine.streams import unit
 from fairbandits.library import inputs
+from fairbandits.library.identity import same
 from fairbandits.lookup import nearest
 
 #: Names of columns that tell a log from a table with a column for each arm.
@@ -43,10 +44,7 @@ class Paying:
         return rewards[number - 1 if self.by == "round" else int(unit(coin) * rewards.size)]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Paying) or len(self.rewards) != len(other.rewards):
-            return NotImplemented if not isinstance(other, Paying) else False
-        pairs = zip(self.rewards, other.rewards, strict=True)
-        return self.by == other.by and all(np.array_equal(*pair) for pair in pairs)
+        return isinstance(other, Paying) and same(vars(self), vars(other))
 
     def __hash__(self) -> int:
         return hash((self.by, *(one.size for one in self.rewards)))
@@ -62,12 +60,11 @@ def columns_of(table: Any) -> dict[Hashable, pd.Series]:
             return {name: _series(values) for name, values in table.items()}
         if hasattr(table, "__arrow_c_stream__") and not isinstance(table, pd.DataFrame):
             table = _of_arrow(table)
-        has_names = isinstance(table, pd.DataFrame) or getattr(
-            getattr(table, "dtype", None), "names", None
-        )
-        if not has_names and len(np.shape(table)) != 2:
-            raise ValueError
-        table = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+        if not isinstance(table, pd.DataFrame):
+            named = getattr(getattr(table, "dtype", None), "names", None)  # a structured array
+            if not named and len(np.shape(table)) != 2:
+                raise ValueError
+            table = pd.DataFrame(table)
     except (TypeError, ValueError):  # Arrow's and NumPy's too, for what has other shapes
         raise ValueError(f"{NO_TABLE}{inputs.shown(given)}") from None
     if not table.columns.is_unique:
@@ -98,9 +95,8 @@ def _series(values: Any) -> pd.Series:
 def _read(file: Path) -> pd.DataFrame:
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
-    reader = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(
-        Path(file.name.lower().removesuffix(".gz")).suffix
-    )
+    kind = Path(file.name.lower().removesuffix(".gz")).suffix
+    reader = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(kind)
     if reader is None:
         raise ValueError(f"a table's file must end in .csv, .csv.gz or .parquet, got {file.name}")
     try:
@@ -116,21 +112,22 @@ def read_table(columns: Mapping[Hashable, pd.Series], *, complete: bool) -> Rewa
         if str(name).lower() in OF_A_LOG:
             raise ValueError(f"a table has a column for each arm, got {name!r}{AS_A_LOG}")
     of_array = list(columns) == list(range(len(columns)))
-    words = {name: f"column {name + 1 if of_array else repr(name)}" for name in columns}
-    try:
-        found = {name: _numbers(one, words[name]) for name, one in columns.items()}
-    except ValueError as error:
-        raise ValueError(f"{error}{'' if of_array else AS_A_LOG}") from None
-    missing = sum(int(np.isnan(one).sum()) for one in found.values())
-    if missing and complete:
-        name, row = next((n, r) for n, one in found.items() for r in np.flatnonzero(np.isnan(one)))
-        raise ValueError(f"rewards must be finite, got nan in row {row + 1}, {words[name]}")
-    rewards = _copied({words[name]: one for name, one in found.items()})
+    paid = {}
+    for name, column in columns.items():
+        where = f"column {name + 1 if of_array else repr(name)}"
+        try:
+            paid[where] = _numbers(column, where)
+        except ValueError as error:
+            raise ValueError(f"{error}{'' if of_array else AS_A_LOG}") from None
+        if complete and (missing := np.flatnonzero(np.isnan(paid[where]))).size:
+            raise ValueError(f"rewards must be finite, got nan in row {missing[0] + 1}, {where}")
+    rewards = _copied(paid)
     labels = () if of_array else tuple(map(str, columns))
-    rows = max(map(len, columns.values()), default=0)
-    entries = sum(map(len, columns.values()))
-    left_out = f"{missing} of {entries} entries without a reward" if missing else ""
-    return Rewards(rewards, labels, f"rewards of a table with {rows} rows", left_out)
+    sizes = [*map(len, columns.values())]
+    lacking = sum(sizes) - sum(map(len, rewards))
+    left_out = f"{lacking} of {sum(sizes)} entries without a reward" if lacking else ""
+    law = f"rewards of a table with {max(sizes, default=0)} rows"
+    return Rewards(rewards, labels, law, left_out)
 
 
 def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hashable) -> Rewards:
@@ -149,26 +146,25 @@ def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hasha
     if len(named.categories) > MOST_ARMS:
         words = f"a log must have at most {MOST_ARMS} arms, got {len(named.categories)}"
         raise ValueError(f"{words} in column {arm!r}")
-    use = (named.codes >= 0) & ~np.isnan(paid)
-    of = {name: paid[use & (named.codes == k)] for k, name in enumerate(named.categories)}
-    rewards = _copied({f"arm {name!r}": one for name, one in of.items()})
+    names = [*named.categories]
+    rewards = _copied({f"arm {name!r}": paid[named.codes == k] for k, name in enumerate(names)})
     # whole numbers beside missing ones are floats
-    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in of)
-    without = int((~use).sum())
-    left_out = f"{without} of {len(use)} rows without arm or reward" if without else ""
-    law = f"a log of {sum(map(len, rewards))} rewards"
-    return Rewards(rewards, tuple(map(str, whole)), law, left_out)
+    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in names)
+    used = sum(map(len, rewards))
+    lacking = len(paid) - used
+    left_out = f"{lacking} of {len(paid)} rows without arm or reward" if lacking else ""
+    return Rewards(rewards, tuple(map(str, whole)), f"a log of {used} rewards", left_out)
 
 
-def _copied(found: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+def _copied(paid: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return the rewards that are there, as arrays that nobody else has and nobody can change."""
-    rewards = []
-    for of, one in found.items():
-        rewards.append(one[~np.isnan(one)])
-        if not rewards[-1].size:
+    copies = []
+    for of, rewards in paid.items():
+        copies.append(rewards[~np.isnan(rewards)])
+        if not copies[-1].size:
             raise ValueError(f"an arm must have a reward, got none for {of}")
-        rewards[-1].flags.writeable = False
-    return tuple(rewards)
+        copies[-1].flags.writeable = False
+    return tuple(copies)
 
 
 def _numbers(column: pd.Series, where: str) -> np.ndarray:
@@ -177,15 +173,14 @@ def _numbers(column: pd.Series, where: str) -> np.ndarray:
         column = column.astype(column.cat.categories.dtype)
     kind = pd.api.types
     if kind.is_numeric_dtype(column.dtype) and not kind.is_complex_dtype(column.dtype):
-        found = column.to_numpy(float, na_value=np.nan)  # truth values and nullable ones, too
+        rewards = column.to_numpy(float, na_value=np.nan)  # truth values and nullable ones, too
     else:
-        found = np.full(len(column), np.nan)
+        rewards = np.full(len(column), np.nan)
         for row in np.flatnonzero(~column.isna().to_numpy()):
             value = column.iloc[row]
             is_truth = isinstance(value, bool | np.bool_)
             place = f" in row {row + 1}, {where}"
-            found[row] = value if is_truth else inputs.number("rewards", value, place)
-    if np.isinf(found).any():
-        row = np.flatnonzero(np.isinf(found))[0]
-        raise ValueError(f"rewards must be finite, got {found[row]} in row {row + 1}, {where}")
-    return found
+            rewards[row] = value if is_truth else inputs.number("rewards", value, place)
+    for row in np.flatnonzero(np.isinf(rewards))[:1]:
+        raise ValueError(f"rewards must be finite, got {rewards[row]} in row {row + 1}, {where}")
+    return rewards
