@@ -66,13 +66,13 @@ rule report:
 
 
 # A paper: `snakemake banditq`.
-for one in CONFIG.papers:
+for paper in CONFIG.papers:
 
     rule:
         name:
-            one
+            paper
         input:
-            PLAN.of_paper(one),
+            PLAN.of_paper(paper),
 
 
 onstart:

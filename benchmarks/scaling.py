@@ -1,7 +1,7 @@
 """Predict how long a run takes on many cores, from what its jobs took: list scheduling.
 
 Reads what every job of the published scale took (jobs.csv beside this file), plays the workflow's
-scheduler on 2, 8, 64 and 1000 cores, and writes the table and the plot of docs/scaling.md.
+scheduler on 2, 8, 64 and 1000 cores, and writes the table and the plot of docs/speed.md.
 """
 
 import csv
@@ -22,7 +22,7 @@ from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
 
 JOBS = HERE / "jobs.csv"
-PAGE, PLOT = ROOT / "docs" / "scaling.md", ROOT / "docs" / "scaling"
+PAGE, PLOT = ROOT / "docs" / "speed.md", ROOT / "docs" / "scaling"
 CONFIG, FINER = (ROOT / "config" / name for name in ("config.yaml", "cluster.yaml"))
 CORES = (2, 8, 64, 1000)
 DRAWN = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)

@@ -91,15 +91,15 @@ pip_install() {
 
 # Install uv with the first interpreter that can; any version that uv's package is for will do.
 install_uv() {
-  for one in "$@"; do
-    if has "$one" 'ensurepip, venv'; then
+  for candidate in "$@"; do
+    if has "$candidate" 'ensurepip, venv'; then
       rm -rf "$tool"
-      "$one" -m venv "$tool"
+      "$candidate" -m venv "$tool"
       pip_install "$tool/bin/python" -m pip install --quiet
       return
-    elif has "$one" pip; then
+    elif has "$candidate" pip; then
       rm -rf "$tool"
-      pip_install "$one" -m pip install --quiet --target "$tool"
+      pip_install "$candidate" -m pip install --quiet --target "$tool"
       return
     fi
   done
@@ -114,9 +114,9 @@ if [ -n "${PYTHON:-}" ]; then
   python=$PYTHON seen="$PYTHON: $found"
   set -- "$PYTHON" "$@"
 else
-  for one in "$@"; do
-    if fits "$one"; then python=$one; fi
-    seen=$seen${found:+${seen:+, }$one: $found}
+  for candidate in "$@"; do
+    if fits "$candidate"; then python=$candidate; fi
+    seen=$seen${found:+${seen:+, }$candidate: $found}
     if [ -n "$python" ]; then break; fi
   done
 fi

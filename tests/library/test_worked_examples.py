@@ -1,17 +1,16 @@
 """Examples from outside: a figure of a textbook, and the guide from raw counts to a verdict."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import fairbandits as fb
+import own_policy
 from fairbandits.cli.main import main
 from plain import Plain
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "minimum-share.md").read_text("utf-8")
 #: Explore-then-commit with two Gaussian arms in 1 000 rounds: Lattimore and Szepesvari, "Bandit
 #: Algorithms" (2020), section 6.1 and figure 6.1. For gaps 0.2, 0.4, ..., 1 the expected regret of
 #: 25 pulls of each arm, m gap + (n - 2 m) gap norm.cdf(-gap sqrt(m / 2)).
@@ -42,11 +41,7 @@ def test_explore_then_commit_has_the_textbooks_regret(gap, wanted):
 @pytest.mark.slow
 def test_from_counts_to_a_verdict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names, (file, *others) = {}, re.findall(r"^```python\n(.*?)^```$", GUIDE, re.M | re.S)
-    (tmp_path / "traffic.py").write_text(file)
-    for block in (file, *others):
-        exec(compile(block, "example of docs/minimum-share.md", "exec"), names)
-    assert names["shop"].means == (0.05, 0.12, 0.08)
+    (tmp_path / "traffic.py").write_text(own_policy.shown("your-own-claims.md")["traffic.py"])
     for options in (["--check"], []):
         said = CliRunner().invoke(main, ["judge", "traffic.py", *options])
         assert said.exit_code == 0, said.output

@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import shrunk
+from commands import process
 from fairbandits.replication.bundles import jobs_of
 
 HERE = Path(__file__).resolve().parents[1]
@@ -29,7 +29,7 @@ def shim(tmp_path_factory):
     """Return the library whose calls fail."""
     made = tmp_path_factory.mktemp("shim") / "failing_io.so"
     how = ["-shared", "-fPIC", "-Wall", "-Werror", "-o", made, HERE / "failing_io.c", "-ldl"]
-    subprocess.run(["cc", *how], check=True)
+    process("cc", *how)
     return made
 
 
@@ -52,11 +52,8 @@ def tried(shim, begun, every):
     """Return how often a call failed, of all or some; nothing must have been wrong."""
     folder, data = begun
     commands = [line.format(data=data) for line in COMMANDS]
-    driver = [sys.executable, HERE / "failing_io.py", folder, str(every), *commands]
-    done = subprocess.run(
-        driver, env=os.environ | {"LD_PRELOAD": str(shim)}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    driver = [sys.executable, HERE / "failing_io.py", folder, every, *commands]
+    done = process(*driver, env=os.environ | {"LD_PRELOAD": str(shim)})
     *wrong, tries = done.stdout.splitlines()
     assert wrong == []
     return int(tries)

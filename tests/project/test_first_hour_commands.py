@@ -1,16 +1,13 @@
 """What a newcomer types in the first hour works, or says what to type in its place."""
 
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import shrunk
+from commands import Copy, process
 from fairbandits.cli.main import main
 from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.datasets import collect
@@ -20,7 +17,7 @@ from fairbandits.settings.schemas import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [README, *(file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md"))]
 #: What is copied of a checkout for a claim of one's own.
-COPIED = ("config", "papers", "src", "workflow", "audit")
+COPIED = ("config", "papers", "src", "workflow", "audit", "Snakefile")
 NEW = '''
 
 @paper.claim("qualitative", "none", exploratory=True, readings=LAWS)
@@ -37,14 +34,8 @@ def test_the_command_is_found_after_what_set_up_and_readme_say():
     assert ". .venv/bin/activate" in README[:first]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert ". $(BIN)/activate" in makefile
-    done = subprocess.run(
-        ["sh", "-c", f". {shlex.quote(sys.prefix)}/bin/activate && fairbandits --version"],
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    script = f". {shlex.quote(sys.prefix)}/bin/activate && fairbandits --version"
+    done = process("sh", "-c", script, env={"PATH": "/usr/bin:/bin"})
     assert done.stdout.startswith("fairbandits, version ")
 
 
@@ -69,58 +60,25 @@ def test_commands_of_the_pages_can_be_typed():
 def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
     words = ["replicate", "--dry-run", "banditq_fig7", *change, "--out", str(tmp_path / "v")]
-    done = subprocess.run(
-        [sys.executable, "-m", "fairbandits.cli.main", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = process(sys.executable, "-m", "fairbandits.cli.main", *words, cwd=ROOT)
     lines = done.stdout.splitlines()
     assert "3 jobs, less than a minute on " in " ".join(lines)
     assert "  figures: 1 (banditq_fig7)" in lines
     assert list(tmp_path.iterdir()) == []
 
 
-class Copy:
-    """A copy of the project, with a small dataset that was drawn for the committed claims."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        for name in COPIED:
-            shutil.copytree(ROOT / name, folder / name)
-        shutil.copy(ROOT / "Snakefile", folder)
-        settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
-        config = build_config(settings, "test")
-        one = config.experiment("banditq", "suite_full_five_arms")
-        seed = config.seed_of(one)
-        files = shrunk.chunks_of(one, folder / "chunks", seed)
-        self.data = folder / "results" / one.dataset
-        collect(files, one.facts(), seed, self.data, config.ledger_of(one))
-
-    def files(self):
-        """Return all files but those that Python compiles to."""
-        found = self.folder.rglob("*.*")
-        return sorted(file for file in found if "__pycache__" not in file.parts)
-
-    def run(self, *words, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "fairbandits.cli.main", *words],
-            cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder / "src"), "COLUMNS": "140"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stderr if code else done.stdout
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A copy to which a claim was added, as docs/adding-a-claim.md says."""
-    copy = Copy(tmp_path_factory.mktemp("first_hour"))
+    """A copy to which a claim was added, with a small dataset drawn for the committed claims."""
+    copy = Copy(tmp_path_factory.mktemp("first_hour"), COPIED)
+    copy.environment["COLUMNS"] = "140"
+    settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
+    config = build_config(settings, "test")
+    experiment = config.experiment("banditq", "suite_full_five_arms")
+    seed = config.seed_of(experiment)
+    files = shrunk.chunks_of(experiment, copy.folder / "chunks", seed)
+    copy.data = copy.folder / "results" / experiment.dataset
+    collect(files, experiment.facts(), seed, copy.data, config.ledger_of(experiment))
     with (copy.folder / "papers" / "banditq" / "claims.py").open("a") as file:
         file.write(NEW)
     return copy
@@ -128,8 +86,8 @@ def project(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_new_claim_is_judged_on_the_data_at_hand(project):
-    assert "papers/banditq/claims.py: " in project.run("check-claims")
-    lines = project.run("audit", "banditq", "--only", "banditq-new").splitlines()
+    assert "papers/banditq/claims.py: " in project.command("check-claims")
+    lines = project.command("audit", "banditq", "--only", "banditq-new").splitlines()
     assert sum("  reproduced" in line for line in lines) == 2
 
 
@@ -138,22 +96,22 @@ def test_a_symbol_that_a_glossary_has_twice_is_found_with_the_claims(project):
     file = project.folder / "papers" / "banditq" / "glossary.yaml"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("terms:\n", "terms:\n  $T$: the horizon\n", 1), encoding="utf-8")
-    said = project.run("check-claims", code=1)
+    said = project.command("check-claims", code=1)
     file.write_text(text, encoding="utf-8")
     assert "papers/banditq/glossary.yaml has key '$T$' twice, again in line " in said
 
 
 @pytest.mark.slow
 def test_another_margin_is_one_command_and_writes_nothing(project):
-    before = project.files()
-    text = project.run("claims", "banditq-new", "--set", "level=0.95")
+    before = sorted(project.folder.rglob("*.*"))
+    text = project.command("claims", "banditq-new", "--set", "level=0.95")
     assert "What if level = 0.95?" in text
     names = [line.split()[:2] for line in text.splitlines()]
     assert names.count(["as", "it"]) == names.count(["what", "if"]) == 3
-    line = project.run("claims", "banditq-new", "--set", "margin=0.05", code=1)
+    line = project.command("claims", "banditq-new", "--set", "margin=0.05", code=1)
     assert "--set margin: no deciding test of banditq-new has this setting" in line
     assert "level" in line
-    assert project.files() == before
+    assert sorted(project.folder.rglob("*.*")) == before
 
 
 @pytest.mark.slow
@@ -163,7 +121,7 @@ def test_data_of_a_chosen_seed_are_not_judged_by_the_ledger(project):
     own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
     write_table(project.data, read_table(project.data), own | {"ledger": None, "seed": 5})
     try:
-        text = project.run("audit", "banditq", "--only", "banditq-new")
+        text = project.command("audit", "banditq", "--only", "banditq-new")
     finally:
         project.data.write_bytes(kept)
     assert "Exploratory" not in text

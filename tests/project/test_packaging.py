@@ -18,16 +18,19 @@ from packaging.utils import canonicalize_name
 import fairbandits
 
 ROOT = Path(__file__).resolve().parents[2]
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LOCK_TEXT = (ROOT / "uv.lock").read_text(encoding="utf-8")
-LOCK = tomllib.loads(LOCK_TEXT)
-ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+PYPROJECT, LOCK = (tomllib.loads(text_of(name)) for name in ("pyproject.toml", "uv.lock"))
+ENVIRONMENT, CITATION = (
+    yaml.safe_load(text_of(name)) for name in ("environment.yml", "CITATION.cff")
+)
 
 PYTHONS = SpecifierSet(PYPROJECT["project"]["requires-python"])
 MINORS = [minor for minor in range(100) if f"3.{minor}" in PYTHONS]
-PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)]
-PLATFORMS += [f"manylinux{name}_x86_64" for name in (2014, 2010, 1)]
 #: What the package needs by itself, and with its extra.
 LIGHT = PYPROJECT["project"]["dependencies"]
 (EXTRA,) = PYPROJECT["project"]["optional-dependencies"].values()
@@ -43,21 +46,11 @@ def requirements(lines):
     return table
 
 
-def is_python(entry):
-    """Whether an entry of environment.yml is the one for Python itself."""
-    return isinstance(entry, str) and re.match(r"python\s*[<=>]", entry) is not None
-
-
 def conda_requirements():
     """Return what environment.yml asks for, under the names of the Python index."""
-    entries = ENVIRONMENT["dependencies"]
-    (from_pip,) = (entry["pip"] for entry in entries if isinstance(entry, dict))
-    from_conda = [
-        entry
-        for entry in entries
-        if isinstance(entry, str) and entry != "pip" and not is_python(entry)
-    ]
-    table = requirements([*from_conda, *(line for line in from_pip if line != "-e .")])
+    *from_conda, from_pip = ENVIRONMENT["dependencies"]
+    lines = [line for line in from_conda if line != "pip" and not re.match(r"python\s*[<=>]", line)]
+    table = requirements([*lines, *(line for line in from_pip["pip"] if line != "-e .")])
     return {PYPI_NAMES.get(name, name): specifier for name, specifier in table.items()}
 
 
@@ -79,17 +72,14 @@ def test_environment_yml_asks_for_what_pyproject_asks_for():
 
 def test_classifiers_name_the_pythons_that_are_allowed():
     prefix = "Programming Language :: Python :: "
-    named = [
-        line.removeprefix(prefix)
-        for line in PYPROJECT["project"]["classifiers"]
-        if line.startswith(prefix)
-    ]
+    lines = PYPROJECT["project"]["classifiers"]
+    named = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
     assert named == [f"3.{minor}" for minor in MINORS]
     assert PYPROJECT["tool"]["ruff"]["target-version"] == f"py{named[0].replace('.', '')}"
 
 
 def test_lock_names_only_the_public_index():
-    hosts = {urlsplit(url).hostname for url in re.findall(r'https?://[^"\s]+', LOCK_TEXT)}
+    hosts = {urlsplit(url).hostname for url in re.findall(r'https?://[^"\s]+', text_of("uv.lock"))}
     assert hosts == INDEX_HOSTS
     sources = {key for pkg in LOCK["package"] for key in pkg["source"]}
     assert sources == {"registry", "editable"}
@@ -113,12 +103,8 @@ def test_lock_has_one_version_of_each_package_inside_the_bounds():
     assert len(versions) == len(LOCK["package"])
     groups = PYPROJECT["dependency-groups"].values()
     lines = [*LIGHT, *EXTRA, *(line for group in groups for line in group)]
-    outside = {
-        name: versions[name]
-        for name, specifier in requirements(lines).items()
-        if not specifier.contains(versions[name])
-    }
-    assert outside == {}
+    for name, specifier in requirements(lines).items():
+        assert specifier.contains(versions[name]), name
 
 
 def test_tools_outside_the_lock_are_pinned():
@@ -127,10 +113,8 @@ def test_tools_outside_the_lock_are_pinned():
         assert specifier.operator == "==", line
     (builder,) = PYPROJECT["build-system"]["requires"]
     assert builder in PYPROJECT["dependency-groups"]["build"]
-    pinned = (ROOT / "workflow" / "uv.txt").read_text(encoding="utf-8")
-    assert re.search(
-        r"^uv==\d+\.\d+\.\d+ \\\n    --hash=sha256:[0-9a-f]{64}", pinned, flags=re.MULTILINE
-    )
+    pinned = r"^uv==\d+\.\d+\.\d+ \\\n    --hash=sha256:[0-9a-f]{64}"
+    assert re.search(pinned, text_of("workflow/uv.txt"), re.MULTILINE)
 
 
 def test_all_that_is_installed_has_a_hash():
@@ -142,8 +126,7 @@ def test_all_that_is_installed_has_a_hash():
     without_wheel = [one["name"] for one in LOCK["package"] if not one.get("wheels")]
     assert {*without_wheel} <= {*built}
     for name in (".github/workflows/tests.yml", "Dockerfile", "apptainer.def"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for used in re.findall(r"^(?:FROM |From: |.*uses: )(.+)$", text, flags=re.MULTILINE):
+        for used in re.findall(r"^(?:FROM |From: |.*uses: )(.+)$", text_of(name), re.MULTILINE):
             assert re.search(r"@(sha256:[0-9a-f]{64}|[0-9a-f]{40} # v\d+\.\d+\.\d+)$", used), used
 
 
@@ -164,10 +147,6 @@ def test_citation_is_valid():
 
 
 DOCKERFILE, APPTAINER = "Dockerfile", "apptainer.def"
-
-
-def text_of(name):
-    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def section(name):

@@ -4,13 +4,13 @@ import ast
 import importlib
 import inspect
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import fairbandits as fb
+from commands import process
 
 PACKAGE = Path(fb.__file__).parent
 IMPORTS = {
@@ -64,8 +64,7 @@ def test_a_public_module_is_imported_by_its_name(module):
         f"assert fb.{module[12:]}.{name} is {module}.{name} is {name}"
     )
     script = script if name else MEASURES
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stderr == ""
+    assert process(sys.executable, "-c", script).stderr == ""
 
 
 def test_public_names_are_there():
@@ -94,7 +93,7 @@ def test_a_type_checker_finds_wrong_names_and_no_others(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("\n".join([*RIGHT.strip().splitlines(), *WRONG]), encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--cache-dir", tmp_path / "cache", program]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = process(*command, code=1, cwd=tmp_path)
     said = dict(re.findall(r"^program.py:(\d+): error: (.*)", done.stdout, re.MULTILINE))
     first = len(RIGHT.strip().splitlines()) + 1
     assert [*map(int, said)] == [*range(first, first + len(WRONG))], done.stdout + done.stderr

@@ -2,11 +2,12 @@
 
 import ast
 import re
-import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
+from commands import process
 from fairbandits.data.provenance import PACKAGE
 from fairbandits.settings.schemas import ROOT, read_yaml
 
@@ -84,38 +85,42 @@ def arrows_up(found):
     ]
 
 
-def circles(found):
-    """Return the modules that import each other, one circle for each import that closes one."""
-    begun, done, closed = [], set(), []
+def circle(found):
+    """Return a circle of modules that import each other, empty if there is none."""
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
 
-    def follow(name):
-        begun.append(name)
-        for other in found[name]:
-            if other in begun:
-                closed.append(" -> ".join([*begun[begun.index(other) :], other]))
-            elif other not in done:
-                follow(other)
-        done.add(begun.pop())
 
-    for name in found:
-        if name not in done:
-            follow(name)
-    return closed
+def texts_in_code(path):
+    """Yield the constants of a file as texts, without its docstrings."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    docstrings = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    for node in nodes:
+        if isinstance(node, ast.Constant) and node not in docstrings:
+            yield str(node.value)
 
 
 def paths_up(package):
     """Return the texts in code that are paths into a room above: arrows up that no import shows."""
     found = []
     for name, path in sources(package).items():
-        nodes = list(ast.walk(ast.parse(path.read_bytes())))
-        docstrings = [node.value for node in nodes if isinstance(node, ast.Expr)]
-        for node in nodes:
-            if isinstance(node, ast.Constant) and node not in docstrings:
-                first, slash, _ = str(node.value).partition("/")
-                above = slash and FLOOR.get(first, 0) > FLOOR[room(name)]
-                if above and (package / node.value).exists():
-                    found.append((name, node.value))
+        for text in texts_in_code(path):
+            first, slash, _ = text.partition("/")
+            if slash and FLOOR.get(first, 0) > FLOOR[room(name)] and (package / text).exists():
+                found.append((name, text))
     return found
+
+
+def made(folder, files):
+    """Return a package of some files below a folder."""
+    for place, text in files.items():
+        path = folder / "fairbandits" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "fairbandits"
 
 
 FOUND = arrows(PACKAGE)
@@ -135,7 +140,7 @@ FOUND = arrows(PACKAGE)
                 "fairbandits.audit.judge, line 1: fairbandits.figures.draw",
                 "fairbandits.engine.loops, line 2: fairbandits.library.run",
             ],
-            ["fairbandits.engine.loops -> fairbandits.library.run -> fairbandits.engine.loops"],
+            {"fairbandits.engine.loops", "fairbandits.library.run"},
         ),
         (
             {
@@ -145,18 +150,14 @@ FOUND = arrows(PACKAGE)
                 "audit/d.py": "from fairbandits.audit import a, b\n",
             },
             [],
-            [" -> ".join(f"fairbandits.audit.{name}" for name in "abca")],
+            {f"fairbandits.audit.{name}" for name in "abc"},
         ),
     ],
     ids=["up and across", "circle of three"],
 )
 def test_arrows_up_and_circles_are_found(files, up, closed, tmp_path):
-    for place, text in files.items():
-        path = tmp_path / "fairbandits" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    found = arrows(tmp_path / "fairbandits")
-    assert (arrows_up(found), circles(found)) == (up, closed)
+    found = arrows(made(tmp_path, files))
+    assert (arrows_up(found), circle(found)) == (up, closed)
 
 
 def test_every_module_has_a_room():
@@ -169,41 +170,43 @@ def test_imports_run_down():
 
 
 def test_no_text_is_a_path_into_a_room_above(tmp_path):
-    package = tmp_path / "fairbandits"
-    for place, text in {
+    files = {
         "settings/a.py": '"""audit/b.py"""\nA, B = "audit/b.py", f"audit/{1}"\n',
         "audit/b.py": 'A = "settings/a.py", "audit/b.py", "report/b.py", "report"\n',
-    }.items():
-        (package / place).parent.mkdir(parents=True)
-        (package / place).write_text(text)
-    assert paths_up(package) == [("fairbandits.settings.a", f"audit/{end}") for end in ("b.py", "")]
+    }
+    wanted = [("fairbandits.settings.a", f"audit/{end}") for end in ("b.py", "")]
+    assert paths_up(made(tmp_path, files)) == wanted
     assert paths_up(PACKAGE) == PATHS_UP
 
 
 def test_nothing_imports_in_a_circle():
-    assert circles(FOUND) == []
+    assert circle(FOUND) == set()
+
+
+def imports(names):
+    """Return the imports of some modules, with their lines in words."""
+    modules = sources(PACKAGE)
+    return {
+        f"{name}, line {line}: {place}": place
+        for name in names
+        for place, line in imported(modules[name])
+    }
 
 
 def test_the_library_needs_no_workflow_and_no_report():
     below = [name for name in FOUND if FLOOR[room(name)] <= FLOOR["library"]]
     assert len(below) > 50
-    modules = sources(PACKAGE)
-    found = [
-        f"{name}, line {line}: {place}"
-        for name in below
-        for place, line in imported(modules[name])
-        if place.startswith(NOT_IN_LIBRARY)
-    ]
+    found = [told for told, place in imports(below).items() if place.startswith(NOT_IN_LIBRARY)]
     assert found == []
 
 
 def test_a_measure_is_imported_from_its_file():
     """A fingerprint follows imports: it cannot see what a package looks up by name."""
+    home = "fairbandits.measures"
     found = [
-        f"{name}, line {line}: {place}"
-        for name, path in sources(PACKAGE).items()
-        for place, line in imported(path)
-        if place.rpartition(".")[0] == "fairbandits.measures" and place not in FOUND
+        told
+        for told, place in imports(FOUND).items()
+        if place.rpartition(".")[0] == home and place not in FOUND
     ]
     assert found == []
 
@@ -218,7 +221,7 @@ print(*(name for name in ("numba", "fairbandits.engine", "fairbandits.policies.b
         if name in sys.modules))
 """
     for _ in range(2):  # the first one finds the defaults of policies, the second remembers them
-        found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        found = process(sys.executable, "-c", script)
     assert (found.stdout.split(), found.stderr) == ([], "")
 
 
@@ -234,22 +237,14 @@ def papers_named(package, papers):
     for name, path in sources(package).items():
         if any(part.startswith(papers) for part in name.split(".")):
             continue
-        nodes = list(ast.walk(ast.parse(path.read_bytes())))
-        docstrings = [node.value for node in nodes if isinstance(node, ast.Expr)]
-        texts = [
-            node for node in nodes if isinstance(node, ast.Constant) and node not in docstrings
-        ]
-        words = [*(str(node.value) for node in texts), *(place for place, _ in imported(path))]
+        words = [*texts_in_code(path), *(place for place, _ in imported(path))]
         found += [(name, word) for word in words if re.search("|".join(papers), word)]
     return found
 
 
 def test_no_shared_code_names_a_paper(tmp_path):
-    package = tmp_path / "fairbandits"
-    (package / "report").mkdir(parents=True)
     text = '"""Of toy."""\nimport fairbandits.figures.toy\n\nX = "a toy", f"{1}", "to"\n'
-    for name in ("pages", "toy_pages"):
-        (package / "report" / f"{name}.py").write_text(text)
+    package = made(tmp_path, {f"report/{name}.py": text for name in ("pages", "toy_pages")})
     wanted = [("fairbandits.report.pages", one) for one in ("a toy", "fairbandits.figures.toy")]
     assert papers_named(package, ("toy",)) == wanted
     papers = tuple(read_yaml(ROOT / "config" / "config.yaml")["papers"])

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import own_policy
+from commands import Copy, process
 from fairbandits.cli.main import REPLICATE
 from fairbandits.data.provenance import CHECKOUT
 from fairbandits.data.store import read_footer
@@ -69,14 +69,13 @@ class Installed:
         self.home = folder / "home"
         self.home.mkdir()
         self.bin = folder / "venv" / "bin"
-        run = {"check": True, "capture_output": True, "cwd": CHECKOUT}
         tool = [sys.executable, "-m"]
-        subprocess.run([*tool, "hatchling", "build", "-t", "wheel", "-d", folder], **run)
+        process(*tool, "hatchling", "build", "-t", "wheel", "-d", folder, cwd=CHECKOUT)
         offline = ["--no-download", "--no-periodic-update", "--app-data", folder / "seed"]
-        subprocess.run([*tool, "virtualenv", *offline, folder / "venv"], **run)
+        process(*tool, "virtualenv", *offline, folder / "venv")
         (wheel,) = folder.glob("*.whl")
         install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel]
-        subprocess.run([self.bin / "python", "-m", "pip", *install], **run)
+        process(self.bin / "python", "-m", "pip", *install)
         # What the package depends on is lent; editable installs are not lent along.
         self.packages = Path(self.python("import sysconfig; print(sysconfig.get_path('purelib'))"))
         lender = Path(sysconfig.get_path("purelib"))
@@ -90,16 +89,9 @@ class Installed:
     def run(self, *words, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
         """Run a program of the environment, in a folder that is no part of the project."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        done = subprocess.run(
-            [self.bin / words[0], *words[1:]],
-            cwd=folder or self.home,
-            env=clean | {"NUMBA_DISABLE_JIT": "1", **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        environment = clean | {"NUMBA_DISABLE_JIT": "1", **environment}
+        where = folder or self.home
+        return process(self.bin / words[0], *words[1:], code=code, cwd=where, env=environment)
 
     def python(self, code: str) -> str:
         return self.run("python", "-W", "error", "-c", code).stdout.strip()
@@ -131,7 +123,7 @@ def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
     times = []
     for _ in range(5):
         begin = perf_counter()
-        subprocess.run([sys.executable, "-c", "import fairbandits"], check=True)
+        process(sys.executable, "-c", "import fairbandits")
         times.append(perf_counter() - begin)
     assert min(times) < SLOWEST_IMPORT
     code = (
@@ -140,8 +132,7 @@ def test_the_import_is_quick_and_loads_nothing_of_the_workflow():
         " import fairbandits, fairbandits.audit.own, fairbandits.report.entrant; fairbandits.UCB1;"
         f" print(sorted(set({REPLICATE!r}) & (set(sys.modules) - seaborns)))"
     )
-    run = {"check": True, "capture_output": True, "text": True}
-    assert subprocess.run([sys.executable, "-c", code], **run).stdout.strip() == "[]"
+    assert process(sys.executable, "-c", code).stdout.strip() == "[]"
 
 
 def test_a_type_checker_finds_what_it_reads(installed):
@@ -158,8 +149,7 @@ def test_the_demo_needs_no_file(installed):
 
 
 def test_claims_of_ones_own_are_checked(installed):
-    guide = (CHECKOUT / "docs" / "minimum-share.md").read_text(encoding="utf-8")
-    file = re.search(r"^```python\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)[1]
+    file = own_policy.shown("your-own-claims.md")["traffic.py"]
     (installed.home / "traffic.py").write_text(file, encoding="utf-8")
     said = installed.run("fairbandits", "judge", "traffic.py", "--check").stdout
     assert "2 claims" in said
@@ -185,13 +175,7 @@ def test_own_and_published_policies_run(installed):
 
 
 def test_a_run_gives_the_numbers_of_the_checkout(installed):
-    here = subprocess.run(
-        [sys.executable, "-c", HASH],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    here = process(sys.executable, "-c", HASH, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
     assert installed.python(HASH) == here.stdout.strip()
 
 
@@ -244,10 +228,7 @@ def test_what_needs_a_checkout_says_so(replicating, command):
 @pytest.fixture
 def elsewhere(tmp_path):
     """Return another checkout, with the code that is replicating."""
-    for name in ("Snakefile", "src", "config", "papers", "workflow"):
-        copy = shutil.copytree if (CHECKOUT / name).is_dir() else shutil.copy
-        copy(CHECKOUT / name, tmp_path / name)
-    return tmp_path
+    return Copy(tmp_path, ("Snakefile", "src", "config", "papers", "workflow")).folder
 
 
 def test_the_checkout_around_the_current_folder_is_used(replicating, elsewhere):

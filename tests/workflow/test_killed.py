@@ -4,7 +4,9 @@ import os
 import signal
 
 import pytest
-from test_workflow import LOGS, SMOKE, Project, wait_for
+from test_workflow import LOGS, SMOKE, Project
+
+from commands import wait_for
 
 pytestmark = [pytest.mark.workflow, pytest.mark.campaign]
 

@@ -6,27 +6,19 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from commands import wait_for
 from fairbandits.cli import serving
 from fairbandits.data.provenance import PACKAGE
 
 pytestmark = pytest.mark.slow
 
-#: A step that reads and writes nothing.
-STEP = ["site", "--help"]
-
-
-def wait_for(what):
-    """Wait until something holds."""
-    end = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+#: A step that reads and writes nothing, and the program of all steps.
+STEP, FAIRBANDITS = ["site", "--help"], str(Path(sys.executable).with_name("fairbandits"))
 
 
 @contextlib.contextmanager
@@ -59,14 +51,9 @@ def served(tmp_path_factory):
         yield server
 
 
-def command(*words):
-    """Return the command line of a step."""
-    return [str(Path(sys.executable).with_name("fairbandits")), *words]
-
-
-def run(*words, **more):
+def run(*words):
     """Return what a step said and ended with."""
-    return subprocess.run(command(*words), capture_output=True, text=True, **more)
+    return subprocess.run([FAIRBANDITS, *words], capture_output=True, text=True)
 
 
 def forks_of(server):
@@ -81,14 +68,13 @@ def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
     by_server = run(*words)
     monkeypatch.delenv(serving.PLACE)
     alone = run(*words)
-    assert by_server.stdout == alone.stdout
-    assert by_server.stderr == alone.stderr
-    assert by_server.returncode == alone.returncode
+    for part in ("stdout", "stderr", "returncode"):
+        assert getattr(by_server, part) == getattr(alone, part)
 
 
 def test_a_step_that_the_server_is_not_for_is_done_without_it(served, monkeypatch):
     for step, code in (("simulate", 0), ("replay", None)):
-        monkeypatch.setattr(sys, "argv", command(step, "--help"))
+        monkeypatch.setattr(sys, "argv", [FAIRBANDITS, step, "--help"])
         assert serving._asked(serving.SOCKET) == code
 
 
@@ -96,7 +82,7 @@ def waiting(server, pipe):
     """Start a step that waits for what it is to read, after all others have ended."""
     wait_for(lambda: not forks_of(server))
     os.mkfifo(pipe)
-    return subprocess.Popen(command("collect", str(pipe)))
+    return subprocess.Popen([FAIRBANDITS, "collect", str(pipe)])
 
 
 def test_a_fork_ends_with_its_step(served, tmp_path):
@@ -111,7 +97,7 @@ def test_a_fork_ends_with_its_step(served, tmp_path):
 def test_a_server_of_other_code_does_nothing(monkeypatch, tmp_path):
     copy = tmp_path / PACKAGE.name
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sys, "argv", command("collect", "--help"))
+    monkeypatch.setattr(sys, "argv", [FAIRBANDITS, "collect", "--help"])
     with serving_in(tmp_path, tmp_path):
         assert serving._asked(serving.SOCKET) == 0
         with (copy / "data" / "whole.py").open("a") as file:

@@ -3,11 +3,11 @@
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from commands import process
 from fairbandits.data.provenance import CHECKOUT
 
 VERSION = "9.9.9"
@@ -32,8 +32,6 @@ PRINTING_UV = """#!/bin/sh
 echo "uv $* $UV_PYTHON_DOWNLOADS $UV_PYTHON_INSTALL_DIR"
 exit {code}
 """
-
-
 FETCHING_NOTHING = {"UV_PYTHON_DOWNLOADS": "never", "UV_PYTHON_INSTALL_DIR": ""}
 
 
@@ -68,15 +66,9 @@ class System:
     def setup(self, named: str = "", code: int = 0) -> list[str]:
         """Run the script; return what it says, errors last."""
         venv = self.folder / ".venv" / "bin"
-        done = subprocess.run(
-            ["/bin/sh", "workflow/setup.sh", VERSION],
-            cwd=self.folder,
-            env={"PATH": f"{venv}:{self.bin}", "PYTHON": named} | FETCHING_NOTHING,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
+        environment = {"PATH": f"{venv}:{self.bin}", "PYTHON": named} | FETCHING_NOTHING
+        command = ["/bin/sh", "workflow/setup.sh", VERSION]
+        done = process(*command, code=code, cwd=self.folder, env=environment)
         return [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
 
 
@@ -221,9 +213,8 @@ def test_a_folder_that_was_moved_gets_a_new_environment(system):
 def test_a_folder_in_which_nothing_can_be_installed_is_refused_at_once(tmp_path, name):
     (folder := tmp_path / name).mkdir()
     shutil.copy(CHECKOUT / "pyproject.toml", folder)
-    command = ["sh", CHECKOUT / "workflow" / "setup.sh", VERSION]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    script = CHECKOUT / "workflow" / "setup.sh"
+    done = process("sh", script, VERSION, code=1, cwd=folder)
     said = "error: Python's tools cannot work in a folder with : or * or a line break in its path: "
     assert done.stderr.startswith(f"{said}{folder}\n")
 
@@ -240,10 +231,7 @@ def test_any_other_folder_and_home_will_do(tmp_path, name, home):
         shutil.copy(CHECKOUT / part, folder)
     environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_CACHE_HOME": ""}
     for said in (f"home {folder}/.cache/home", "Nothing to be done for 'setup'"):
-        command = ["make", "setup", f"UV_VERSION={VERSION}"]
-        how = {"env": environment, "capture_output": True, "text": True, "check": False}
-        done = subprocess.run(command, cwd=folder, **how)
-        assert done.returncode == 0, done.stderr
+        done = process("make", "setup", f"UV_VERSION={VERSION}", cwd=folder, env=environment)
         assert said in done.stdout
     assert (folder / ".venv/.setup-done").read_text() == f"{folder}\n"
 
@@ -255,14 +243,8 @@ def test_make_sets_up_again_when_it_must(system):
     stamp = system.write(".venv/.setup-done", f"{system.folder}\n")
 
     def would_run(*words):
-        done = subprocess.run(
-            ["make", "-n", "setup", *words],
-            cwd=system.folder,
-            env={name: value for name, value in os.environ.items() if name != "PYTHON"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHON"}
+        done = process("make", "-n", "setup", *words, cwd=system.folder, env=environment)
         return "workflow/setup.sh" in done.stdout
 
     assert not would_run()

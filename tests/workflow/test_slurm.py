@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_workflow import ROOT, SMOKE, Project, wait_for
+from test_workflow import ROOT, SMOKE, Project
+
+from commands import wait_for
 
 CLUSTER = ["sh", str(ROOT / "workflow" / "cluster.sh")]
 #: Seconds of computing in one job: of this part of the smoke scale it makes seven jobs.

@@ -4,17 +4,15 @@ import html
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 import real
+from commands import Copy, process, wait_for
 from fairbandits.data.store import read_table
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, merge
@@ -34,48 +32,29 @@ LISTING = {"manifest", "claims", "notebook", "site", "all"}
 pytestmark = pytest.mark.workflow
 
 
-class Project:
+class Project(Copy):
     """A copy of the work tree with results of its own."""
 
     def __init__(self, folder: Path, cache: Path):
         if not (ROOT / ".git").exists():
             pytest.skip("a copy has the files that git lists, and this is no checkout")
-        self.folder = folder
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        names = listed.stdout.splitlines()
+        listed = process("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).stdout
+        names = [name for name in listed.splitlines() if (ROOT / name).is_file()]
         # its processes need not compile every module again
         names += [str(file.relative_to(ROOT)) for file in (ROOT / "src").rglob("*.pyc")]
-        for name in names:
-            if (ROOT / name).is_file() and not name.startswith(("figures/", "audit/", "tests/")):
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
-        self.environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(folder / "src"),
-            "FAIRBANDITS_CACHE_DIR": str(cache),
-        }
+        left_out = ("figures/", "audit/", "tests/")
+        super().__init__(folder, [name for name in names if not name.startswith(left_out)])
+        self.environment["FAIRBANDITS_CACHE_DIR"] = str(cache)
 
     def start(self, *command: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        how |= {"cwd": self.folder, "env": self.environment, "start_new_session": True}
+        return subprocess.Popen(command, **how)
 
     def run(self, *command: str, code: int = 0) -> str:
-        process = self.start(*command)
-        output, _ = process.communicate(timeout=1800)
-        assert process.returncode == code, output
+        started = self.start(*command)
+        output, _ = started.communicate(timeout=1800)
+        assert started.returncode == code, output
         return output
 
     def replicate(self, *targets: str, code: int = 0) -> str:
@@ -89,14 +68,14 @@ class Project:
         self.run("fairbandits", "lock", *options, "--out", "found.lock")
         return json.loads((self.folder / "found.lock").read_text())["runs"]
 
-    def configure(self, **settings) -> None:
-        """Put settings into the configuration."""
-        file = self.folder / "config" / "config.yaml"
-        file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | settings))
+    def merge(self, file: str, settings: dict) -> None:
+        """Put settings into a file of them."""
+        path = self.folder / file
+        path.write_text(yaml.safe_dump(merge(yaml.safe_load(path.read_text()), settings)))
 
     def keep_a_part(self) -> None:
         """Leave one paper's figures and an experiment of the audit."""
-        self.configure(papers=["banditq"])
+        self.merge("config/config.yaml", {"papers": ["banditq"]})
         file = self.folder / "papers" / "banditq" / "audit.yaml"
         content = yaml.safe_load(file.read_text())
         content["experiments"] = {PART: content["experiments"][PART]}
@@ -104,8 +83,7 @@ class Project:
 
     def cut_small(self) -> None:
         """Let a small run make many chunks, in many jobs."""
-        file = self.folder / "config" / "smoke.yaml"
-        file.write_text(yaml.safe_dump(merge(yaml.safe_load(file.read_text()), IN_PARTS)))
+        self.merge("config/smoke.yaml", IN_PARTS)
 
     def chunks(self) -> set[Path]:
         """Return the chunks that a small run has finished."""
@@ -114,15 +92,6 @@ class Project:
     def append(self, file: str, text: str) -> None:
         path = self.folder / file
         path.write_text(path.read_text() + text)
-
-
-def wait_for(condition, seconds: float = 600):
-    """Wait until a condition holds; return what it gave."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,34 @@
 """The figures: a rule for each, from what is said of it where it is drawn (`fairbandits.figures`)."""
 
-for one in (PLAN.drawing(*figure) for figure in CONFIG.figures):
+for drawing in (PLAN.drawing(*figure) for figure in CONFIG.figures):
 
     rule:
         name:
-            f"{one.paper}_{one.figure}"
+            f"{drawing.paper}_{drawing.figure}"
         input:
-            **one.inputs,
+            **drawing.inputs,
         output:
             svg=report(
-                f"<figures>/{one.place}.svg",
+                f"<figures>/{drawing.place}.svg",
                 caption="../report/figure.rst",
-                category=one.category,
-                labels=one.labels,
+                category=drawing.category,
+                labels=drawing.labels,
             ),
-            png=f"<figures>/{one.place}.png",
-            table=f"<results>/{one.place}.parquet",
+            png=f"<figures>/{drawing.place}.png",
+            table=f"<results>/{drawing.place}.parquet",
         log:
-            f"<logs>/{one.place}.log",
+            f"<logs>/{drawing.place}.log",
         benchmark:
-            f"<benchmarks>/{one.place}.tsv"
+            f"<benchmarks>/{drawing.place}.tsv"
         priority: FIGURES_FIRST
         localrule: True
         conda:
             "../../environment.yml"
         params:
-            name=[one.paper, one.figure],
+            name=[drawing.paper, drawing.figure],
             published=published_option,
-            caption=one.caption,
-            code=one.code,
+            caption=drawing.caption,
+            code=drawing.code,
         shell:
             "fairbandits figure {params.name} {input.data:q} {params.published}"
             " --svg {output.svg:q} --png {output.png:q} --table {output.table:q} > {log:q} 2>&1"
