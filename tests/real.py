@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 
 from fairbandits.audit import tiny
-from fairbandits.audit.answers import Answer
 from fairbandits.audit.claims import Claim, Paper, claims_of, load_papers
+from fairbandits.audit.finding import Answer
 from fairbandits.settings.config import Config, load_config
 from fairbandits.settings.schemas import ROOT, read_yaml
 

@@ -24,9 +24,15 @@ from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import rows
 from fairbandits.audit import run as audit
-from fairbandits.audit.answers import Answer
 from fairbandits.audit.claims import Paper
-from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
+from fairbandits.audit.finding import (
+    GRADES,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Answer,
+    Finding,
+)
 from fairbandits.audit.procedures import judged_against
 from fairbandits.figures.draw import draw
 from fairbandits.replication.banditq_uai2024 import write_replay
@@ -216,7 +222,7 @@ def _made_up(answer: Answer) -> Answer:
         finding = Finding(at, *ends, 3, p, verdict, (), also)
     if finding.verdict != INCONCLUSIVE:
         finding = replace(finding, grade=tuple(GRADES)[kind % 3], control=INCONCLUSIVE)
-    return replace(answer, finding=finding, against=against)
+    return replace(answer, **vars(finding), against=against)
 
 
 def executed_page(factory, name: str, wait: float = -1) -> Path:

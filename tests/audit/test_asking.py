@@ -8,6 +8,7 @@ import pytest
 
 import real
 from fairbandits.audit.answers import answers
+from fairbandits.audit.finding import FAILED
 from fairbandits.audit.runs import Runs
 from fairbandits.audit.tests import LABELS, READINGS
 from fairbandits.audit.tiny import Tiny
@@ -25,7 +26,6 @@ from fairbandits.claims import (
     share,
     slope,
 )
-from fairbandits.settings.schemas import ConfigError
 from small_claims import asked, paper_of, runs, spread
 
 VALUES = np.arange(10.0) + 1
@@ -70,7 +70,7 @@ def test_readings_are_context_or_loop():
             yield mean("third", value * VALUES, at_least=0)
 
     found = asked(some_claim, readings=["one", "two"])
-    assert [(one.test, one.reading, one.finding.verdict) for one in found] == [
+    assert [(one.test, one.reading, one.verdict) for one in found] == [
         ("number", "one", "reproduced"),
         ("number", "two", "not reproduced"),
         ("third", "one", "reproduced"),
@@ -120,7 +120,7 @@ def test_an_error_has_file_and_line(wrong, words, said):
         yield from wrong()
 
     found = asked(some_claim, **said)[-1]
-    assert found.finding is None
+    assert found.verdict == FAILED
     with pytest.raises(ValueError, match=rf"^{Path(__file__).name}(, line \d+)?: .*{words}"):
         raise ValueError(found.message)
     if "decides" not in words:
@@ -140,7 +140,7 @@ def test_a_case_that_fails_leaves_the_others_alone():
             yield mean("number", [np.nan, 1.0] if arm == 1 else VALUES, at_least=0)
 
     found = asked(some_claim)
-    assert [one.finding is None for one in found] == [False, True, False]
+    assert [one.verdict == FAILED for one in found] == [False, True, False]
 
 
 # ------------------------------------------------------------------------------ tests of a claim
@@ -163,8 +163,8 @@ def test_a_control_that_passes_leaves_nothing_reproduced():
         yield mean("number", spread(1), at_least=0).control(spread(2))
 
     (found,) = asked(some_claim, primary=True)
-    assert (found.finding.control, found.finding.verdict) == ("reproduced", "inconclusive")
-    assert "TRIVIAL" in found.finding.tags
+    assert (found.control, found.verdict) == ("reproduced", "inconclusive")
+    assert "TRIVIAL" in found.tags
 
 
 def test_replicates_are_cut_to_those_that_both_have():
@@ -215,8 +215,6 @@ def test_a_selection_of_one_run_is_that_run(made):
     assert np.array_equal(one.at("plays", [half, one.T])[:, 1], plays[:, -1])
     assert np.array_equal(one.config.targets, one["target"])
     assert {run.law for run in one + some("suite_full", law="uniform02")} >= {"bernoulli"}
-    assert one.has("V_exponent")
-    assert not one.has("eta")
 
 
 def test_groups_label_cases_and_readings(made):
@@ -238,20 +236,14 @@ def test_groups_label_cases_and_readings(made):
 @pytest.mark.parametrize(
     ("select", "words"),
     [
-        (lambda runs: runs("suite_ful"), "no experiment 'suite_ful'; did you mean 'suite_full'"),
         (lambda runs: runs("suite_full")("arms_*"), r"no run of arms_\* here"),
-        (lambda runs: runs("suite_full", policy="bandit_q"), "no run has policy = 'bandit_q'; did"),
-        (lambda runs: runs("suite_full", polcy="x"), "coordinate 'polcy'; did you mean 'policy'"),
         (lambda runs: runs("suite_full", T=7), "no run has T = 7, but .*20000"),
         (lambda runs: runs("suite_full").T, "T is not one value here: "),
-        (lambda runs: runs("suite_full")["regret"], "one run is wanted, and there are [0-9]+: <Ru"),
-        (lambda runs: runs("suite_full")[0]["regrets"], "no measure 'regrets'; did you mean 'regr"),
-        (lambda runs: runs("suite_full")[0]["queue_max"], "run .* does not record 'queue_max'"),
-        (lambda runs: runs("suite_full").each("eta"), "policy '.*' has no 'eta'"),
     ],
 )
 def test_what_a_selection_lacks_is_named(select, words, made):
-    with pytest.raises((ValueError, ConfigError), match=words):
+    """Besides what the planted faults show (test_tiny.py)."""
+    with pytest.raises(ValueError, match=words):
         select(made)
 
 

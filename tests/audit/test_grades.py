@@ -1,5 +1,6 @@
-"""What a finding is worth: controls, what could not have failed, and grades."""
+"""What a finding is worth: controls, grades, and how many replicates it would need."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 
 import real
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.grades import fails, weakest, weighed
+from fairbandits.audit.grades import fails, replicates_needed, weakest, weighed
 from fairbandits.audit.means import mean
+from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.rows import csv_rows
 from fairbandits.settings.schemas import ROOT
 
@@ -129,3 +131,81 @@ def test_each_measured_verdict_changes_under_its_control():
     assert set(measured) == {"not reproduced"}
     # and what a control passes is reproduced nowhere
     assert "reproduced" not in {row["control"] for row in reproduced}
+
+
+# ---------------------------------------------------- how many replicates are needed, simulated
+
+#: Settings of a mean that should be at most a number.
+AT_MOST = {"claim": "at most", "level": 0.99}
+
+
+def simulated(procedure, draw, settings, verdict, trials=500):
+    judge = PROCEDURES[procedure]
+    return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mean", "verdict"), [(0.6, REPRODUCED), (1.3, NOT_REPRODUCED)])
+def test_power_of_a_bound(mean, verdict, rng):
+    pilot = rng.normal(size=200)
+    pilot = mean + (pilot - pilot.mean()) / pilot.std(ddof=1)
+    finding = PROCEDURES["mean"](pilot, 1, **AT_MOST)
+    n = int(replicates_needed("mean", AT_MOST, finding))
+    wanted = ((2.326 + 1.2816) / (mean - 1)) ** 2
+    assert wanted <= n < 1.3 * wanted
+    found = simulated("mean", lambda: (rng.normal(mean, 1, n), 1), AT_MOST, verdict)
+    assert abs(found - 0.9) < 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("share", "claim", "limit", "verdict"),
+    [
+        (0.7, "at least", 0.5, REPRODUCED),
+        (0.7, "at most", 0.5, NOT_REPRODUCED),
+        (0.02, "at most", 0.1, REPRODUCED),
+    ],
+)
+def test_power_of_a_proportion(share, claim, limit, verdict, rng):
+    settings = {"claim": claim, "limit": limit, "level": 0.99}
+    finding = Finding(share, 0, 1, 50, 0.5, INCONCLUSIVE)
+    n = int(replicates_needed("share", settings, finding))
+    found = simulated("share", lambda: (rng.uniform(size=n) < share,), settings, verdict)
+    assert found == pytest.approx(0.92, abs=0.06)
+    fewer = n * 2 // 3
+    draw = lambda: (rng.uniform(size=fewer) < share,)  # noqa: E731
+    assert simulated("share", draw, settings, verdict) < 0.85
+
+
+def test_power_where_all_succeed():
+    """0.5^n must be at most 0.01."""
+    settings = {"claim": "at least", "limit": 0.5, "level": 0.99}
+    finding = Finding(1.0, 0, 1, 3, 0.1, INCONCLUSIVE)
+    assert replicates_needed("share", settings, finding) == 7
+
+
+def test_power_without_an_answer():
+    against = {"limit": 1.0}
+    on = Finding(1.0, 0.5, 1.5, 20, 0.5, INCONCLUSIVE, (), against)
+    assert replicates_needed("mean", AT_MOST, on) == math.inf
+    endless = Finding(0.5, -math.inf, math.inf, 20, 1.0, INCONCLUSIVE, (), against)
+    assert replicates_needed("mean", AT_MOST, endless) == math.inf
+    exact = {"claim": "at most", "limit": 0.5, "level": 0.99}
+    assert replicates_needed("share", exact, Finding(0.5, 0, 1, 9, 1, INCONCLUSIVE)) == (math.inf)
+    assert replicates_needed("exact", {}, on) is None
+
+
+def test_power_of_a_rate():
+    """A slope beyond the rate of a limit is not decided by more replicates; other claims are."""
+    rate = {"claim": "at most", "exponent": 0.5, "margin": 0.1, "level": 0.99, "asymptotic": True}
+    steep = Finding(0.8, 0.7, 0.9, 20, 0.01, INCONCLUSIVE)
+    flat = Finding(0.5, 0.3, 0.7, 20, 0.1, INCONCLUSIVE)
+    assert replicates_needed("slope", rate, steep) == math.inf
+    assert 20 < replicates_needed("slope", rate, flat) < 400
+    here = rate | {"asymptotic": False}
+    assert replicates_needed("slope", here, steep) < 20
+    equal = rate | {"claim": "equal"}
+    assert replicates_needed("slope", equal, steep) < 20
+    ratio = {"claim": "equal", "ratio": (0.5, 2), "level": 0.99}
+    between = Finding(1.9, 1.5, 2.3, 20, 0.3, INCONCLUSIVE)
+    assert replicates_needed("mean", ratio, between) > 500

@@ -57,16 +57,6 @@ def both(*functions):
 
 
 @pytest.mark.parametrize(
-    ("value", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED), (1.0, INCONCLUSIVE)]
-)
-def test_one_test(value, outcome):
-    row = judged(t_a=asking(value))["t-a", ""]
-    assert (row.outcome, row.headline, row.test, row.each) == (outcome, True, "number", "")
-    assert row.finding.statistic == pytest.approx(value)
-    assert (row.against, row.message) == ({"limit": 1.0}, "")
-
-
-@pytest.mark.parametrize(
     ("means", "outcome", "each"),
     [
         ((0.5, 0.6, 0.9), REPRODUCED, "c"),
@@ -77,7 +67,7 @@ def test_one_test(value, outcome):
 )
 def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcome, each):
     row = judged(t_a=asking(*means, each="abc"))["t-a", ""]
-    assert (row.outcome, row.each) == (outcome, each)
+    assert (row.verdict, row.each) == (outcome, each)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +82,7 @@ def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcom
 def test_tests_are_joined_as_the_claim_says(how, means, outcome, test):
     one, other = asking(means[0]), asking(means[1], phrase="other")
     row = judged(t_a=(both(one, other), {"combine": how}))["t-a", ""]
-    assert (row.outcome, row.test) == (outcome, test)
+    assert (row.verdict, row.test) == (outcome, test)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +95,12 @@ def test_tests_are_joined_as_the_claim_says(how, means, outcome, test):
 )
 def test_always_needs_no_case_lost_and_two_thirds_won(means, outcome):
     rows = judged(t_a=(asking(*means, each="abc"), {"combine": "universal"}))
-    assert rows["t-a", ""].outcome == outcome
+    assert rows["t-a", ""].verdict == outcome
 
 
 def test_what_does_not_decide_decides_nothing():
     beside = asking(1.5, phrase="other", said={"beside": True})
-    assert judged(t_a=both(asking(0.5), beside))["t-a", ""].outcome == REPRODUCED
+    assert judged(t_a=both(asking(0.5), beside))["t-a", ""].verdict == REPRODUCED
 
 
 def unmet(runs):
@@ -119,8 +109,8 @@ def unmet(runs):
 
 def test_a_condition_that_nothing_meets_is_no_evidence():
     row = judged(t_a=unmet)["t-a", ""]
-    assert (row.outcome, row.tags, row.finding.n) == (INCONCLUSIVE, ("VACUOUS",), 0)
-    shown = {"verdict": row.outcome, "n": row.finding.n}
+    assert (row.verdict, row.tags, row.n) == (INCONCLUSIVE, ("VACUOUS",), 0)
+    shown = {"verdict": row.verdict, "n": row.n}
     assert sentences.unmet(shown) == sentences.UNMET
     assert sentences.unmet(shown | {"n": 1}) == sentences.unmet(shown | {"verdict": FAILED}) == ""
 
@@ -128,7 +118,7 @@ def test_a_condition_that_nothing_meets_is_no_evidence():
 @pytest.mark.parametrize(("value", "outcome"), [(0.5, REPRODUCED), (1.5, NOT_REPRODUCED)])
 def test_beside_a_condition_that_nothing_meets_other_tests_decide(value, outcome):
     row = judged(t_a=both(unmet, asking(value)))["t-a", ""]
-    assert (row.outcome, row.test) == (outcome, "number")
+    assert (row.verdict, row.test) == (outcome, "number")
     assert "IN-PART" in row.tags
 
 
@@ -143,7 +133,7 @@ def test_comparisons_that_are_the_same_in_every_replicate_are_no_evidence(same, 
             yield mean("cost", own, at_most=own if case < same else own + spread(0.5), **CHANCE)
 
     row = judged(t_a=better)["t-a", ""]
-    assert (row.outcome, "IN-PART" in row.tags) == (outcome, in_part)
+    assert (row.verdict, "IN-PART" in row.tags) == (outcome, in_part)
 
 
 def derived(runs):
@@ -168,7 +158,7 @@ def test_what_is_derived_is_no_better_than_its_premises(premise, said, grade, ta
     )
     for key in ("t-b", "t-c"):
         row = rows[key, ""]
-        assert (row.outcome, row.grade, row.tags) == (REPRODUCED, grade, tags)
+        assert (row.verdict, row.grade, row.tags) == (REPRODUCED, grade, tags)
     assert not {"CONDITIONAL", "PREMISE"} & {*rows["t-d", ""].tags}
 
 
@@ -179,16 +169,16 @@ NEAR = 1 - 0.1 * 2.85 / math.sqrt(30)
 def test_holm_within_the_family_only():
     four = {f"t_{k}": asking(NEAR if k == "a" else 1.0) for k in "abcd"}
     alone = judged(**four)["t-a", ""]
-    assert alone.outcome == REPRODUCED
+    assert alone.verdict == REPRODUCED
     row = judged(**{key: (one, {"primary": True}) for key, one in four.items()})["t-a", ""]
-    assert (row.outcome, row.tags, row.test) == (INCONCLUSIVE, ("HOLM",), "number")
-    assert row.finding.p == pytest.approx(4 * alone.finding.p)
+    assert (row.verdict, row.tags, row.test) == (INCONCLUSIVE, ("HOLM",), "number")
+    assert row.p == pytest.approx(4 * alone.p)
 
 
 def test_a_claim_that_failed_still_counts_in_its_family():
     claims = {f"t_{k}": (asking(NEAR if k == "a" else math.nan), {"primary": True}) for k in "abcd"}
     row = judged(**claims)["t-a", ""]
-    assert (row.outcome, row.tags) == (INCONCLUSIVE, ("HOLM",))
+    assert (row.verdict, row.tags) == (INCONCLUSIVE, ("HOLM",))
 
 
 # ----------------------------------------------------------------------------------- readings
@@ -199,9 +189,9 @@ TWO = {"readings": ["one", "two"]}
 def test_readings_that_disagree_are_the_headline_and_none_of_them_is():
     rows = judged(t_a=(asking(0.5, 1.5, **TWO), TWO))
     head, one, two = rows["t-a", ""], rows["t-a", "one"], rows["t-a", "two"]
-    assert (head.outcome, head.headline, head.finding) == (DEPENDS, True, None)
-    assert (one.outcome, one.headline, one.tags) == (REPRODUCED, False, ())
-    assert (two.outcome, two.headline, two.tags) == (NOT_REPRODUCED, False, ())
+    assert (head.verdict, head.headline, head.n) == (DEPENDS, True, None)
+    assert (one.verdict, one.headline, one.tags) == (REPRODUCED, False, ())
+    assert (two.verdict, two.headline, two.tags) == (NOT_REPRODUCED, False, ())
 
 
 @pytest.mark.parametrize(
@@ -210,21 +200,21 @@ def test_readings_that_disagree_are_the_headline_and_none_of_them_is():
 def test_of_readings_that_agree_the_deciding_case_is_the_headline(means, outcome):
     rows = judged(t_a=(asking(*means, **TWO), TWO))
     head = rows["t-a", ""]
-    assert (head.outcome, head.each) == (outcome, "two")
-    assert head.finding.statistic == rows["t-a", "two"].finding.statistic
+    assert (head.verdict, head.each) == (outcome, "two")
+    assert head.statistic == rows["t-a", "two"].statistic
 
 
 def test_what_is_reconstructed_is_tagged():
     lost = {"basis": "lost", "reconstructed": "The bound."}
     row = judged(t_a=(asking(0.5), lost))["t-a", ""]
-    assert (row.outcome, row.tags) == (REPRODUCED, ("CONDITIONAL",))
+    assert (row.verdict, row.tags) == (REPRODUCED, ("CONDITIONAL",))
     rows = judged(t_a=(asking(0.5, 0.5, **TWO), TWO | {"conditional": ["one"]}))
     assert [rows["t-a", one].tags for one in ("one", "two")] == [("CONDITIONAL",), ()]
 
 
 def test_a_case_without_reading_belongs_to_all():
     function = both(asking(0.5), asking(0.6, 0.7, phrase="other", **TWO))
-    assert {row.outcome for row in judged(t_a=(function, TWO)).values()} == {REPRODUCED}
+    assert {row.verdict for row in judged(t_a=(function, TWO)).values()} == {REPRODUCED}
 
 
 def test_readings_are_apart_in_a_family():
@@ -240,7 +230,7 @@ def test_aliases_carry_the_verdicts_of_their_targets():
     for name in ("", "one", "two"):
         same, own = rows["t-same", name], rows["t-a", name]
         assert (same.claim.id, own.claim.id) == ("t-same", "t-a")
-        assert (same.outcome, same.tags, same.finding) == (own.outcome, own.tags, own.finding)
+        assert (same.verdict, same.tags, same.statistic) == (own.verdict, own.tags, own.statistic)
 
 
 OPEN, LOST, MIXED = asking(1.0), asking(1.5), (asking(0.5, 1.5, **TWO), TWO)
@@ -259,7 +249,7 @@ OPEN, LOST, MIXED = asking(1.0), asking(1.5), (asking(0.5, 1.5, **TWO), TWO)
 )
 def test_judged_by_others(first, other, outcome):
     row = judged(t_sum={"judged_by": ["t-a", "t-b"]}, t_a=first, t_b=other)["t-sum", ""]
-    assert (row.outcome, row.finding, row.headline, row.tags) == (outcome, None, True, ())
+    assert (row.verdict, row.n, row.headline, row.tags) == (outcome, None, True, ())
 
 
 def test_what_is_judged_in_part_stays_so_where_others_judge():
@@ -269,7 +259,7 @@ def test_what_is_judged_in_part_stays_so_where_others_judge():
 
 def test_not_testable():
     row = judged(t_a={"untestable": "An opinion."})["t-a", ""]
-    assert (row.outcome, row.headline, row.finding) == (NOT_TESTABLE, True, None)
+    assert (row.verdict, row.headline, row.n) == (NOT_TESTABLE, True, None)
 
 
 # ------------------------------------------------------------------------------------ failures
@@ -304,9 +294,9 @@ def test_a_failure_is_no_verdict_and_the_claims_own(function, said, words):
     )
     for (key, _), row in rows.items():
         if key == "t-good":
-            assert row.outcome == REPRODUCED
+            assert row.verdict == REPRODUCED
             continue
-        assert (row.outcome, row.finding, row.tags) == (FAILED, None, ())
+        assert (row.verdict, row.n, row.tags) == (FAILED, None, ())
         with pytest.raises(ValueError, match=words):
             raise ValueError(row.message)
     assert rows["t-sum", ""].message.startswith("judged by t-bad: ")
@@ -315,7 +305,7 @@ def test_a_failure_is_no_verdict_and_the_claims_own(function, said, words):
 def test_a_claim_that_was_not_asked_has_failed():
     paper = paper_of(t_a=asking(0.5))
     (row,) = judge({paper.slug: paper}, [])
-    assert (row.outcome, row.message) == (FAILED, "it was not run")
+    assert (row.verdict, row.message) == (FAILED, "it was not run")
 
 
 # ---------------------------------------------------------------------------- the same each time
@@ -330,14 +320,14 @@ def test_of_exact_cases_the_one_that_is_broken_most_decides(order):
             yield exact("excess", [excess[name]])
 
     row = judged(t_a=function)["t-a", ""]
-    assert (row.outcome, row.finding.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
+    assert (row.verdict, row.statistic, row.each) == (NOT_REPRODUCED, 5, "x")
 
 
 def test_order_does_not_matter():
     claim = asking(*[0.4, 0.4, 0.6, 0.6] * 2, each="wxyz" * 2, readings=["one"] * 4 + ["two"] * 4)
     paper = paper_of(**{f"t_{k}": (claim, TWO | {"primary": True}) for k in "abc"})
     found = [one for own in paper.claims.values() for one in answers(own, paper, runs())]
-    assert all(one.finding for one in found)
+    assert all(one.n for one in found)
     shuffled = random.Random(1).sample(found, len(found))
     assert judge({"banditq": paper}, found) == judge({"banditq": paper}, shuffled)
     assert LABELS == []
@@ -388,7 +378,7 @@ def judged_on(results):
 def test_datasets_become_verdicts(results):
     rows, evidence = judged_on(results)
     rows = {row.claim.id: row for row in rows}
-    assert {row.outcome for row in rows.values()} == {REPRODUCED, NOT_TESTABLE}
+    assert {row.verdict for row in rows.values()} == {REPRODUCED, NOT_TESTABLE}
     assert rows["t-full"].data == ("banditq/full_information.parquet",)
     assert rows["t-sum"].data == tuple(f"banditq/{name}.parquet" for name in DATA)
     assert evidence.small
@@ -439,7 +429,7 @@ def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
     act, words = DAMAGE[damage]
     act(copied / "banditq" / "bandit_feedback.parquet")
     (before, _), (after, _) = judged_on(results), judged_on(copied)
-    failed = {row.claim.id for row in after if row.outcome == FAILED}
+    failed = {row.claim.id for row in after if row.verdict == FAILED}
     assert failed == {"t-bandit", "t-both", "t-same", "t-sum"}
     for old, new in zip(before, after, strict=True):
         if new.claim.id in failed:

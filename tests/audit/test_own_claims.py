@@ -183,7 +183,6 @@ WRONG = [
     ("0.5, 0.4, 0.3", "0.5, 2, 0.3", "got 2.0 for arm 2"),
     ("greedy_small_regret", "greedy_less_regret", "line 30: .* two claims .* in line 21"),
     ("".join(SOURCE.partition("\n\n@study")[1:]), "", "there are no claims; `@study.claim"),
-    ("study.claim()", 'study.claim("bond")', "kind must be one of .* got 'bond'"),
     (GREEDY, '"greedy": "FairGreedy"', "policies: 'greedy' must be a class, .* got 'FairGreedy'"),
     (GREEDY, '"greedy": dict', "policies: 'greedy': .*'dict'> is a built-in class"),
     (GREEDY, '"Gree dy": FairGreedy', "policies: a name must be of small letters.* got 'Gree dy'"),
@@ -206,18 +205,10 @@ WRONG = [
     ("level=0.95", "level=95", "level must be at least 0.5 and less than 1, got 95"),
     ("level=0.95", 'observe={"greedi": []}', "observe: .* 'greedi'; did you mean 'greedy'"),
     ("level=0.95", 'observe={"greedy": ["x"]}', "observer must be one of .*, got 'x'"),
-    ("horizon=500,", "horizon=500", "line 15: SyntaxError: invalid syntax"),
-    ('yield mean("regret per', 'mean("regret per', "line 30: .* this function has no yield"),
-    ("study = Study(", "import sys\nsys.exit(0)\nstudy = Study(", "line 9: SystemExit: 0"),
     ("        phrase = ", "        raise SystemExit(2)\n        phrase = ", "line 26: SystemExit"),
-    ("\n\n@study.claim()", '\nother = Study("x")\n\n@study.claim()', "one Study, and defines 2"),
     ("import fairb", "import statistics\nimport fairb", "statistics.py has the name of another"),
     ("import fairb", "import pandas\nimport fairb", "line 5: a claim cannot import pandas"),
-    ("from my_pol", "from my_polls", "line 3: ModuleNotFoundError: .*my_polls"),
-    ('"instances").each', '"instance").each', "no experiment 'instance'; did you mean 'instances'"),
     ('.end("regret") for', '.end("regrets") for', "no measure 'regrets'; did you mean 'regret'"),
-    ('policy="greedy"', 'policy="greddy"', "policy = 'greddy'; did you mean 'greedy'"),
-    ('.each("instance"):\n        yield', ":\n        yield", "two cases '' of 'regret per round'"),
 ]
 
 
@@ -240,10 +231,6 @@ def test_the_claims_on_guarantees_are_sound(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     rules = check(ROOT / "papers" / "arena" / "guarantees.py", 8326786927459065671)
     assert rules.config.exploratory
-
-
-def test_a_mark_of_the_encoding_does_no_harm(folder):
-    assert "1 claim;" in own.checked_words(check(changed(*FEW, source="\ufeff" + SMALL)))
 
 
 def test_what_was_simulated_before_it_was_stopped_is_used(folder, monkeypatch):

@@ -6,9 +6,10 @@ from click.testing import CliRunner
 import real
 from fairbandits.audit import rejudge, sentences
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from fairbandits.audit.rejudge import Again, data_of, judged_again, record, verdicts_on
+from fairbandits.audit.rejudge import Again, judged_again, record, verdicts_on
 from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
+from fairbandits.audit.tiny import read_by
 from fairbandits.cli.main import main
 
 CONFIG = real.config()
@@ -36,9 +37,9 @@ def test_primary_claims_need_their_family_and_its_judges(slug):
 
 def test_only_what_claims_read_is_drawn():
     few = judged_again(PAPER, ["htucb-intro-user-knob"])
-    assert data_of(few, CONFIG) == ["ht_ucb/user_rates.parquet"]
+    assert read_by(few, CONFIG) == ["ht_ucb/user_rates.parquet"]
     both = judged_again(PAPER, ["htucb-intro-user-knob", CLAIM])
-    assert {*data_of(few, CONFIG), "ht_ucb/edge.parquet"} <= set(data_of(both, CONFIG))
+    assert {*read_by(few, CONFIG), "ht_ucb/edge.parquet"} <= set(read_by(both, CONFIG))
 
 
 def test_a_salt_has_a_folder_of_its_own():

@@ -8,9 +8,7 @@ import pytest
 import real
 import small
 from fairbandits.audit import run
-from fairbandits.audit.answers import Answer
-from fairbandits.audit.finding import FAILED, Finding
-from fairbandits.audit.judge import judge
+from fairbandits.audit.finding import FAILED, Answer
 from fairbandits.audit.rows import (
     COMMITTED,
     SCHEMAS,
@@ -22,7 +20,6 @@ from fairbandits.audit.rows import (
     read,
     stale,
     write_committed,
-    written_out,
 )
 from fairbandits.data.store import StoreError
 from fairbandits.settings.schemas import ROOT
@@ -37,12 +34,13 @@ HARD = [0.1 + 0.2, 1e-310, 2.0**53 + 2, -math.inf, math.pi]
 
 def answer(**changes):
     numbers = dict(zip(("statistic", "low", "high"), (HARD[0], HARD[3], math.inf), strict=True))
-    finding = Finding(**numbers, n=12, p=HARD[1], verdict="reproduced", tags=("RARE", "LOOSE"))
-    finding = replace(finding, also={"broken": 0.0, "largest": HARD[2]}, grade="measured")
+    found = {"n": 12, "p": HARD[1], "verdict": "reproduced", "tags": ("RARE", "LOOSE")}
+    found |= {"also": {"broken": 0.0, "largest": HARD[2]}, "grade": "measured"}
     asked = {"test": "short", "phrase": "number, in words", "unit": "pulls", "reading": "one"}
     asked |= {"each": "arm 1, t = 5", "procedure": "mean", "against": {"limit": HARD[4]}}
     asked |= {"settings": {"level": 0.99, "ratio": [0.95, 1.05]}, "data": ("a/b.parquet", "c.d")}
-    return replace(Answer("t-a", **asked, uncontrolled="None could."), finding=finding, **changes)
+    found |= {"uncontrolled": "None could."}
+    return Answer("t-a", **numbers | asked | found | changes)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +48,8 @@ def answer(**changes):
     [
         answer(),
         answer(decides=False, given=True, test="number, in words"),
-        replace(answer(), finding=None, against={}, message="no such arm"),
-        replace(answer(), finding=replace(answer().finding, statistic=math.inf, p=None)),
+        Answer("t-a", "short", procedure="mean", message="no such arm"),
+        answer(statistic=math.inf, p=None),
         Answer("t-a", message="it has no yield"),
     ],
 )
@@ -84,16 +82,6 @@ def number(value):
     return None if value is None or math.isnan(value) else pytest.approx(value, rel=1e-5)
 
 
-def test_verdicts_follow_from_findings_as_they_were_written(tmp_path_factory):
-    folder = small.audited(tmp_path_factory) / "results" / "audit"
-    rows = read(folder / "findings.parquet", PAPERS, "findings").rows
-    verdicts = judge(PAPERS, map(answer_of, rows))
-    written = read(folder / "verdicts.parquet", PAPERS).rows
-    shown = [(one.claim.id, one.reading, one.outcome, one.headline) for one in verdicts]
-    names = ("claim", "reading", "verdict", "headline")
-    assert shown == [tuple(row[name] for name in names) for row in written]
-
-
 def test_the_committed_tables_are_an_extract(rows, folder):
     for kind in KINDS:
         again = read(folder / f"{kind}.csv", PAPERS, kind).rows
@@ -115,7 +103,7 @@ def test_files_of_a_folder_are_joined_and_written_out(rows, tmp_path):
     one = rows["verdicts"][0] | {"data": data}
     (tmp_path / "v.csv").write_text(csv_of([one], "verdicts"))
     assert csv_rows(tmp_path / "v.csv")[0]["data"] == "a/s/{1,2}.parquet a/t.parquet"
-    assert written_out(read(tmp_path / "v.csv", PAPERS, anyway=True).rows[0]["data"]) == data
+    assert read(tmp_path / "v.csv", PAPERS, anyway=True).rows[0]["data"] == data
 
 
 def test_what_is_judged_against_something_endless_comes_back(rows, tmp_path):
@@ -147,12 +135,6 @@ def test_findings_of_each_paper_once(tmp_path):
         run.write_verdicts([file] * 2, SMALL, *outs)
 
 
-def edited(file, old, new):
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new, 1))
-
-
 def test_findings_of_claims_that_have_changed(folder):
     other = PAPERS | {"banditq": replace(PAPERS["banditq"], digest="0" * 16)}
     for kind in KINDS:
@@ -168,27 +150,16 @@ def test_findings_of_claims_that_have_changed(folder):
     [
         ("findings", "claim,test", "id,test", "is not a table of findings"),
         ("findings", "\nbanditq-abs-targets,", "\nbanditq-abs-targets,,", "is not a table of find"),
-        ("findings", "banditq-abs-targets,", "banditq-target,", "banditq-target is in no claims"),
-        ("verdicts", "\nbanditq-abs-targets,,", "\nbanditq-abs-targets,x,", "other claims or re"),
-        ("verdicts", "id,reading", "id,readings", "is not a table of verdicts"),
+        ("findings", "banditq-abs-targets,", "banditq-target,", "banditq-abs-targets is not in it"),
+        ("verdicts", "banditq-abs-targets,", "banditq-target,", "banditq-abs-targets is not in it"),
     ],
 )
 def test_tables_of_other_claims(kind, old, new, words, folder):
-    edited(folder / f"{kind}.csv", old, new)
+    text = (folder / f"{kind}.csv").read_text()
+    assert old in text
+    (folder / f"{kind}.csv").write_text(text.replace(old, new))
     with pytest.raises(StoreError, match=words):
         read(folder / f"{kind}.csv", PAPERS, kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_claim_that_is_missing_or_in_another_place(kind, folder):
-    file = folder / f"{kind}.csv"
-    head, *lines = file.read_text().splitlines(keepends=True)
-    own = [one for one in lines if one.startswith("banditq-abs-targets,")]
-    others = [one for one in lines if one not in own]
-    for changed, words in ((others, "is not in it"), ([*others, *own], "in another order")):
-        file.write_text("".join([head, *changed]))
-        with pytest.raises(StoreError, match=words):
-            read(file, PAPERS, kind)
 
 
 def test_the_committed_findings_are_those_of_the_committed_verdicts():

@@ -20,7 +20,6 @@ from fairbandits.audit.sentences import (
     against,
     cases_in_words,
     cases_table,
-    endless,
     evidence,
     interval,
     limit,
@@ -49,15 +48,6 @@ def test_limits(low, high, said, short):
     row = {"low": low, "high": high}
     assert limits(row) == said
     assert interval(row) == short
-
-
-def test_an_infinite_limit_has_its_reason():
-    row = {"low": 0.0, "high": math.inf, "tags": ["LOOSE", "RARE"]}
-    row |= {"verdict": INCONCLUSIVE, "n": 9}
-    assert endless(row) == sentences.ENDLESS["RARE"]
-    assert endless(row | {"tags": []}) == sentences.NO_LIMIT
-    assert endless(row | {"high": 1.0}) == endless(row | {"n": 0}) == ""
-    assert endless(row | {"low": None, "high": None}) == ""
 
 
 def headed(head, **readings):

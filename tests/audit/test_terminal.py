@@ -13,7 +13,7 @@ from fairbandits.audit import run, terminal
 from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.claims import stands_for
 from fairbandits.audit.finding import FAILED, GRADES, NOT_REPRODUCED, OUTCOMES
-from fairbandits.audit.rows import NUMBERS, csv_of, read, write, written_out
+from fairbandits.audit.rows import NUMBERS, csv_of, read, write
 from fairbandits.audit.sentences import quantity
 from fairbandits.audit.totals import left_out
 from fairbandits.settings.formulas import plain
@@ -89,7 +89,7 @@ def test_a_verdict_says_its_part_and_the_age_of_its_data():
     assert said.keys() == heads.keys()
     pinned = {one.dataset for one in real.config().experiments if isinstance(one.origin, int)}
     for key, head in heads.items():
-        assert (" *" in said[key]) == any(file in pinned for file in written_out(head["data"]))
+        assert (" *" in said[key]) == any(file in pinned for file in head["data"])
         assert (", in part" in said[key]) == ("IN-PART" in head["tags"])
     assert "* its data are older than its rule" in lines
     for key in ("htucb-abs-superiority", "htucb-thm2-eq13-corrected"):  # a figure's runs, evidence

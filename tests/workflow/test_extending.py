@@ -118,7 +118,7 @@ print(json.dumps({
     "policies": [each.spec.policy for each in one.runs],
     "public": fairbandits.ExploreFirst(3).each,
     "message": answer.message,
-    "n": answer.finding.n,
+    "n": answer.n,
     "replicates": one.replicates,
     "labels": list(one.labels.values()),
     "described": describe(results / "fig2.table"),

@@ -3,7 +3,7 @@
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairbandits.audit.claims import OWN, Claim, Paper
-from fairbandits.audit.finding import INCONCLUSIVE, Finding
+from fairbandits.audit.finding import INCONCLUSIVE, Answer, Finding
 from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
 from fairbandits.audit.measures import use
 from fairbandits.audit.procedures import PROCEDURES, judged_against
@@ -21,27 +21,6 @@ from fairbandits.audit.tests import Case, Deferred, forget
 UNMET = Finding(
     *(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE, ("VACUOUS",)), also={"largest inside": np.inf}
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A test's finding on one case, or the reason why there is none; it can be read alone."""
-
-    claim: str
-    test: str = ""  # what tells it from the claim's other tests; empty where it fails before any
-    phrase: str = ""  # what the number is
-    unit: str = ""
-    reading: str = ""  # empty under all readings of the claim
-    each: str = ""  # what tells the case from others of the test
-    decides: bool = True
-    procedure: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    given: bool = False  # nothing is read from runs, nothing is drawn
-    uncontrolled: str = ""  # why no policy could fail it
-    finding: Finding | None = None
-    against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
-    data: tuple[str, ...] = ()  # datasets that the claim has read by then, below the results
-    message: str = ""
 
 
 def asked(claim: Claim, runs: Any) -> Iterator[tuple[Case, str]]:
@@ -87,10 +66,9 @@ def answers(
             seen |= keys
             answer = replace(answer, data=tuple(runs.read))
             try:
-                finding = (find or found_of)(case, answer, runs)
-                if finding is not None:
+                if finding := (find or found_of)(case, answer, runs):
                     against = judged_against(case.procedure, answer.settings, finding)
-                    answer = replace(answer, finding=finding, against=against)
+                    answer = replace(answer, **vars(finding), against=against)
             except Exception as error:  # a case that fails leaves the others alone
                 answer = replace(answer, message=in_words(claim, error, place))
             found += [replace(answer, reading=one) for one in case.readings or ("",)]

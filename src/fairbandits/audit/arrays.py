@@ -1,11 +1,8 @@
 """Functions of arrays that claims of several papers use; the axes are replicate, round, arm."""
 
 import math
-from typing import Literal
 
 import numpy as np
-
-from fairbandits.audit.finding import one_of
 
 
 def ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -71,20 +68,16 @@ def window_rate(x: np.ndarray, length: float, starts: int, *, rounds: np.ndarray
     return (grid[:, steps:] - grid[:, :-steps]) / (steps * step)
 
 
-def held_out(
-    samples: np.ndarray, *, worst: Literal["largest", "smallest"] = "largest"
-) -> tuple[int, np.ndarray]:
-    """Return the index of the worst column by the first half of the replicates, and its other half.
+def held_out(samples: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the largest column by the first half of the replicates, and its other half.
 
     `samples` has shape (n_replicates, ..., n_columns); the last horizon of any between decides.
     """
-    one_of("worst", worst, ("largest", "smallest"))
     samples = np.asarray(samples)
     if samples.ndim < 2 or len(samples) < 4 or not samples.shape[-1]:
         raise ValueError(
             f"samples must have at least 4 replicates, and columns, got shape {samples.shape}"
         )
     half = len(samples) // 2
-    means = samples[:half].mean(axis=0).reshape(-1, samples.shape[-1])[-1]
-    column = int(means.argmax() if worst == "largest" else means.argmin())
+    column = int(samples[:half].mean(axis=0).reshape(-1, samples.shape[-1])[-1].argmax())
     return column, samples[half:, ..., column]

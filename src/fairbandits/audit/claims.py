@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -147,20 +148,19 @@ class Paper:
     def untested(self, key: str, kind: str, place: str, statement: str, **said: Any) -> None:
         """Register a claim that others judge (`judged_by`, `alias_of`), or none (`untestable`)."""
         caller = sys._getframe(1)
-        where = caller.f_code.co_filename, caller.f_lineno
-        self._add(where, key, statement, kind, place, **said)
+        at = caller.f_code.co_filename, caller.f_lineno
+        self._add(at, key, statement, kind, place, **said)
 
     def _add(
         self, at: tuple[str, int], key: str, statement: str, kind: str, place: str, **said: Any
     ) -> None:
-        file, line = at
-        where = f"{file}, line {line}: {key}"
+        where = f"{at[0]}, line {at[1]}: {key}"
         known = [one.name for one in fields(Claim)]
         for name in said:
             expect_known(name, known, f"{where}: a claim has no {name!r}")
         said = {name: tuple(one) if isinstance(one, list) else one for name, one in said.items()}
         said = {name: _line(one) if isinstance(one, str) else one for name, one in said.items()}
-        claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=line, **said)
+        claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=at[1], **said)
         if problem := _problem(claim, self):
             raise ConfigError(f"{where}: {problem}")
         self.claims[key] = claim
@@ -300,11 +300,9 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
 def _in_words(error: BaseException, file: Path) -> str:
     """Return an error of a file of claims with its line."""
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    trace = error.__traceback__
-    while trace:
-        if Path(trace.tb_frame.f_code.co_filename) == file.absolute():
-            line = trace.tb_lineno
-        trace = trace.tb_next
+    for frame in traceback.extract_tb(error.__traceback__):
+        if Path(frame.filename) == file.absolute():
+            line = frame.lineno
     place = f"{file}, line {line}" if line else str(file)
     said = getattr(error, "msg", error)  # without a second place
     return f"{place}: {type(error).__name__}: {_line(str(said))}"
@@ -389,5 +387,4 @@ def stands_for(claim: Claim, papers: Papers) -> Claim:
 def without(paper: Paper, keys: Iterable[str]) -> Paper:
     """Return a paper with only some of its claims."""
     kept = set(keys)
-    claims = {key: one for key, one in paper.claims.items() if key in kept}
-    return replace(paper, claims=claims)
+    return replace(paper, claims={key: one for key, one in paper.claims.items() if key in kept})

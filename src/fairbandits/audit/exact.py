@@ -49,11 +49,10 @@ def exact(
     allowed = tolerance * np.abs(np.broadcast_to(scale, array.shape)).reshape(-1)
     if not np.isfinite(allowed).all():
         raise ValueError("scale must be finite")
-    broken = np.flatnonzero(checked > allowed)
-    verdict, tags, also = REPRODUCED, (), {"broken": float(broken.size)}
-    if broken.size:
+    broken = np.count_nonzero(checked > allowed)
+    verdict, tags, also = REPRODUCED, (), {"broken": float(broken)}
+    if broken:
         verdict = NOT_REPRODUCED
-        also["first"] = float(broken[0])
     elif (checked > 0).any():
         tags = ("ROUNDING",)
     largest = float(checked.max())
@@ -97,7 +96,7 @@ def share(
         for side in ("greater", "less")
     )
     verdict, p = decide(*((more, less) if claim == "at least" else (less, more)), level)
-    also = {"successes": float(successes), "limit": float(limit)}
+    also = {"limit": float(limit)}
     return Finding(successes / n, interval.low, interval.high, n, p, verdict, (), also)
 
 

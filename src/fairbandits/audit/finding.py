@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,6 @@ REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable"
-VERDICTS = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, NOT_TESTABLE)
 #: Verdict of a claim whose readings disagree; never the verdict of one finding.
 DEPENDS = "depends on the reading"
 #: Outcome of a claim that the audit could not judge; no verdict.
@@ -83,9 +83,40 @@ class Finding:
     grade: str = ""
 
     def __post_init__(self) -> None:
-        one_of("verdict", self.verdict, VERDICTS)
+        one_of("verdict", self.verdict, OUTCOMES)
         for tag in self.tags:
             one_of("tag", tag, tuple(TAGS))
+
+
+@dataclass(frozen=True)
+class Answer(Finding):
+    """A test's finding on one case, or the reason why there is none; it can be read alone."""
+
+    claim: str
+    test: str = ""  # what tells it from the claim's other tests; empty where it fails before any
+    phrase: str = ""  # what the number is
+    unit: str = ""
+    reading: str = ""  # empty under all readings of the claim
+    each: str = ""  # what tells the case from others of the test
+    decides: bool = True
+    procedure: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    given: bool = False  # nothing is read from runs, nothing is drawn
+    uncontrolled: str = ""  # why no policy could fail it
+    against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
+    data: tuple[str, ...] = ()  # datasets that the claim has read by then, below the results
+    message: str = ""
+    _: KW_ONLY  # the finding; without one the case has failed
+    statistic: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    p: float | None = None
+    verdict: str = FAILED
+    tags: tuple[str, ...] = ()
+    also: Mapping[str, float] = field(default_factory=dict)
+    control: str = ""
+    grade: str = ""
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:

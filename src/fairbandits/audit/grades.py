@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.procedures import PROCEDURES, judged_against, parameters_of
+from fairbandits.audit.procedures import PROCEDURES, judged_against, settings_of
 
 EXACT, MEASURED, CONSISTENT = GRADES
 #: Procedures whose passing says that the data agree with the claim, not that it is so: rates over
@@ -61,7 +61,7 @@ def fails(test: Any, finding: Finding, control: Finding, data: Mapping[str, Any]
     if bounded and not control.low <= finding.statistic <= control.high:
         return True
     changes = {"level": 0.5, "asymptotic": False}
-    known = changes.keys() & parameters_of(test.procedure)["settings"].keys()
+    known = changes.keys() & {*settings_of(test.procedure)}
     settings = dict(test.settings) | {name: changes[name] for name in known}
     return PROCEDURES[test.procedure](**data, **settings).verdict == NOT_REPRODUCED
 

@@ -1,6 +1,6 @@
 """The procedure `slope`: whether a mean grows, or falls, like a power."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -50,12 +50,12 @@ def slope(
         raise ValueError(f"margin must be at least 0, got {margin!r}")
     horizons, samples = _in_window(horizons, values, window)
     means = np.array([sample.mean() for sample in samples])
-    n, also = min(map(len, samples)), _described(horizons, means)
+    n = min(map(len, samples))
     positive = int((means > 0).sum())
     if positive < POINTS:
         verdict, tags, p = _unfitted(samples, claim, level, asymptotic)
         ends = (-np.inf, np.inf) if positive else (np.nan, np.nan)
-        return Finding(np.nan, *ends, n, p, verdict, tags, also)
+        return Finding(np.nan, *ends, n, p, verdict, tags)
     value, skewed, rare = _line(np.log(horizons), samples)
     low, high = -np.inf, np.inf
     p_values = {"at most": (1.0, 1.0), "at least": (1.0, 1.0)}
@@ -74,7 +74,7 @@ def slope(
         verdict, tags = INCONCLUSIVE, (*tags, "PRE-ASYMPTOTIC")
     tags += ("RARE",) * rare
     tags += ("LOOSE",) * (claim == "at most" and high < exponent - LOOSE)
-    return Finding(value, low, high, n, p, verdict, tags, also)
+    return Finding(value, low, high, n, p, verdict, tags)
 
 
 def _in_window(
@@ -142,18 +142,3 @@ def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, 
     scarce = any(map(hardly_varies, fitted)) or not skewed.error
     rare = scarce or carriers(np.concatenate(parts)) < CARRIERS
     return float(pull @ np.log(safe)), skewed, rare
-
-
-def _described(horizons: np.ndarray, means: np.ndarray) -> Mapping[str, float]:
-    also = {f"mean at {t:g}": float(m) for t, m in zip(horizons, means, strict=True)}
-    also |= {"first horizon": float(horizons[0]), "last horizon": float(horizons[-1])}
-    for start, (t, mean) in enumerate(zip(horizons, means, strict=True)):
-        end = int(np.argmin(np.abs(np.log(horizons / (10 * t)))))
-        if end > start and mean > 0 and means[end] > 0 and horizons[end] > 5 * t:
-            exponent = np.log(means[end] / mean) / np.log(horizons[end] / t)
-            also[f"exponent from {t:g} to {horizons[end]:g}"] = float(exponent)
-    positive = means > 0
-    if positive.sum() >= 3:
-        x, y = np.log10(horizons[positive]), np.log10(means[positive])
-        also["curvature"] = float(2 * np.polyfit(x - x.mean(), y, 2)[0])
-    return also

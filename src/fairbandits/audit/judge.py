@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
-from fairbandits.audit.answers import Answer
 from fairbandits.audit.claims import PRIMARY, SINGLE, Claim, Paper, Papers, claims_of
 from fairbandits.audit.finding import (
     DEPENDS,
@@ -16,6 +15,7 @@ from fairbandits.audit.finding import (
     NOT_REPRODUCED,
     NOT_TESTABLE,
     REPRODUCED,
+    Answer,
     Finding,
 )
 from fairbandits.audit.grades import CONSISTENT, weakest
@@ -26,36 +26,20 @@ DECIDED = (REPRODUCED, NOT_REPRODUCED)
 
 @dataclass(frozen=True)
 class Verdict(Answer):
-    """Verdict on a claim under a reading, or the joint one; no finding where others judge."""
+    """Verdict on a claim under a reading, or the joint one, with the finding that decides.
+
+    It has no finding where others judge, or where readings differ.
+    """
 
     claim: Claim
-    outcome: str = ""
-    tags: tuple[str, ...] = ()
-    grade: str = ""  # the weakest that it needs
     headline: bool = False  # whether it stands for the claim
-
-
-@dataclass(frozen=True)
-class _Answered(Finding):
-    """A finding with its answer, kept through joining and correction."""
-
-    answer: Answer = field(default_factory=partial(Answer, ""))
-
-    @property
-    def is_empty(self) -> bool:
-        return self.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(self.tags)
-
-    @property
-    def is_identical(self) -> bool:
-        """Whether what is compared is the same in all replicates, which is no evidence."""
-        compared = self.answer.procedure == "mean" and "limit" not in self.also
-        return compared and {"CONSTANT", "TIE"} <= {*self.tags} and not self.statistic
+    order: tuple[float, str, str] = (0.0, "", "")  # of several the first decides: see `_order`
 
 
 #: Share of a test's cases that can be identical; of more the rest says too little.
 IDENTICAL = 1 / 3
 #: A claim that failed still counts in its family: the others must not gain by it.
-_UNKNOWN = _Answered(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
+UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 
 def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
@@ -72,7 +56,7 @@ def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
     def rows(key: str) -> list[Verdict]:  # no claim rests on itself (`check_references`)
         claim = claims[key]
         if claim.untestable:
-            return [Verdict(claim, outcome=NOT_TESTABLE, headline=True)]
+            return [Verdict(claim, verdict=NOT_TESTABLE, headline=True)]
         if claim.alias_of:
             return [replace(row, claim=claim) for row in rows(claim.alias_of)]
         if claim.judged_by:
@@ -87,16 +71,16 @@ def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
 
 def _with_premises(row: Verdict, premises: Sequence[Sequence[Verdict]]) -> Verdict:
     """Return a verdict that is derived, no better than what it is derived from."""
-    if not (row.given and row.outcome == REPRODUCED):
+    if not (row.given and row.verdict == REPRODUCED):
         return row
     under = [
         next((one for one in some if one.reading == row.reading), some[0]) for some in premises
     ]
-    needed = [one for one in under if one.outcome != NOT_TESTABLE]
+    needed = [one for one in under if one.verdict != NOT_TESTABLE]
     tags = dict.fromkeys(row.tags)
     for one in needed:
         tags |= dict.fromkeys(tag for tag in one.tags if tag in ("CONDITIONAL", "PREMISE"))
-        tags |= {"PREMISE": None} if one.outcome != REPRODUCED else {}
+        tags |= {"PREMISE": None} if one.verdict != REPRODUCED else {}
     least = CONSISTENT if "PREMISE" in tags else ""
     grade = weakest([row.grade, least, *(one.grade for one in needed)])
     return replace(row, grade=grade, tags=tuple(tags))
@@ -118,31 +102,25 @@ def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str,
     return {key: _headed(own) for key, own in rows.items()}
 
 
-def _failure(found: Sequence[Answer]) -> str:
-    failed = [one for one in found if one.finding is None]
-    if not failed:
-        return "" if found else "it was not run"
-    first, more = failed[0], f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    if not first.test:
-        return first.message
-    place = ", ".join(filter(None, (first.test, first.reading, first.each)))
-    return f"{place}: {first.message}{more}"
-
-
-def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> _Answered:
+def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> Answer:
     """Return what decides a claim under a reading; empty evidence only where there is no other.
 
     Cases that are empty, and a few that are identical, are set aside: the verdict is in part.
     """
-    if failure := _failure(found):
-        return replace(_UNKNOWN, answer=Answer(claim.id, message=failure))
+    failed = [one for one in found if one.verdict == FAILED]
+    if failed or not found:
+        first = failed[0] if failed else Answer(claim.id, message="it was not run")
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        place = ", ".join(filter(None, (first.test, first.reading, first.each)))
+        words = f"{place}: {first.message}{more}" if first.test else first.message
+        return Answer(claim.id, message=words, **vars(UNKNOWN))
     tests, empty, whole = [], [], True
     under = [one for one in found if one.reading in ("", reading)]
     for test in dict.fromkeys(one.test for one in under if one.decides):
-        own = [_Answered(**vars(one.finding), answer=one) for one in under if one.test == test]
-        same = [one for one in own if one.is_identical]
+        own = [one for one in under if one.test == test]
+        same = [one for one in own if _is_identical(one)]
         aside = same if 0 < len(same) <= IDENTICAL * len(own) else []
-        full = [one for one in own if not (one.is_empty or one in aside)]
+        full = [one for one in own if not (_is_empty(one) or one in aside)]
         whole = whole and len(full) == len(own)
         if not full:
             empty += own
@@ -156,9 +134,19 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
     return replace(joined, tags=(*joined.tags, *in_part))
 
 
-def _joined(found: list[_Answered], how: str, level: float) -> _Answered:
+def _is_empty(one: Answer) -> bool:
+    return one.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(one.tags)
+
+
+def _is_identical(one: Answer) -> bool:
+    """Return whether what is compared is the same in all replicates, which is no evidence."""
+    compared = one.procedure == "mean" and "limit" not in one.also
+    return compared and {"CONSTANT", "TIE"} <= {*one.tags} and not one.statistic
+
+
+def _joined(found: list[Answer], how: str, level: float) -> Answer:
     """Return the deciding finding of several, with the tags that all cases share."""
-    found.sort(key=lambda one: _order(one, one.answer))
+    found.sort(key=_order)
     joined = combine(found, how=how, level=level)
     own = [one for one in found if one.verdict == joined.verdict] or found
     shared = set.intersection(*(set(one.tags) for one in own))
@@ -171,31 +159,28 @@ def _joined(found: list[_Answered], how: str, level: float) -> _Answered:
     return replace(joined, tags=tags, grade=grade)
 
 
-def _order(finding: Finding, answer: Answer) -> tuple[float, str, str]:
+def _order(one: Answer) -> tuple[float, str, str]:
     """Sort key that puts the deciding finding first among findings with one verdict."""
     # of claims that hold the nearest to its margin, of others the farthest beyond, in units of
     # its own uncertainty
-    values = answer.against.values()
-    distance = min((abs(finding.statistic - value) for value in values), default=0.0)
-    spread = (finding.high - finding.low) / 2
+    distance = min((abs(one.statistic - value) for value in one.against.values()), default=0.0)
+    spread = (one.high - one.low) / 2
     if np.isfinite(spread) and spread > 0:
         distance /= spread
-    elif finding.verdict == REPRODUCED and not np.isfinite(spread):
+    elif one.verdict == REPRODUCED and not np.isfinite(spread):
         distance = 0.0
-    sign = -1.0 if finding.verdict == NOT_REPRODUCED else 1.0
-    return sign * distance, answer.each, answer.reading
+    sign = -1.0 if one.verdict == NOT_REPRODUCED else 1.0
+    return sign * distance, one.each, one.reading
 
 
-def _under(claim: Claim, reading: str, finding: _Answered, found: Sequence[Answer]) -> Verdict:
-    answer = finding.answer
-    if answer.message:
-        return Verdict(claim, reading=reading, outcome=FAILED, message=answer.message)
+def _under(claim: Claim, reading: str, decided: Answer, found: Sequence[Answer]) -> Verdict:
+    if decided.message:
+        return Verdict(claim, reading=reading, message=decided.message)
     read = (one for one in found if one.decides and one.reading in ("", reading))
-    tags = tuple(dict.fromkeys((*_of_record(claim, reading), *finding.tags)))
-    grade = finding.grade if finding.verdict in DECIDED else ""
-    own = vars(answer) | {"claim": claim, "reading": reading, "finding": finding}
-    own |= {"data": _data_of(read), "outcome": finding.verdict, "tags": tags, "grade": grade}
-    return Verdict(**own)
+    own = vars(decided) | {"claim": claim, "reading": reading, "data": _data_of(read)}
+    own["tags"] = tuple(dict.fromkeys((*_of_record(claim, reading), *decided.tags)))
+    own["grade"] = decided.grade if decided.verdict in DECIDED else ""
+    return Verdict(**own, order=_order(decided))
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
@@ -205,21 +190,21 @@ def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
 
 def _headed(rows: list[Verdict]) -> list[Verdict]:
     """Return the verdicts under a claim's readings, with the joint verdict before them."""
-    first, outcomes = rows[0], {row.outcome for row in rows}
+    first, outcomes = rows[0], {row.verdict for row in rows}
     if len(rows) == 1:
         return [replace(first, headline=True)]
     if FAILED in outcomes:
-        head = next(row for row in rows if row.outcome == FAILED)
+        head = next(row for row in rows if row.verdict == FAILED)
     elif len(outcomes) > 1:
         depends = outcomes >= set(DECIDED)  # only the paper can say which reading it means
         outcome, tags = (DEPENDS, ()) if depends else (INCONCLUSIVE, ("SOME-READINGS",))
         tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
         grade = weakest(row.grade for row in rows) if depends else ""
         data = _data_of(rows)
-        head = Verdict(first.claim, data=data, outcome=outcome, tags=tags, grade=grade)
+        head = Verdict(first.claim, data=data, verdict=outcome, tags=tags, grade=grade)
     else:
-        found = [row for row in rows if row.finding is not None]
-        head = min(found, key=lambda row: _order(row.finding, row.finding.answer), default=first)
+        found = [row for row in rows if row.n is not None]
+        head = min(found, key=lambda row: row.order, default=first)
         shared = set.intersection(*(set(row.tags) for row in rows))
         tags = tuple(tag for tag in head.tags if tag in shared)
         words = ", ".join(filter(None, [head.each, head.reading.replace("_", " ")]))
@@ -228,7 +213,7 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
     return [replace(head, reading="", headline=True), *rows]
 
 
-def _data_of(rows: Iterable[Answer | Verdict]) -> tuple[str, ...]:
+def _data_of(rows: Iterable[Answer]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file for row in rows for file in row.data))
 
 
@@ -241,16 +226,16 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
         chosen = []
         for own, judge in zip(under, judges, strict=True):
             chosen += own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
-    outcomes = {row.outcome for row in chosen}
+    outcomes = {row.verdict for row in chosen}
     if FAILED in outcomes:
-        failed = next(one for one in chosen if one.outcome == FAILED)
+        failed = next(one for one in chosen if one.verdict == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
-        return Verdict(claim, reading=reading, outcome=FAILED, message=message)
+        return Verdict(claim, reading=reading, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
-    grade = weakest(one.grade for one in chosen if one.outcome == outcome)
+    grade = weakest(one.grade for one in chosen if one.verdict == outcome)
     in_part = [tag for one in chosen for tag in one.tags if tag == "IN-PART"]
     tags, data = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part))), _data_of(chosen)
-    return Verdict(claim, reading=reading, data=data, outcome=outcome, tags=tags, grade=grade)
+    return Verdict(claim, reading=reading, data=data, verdict=outcome, tags=tags, grade=grade)

@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 #: Fewest replicates that must carry the variance, of samples at least twice as large.
 CARRIERS = 3
 #: The skewness that limits allow for: `LEAST_SKEW` + `PER_L_SKEW` times the sample's L-skewness, up
-#: to that of an exponential law. Where the L-skewness is above `light_tail`, the tail can be
+#: to that of an exponential law. Where the L-skewness is above that of such a law, the tail can be
 #: heavier: then `HEAVY` times the sample's skewness, whose largest values it lacks.
 LEAST_SKEW, PER_L_SKEW, EXPONENTIAL, HEAVY = 0.25, 5.8, 2.0, 3.0
 #: Fractions of the capital that bets stake, and how the capital is spread over them.
@@ -97,7 +97,12 @@ def mean_test(
     confidence(level)
     if sample.size < 2:
         raise ValueError(f"a mean needs at least 2 replicates, got {sample.size}")
-    least, most = within("sample", sample, least, most)
+    least = None if least is None else number("least", least)
+    most = None if most is None else number("most", most)
+    if least is not None and sample.min() < least:
+        raise ValueError(f"sample must be at least {least}, the least possible, got {sample.min()}")
+    if most is not None and sample.max() > most:
+        raise ValueError(f"sample must be at most {most}, the most possible, got {sample.max()}")
     mean, n = float(sample.mean()), sample.size
     constant = is_constant(sample)
     skew = 0.0 if constant else skewness(sample)
@@ -116,19 +121,6 @@ def mean_test(
         low = -low
     below, above = max(below, LEAST_P), max(above, LEAST_P)
     return MeanTest(mean, float(low), float(high), float(below), float(above), constant, scarce)
-
-
-def within(
-    name: str, sample: np.ndarray, least: float | None, most: float | None
-) -> tuple[float | None, float | None]:
-    """Return the smallest and the largest possible value, or raise ValueError if a value is not."""
-    least = None if least is None else number("least", least)
-    most = None if most is None else number("most", most)
-    if least is not None and sample.min() < least:
-        raise ValueError(f"{name} must be at least {least}, the least possible, got {sample.min()}")
-    if most is not None and sample.max() > most:
-        raise ValueError(f"{name} must be at most {most}, the most possible, got {sample.max()}")
-    return least, most
 
 
 def is_constant(sample: np.ndarray) -> bool:
@@ -159,13 +151,9 @@ def informative_part(sample: np.ndarray) -> np.ndarray:
     return sample[~same] if sample.size < 2 * same.sum() < 2 * sample.size else sample
 
 
-def effective(sample: np.ndarray) -> int:
-    return informative_part(sample).size
-
-
 def hardly_varies(sample: np.ndarray) -> bool:
     """Return whether most replicates agree, but for rounding, and a few decide the mean."""
-    return is_constant(sample) or (effective(sample) < sample.size and rare(sample))
+    return is_constant(sample) or (informative_part(sample).size < sample.size and rare(sample))
 
 
 def allowance(sample: np.ndarray) -> float:
@@ -176,15 +164,11 @@ def allowance(sample: np.ndarray) -> float:
         uneven = 0.0 if is_constant(part) else allowance(part)
         skew = max(uneven, (apart**3).mean() / (apart**2).mean() ** 1.5)
         return float(skew * np.sqrt(sample.size / part.size))
-    tail = l_skewness(sample)
-    if tail <= light_tail(sample.size):
+    tail, n = l_skewness(sample), sample.size
+    # the largest that passes for that of an exponential law
+    if tail <= most_l_skewness(max(n, 64)) * min(1.0, (n / 64) ** 0.45):
         return float(np.clip(LEAST_SKEW + PER_L_SKEW * tail, 0, EXPONENTIAL))
-    return max(EXPONENTIAL, HEAVY * (skewness(sample) + np.sqrt(6 / sample.size)))
-
-
-def light_tail(n: int) -> float:
-    """Return the largest L-skewness that passes for that of an exponential law."""
-    return most_l_skewness(max(n, 64)) * min(1.0, (n / 64) ** 0.45)
+    return max(EXPONENTIAL, HEAVY * (skewness(sample) + np.sqrt(6 / n)))
 
 
 def most_l_skewness(n: int) -> float:

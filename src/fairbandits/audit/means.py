@@ -74,15 +74,12 @@ def mean(
     also = _bounded(values, bounds, k, sign)
     also |= {"worst point": float(k)} if points > 1 else {}
     also |= {"vacuous points": float(points - sum(can_break))} if not all(can_break) else {}
-    also |= {"possible": ends[k]} if ends[k] is not None else {}
-    also |= {"runs that may deviate": 1 - (1 - level) ** (1 / n)} if test.constant else {}
     strict = tested(k, 1 - (1 - level) / kept.size)
     low, high = (test.low, strict.high) if sign > 0 else (strict.low, test.high)
     if not any(can_break):
         return Finding(test.mean, low, high, n, 1.0, INCONCLUSIVE, ("VACUOUS",), also)
     matters = 0.0
     if others is not None:
-        also["share larger"] = float((samples[:, k] > 0).mean())
         matters = materiality * (abs(values[:, k].mean()) + abs(others[:, k].mean())) / 2
     tags = ("CONSTANT",) * test.constant + ("RARE",) * test.rare
     if materiality and verdict != INCONCLUSIVE and abs(test.mean - zeros[k]) <= matters:
@@ -203,13 +200,7 @@ def _equal(
         low, high = -np.inf, np.inf
     verdict, p = decide(p_for, p_against, level)
     tags = ("CONSTANT",) * all(map(is_constant, samples)) + ("RARE",) * scarce
-    also = {
-        "mean of values": float(samples[0].mean()),
-        "mean of against": float(samples[-1].mean()),
-    }
-    if len(samples) == 1:
-        also["mean of against"] = float(against)
-    return Finding(statistic, low, high, min(one.size, other.size), p, verdict, tags, also)
+    return Finding(statistic, low, high, min(one.size, other.size), p, verdict, tags)
 
 
 def _one_point(name: str, values: Any) -> np.ndarray:

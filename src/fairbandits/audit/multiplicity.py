@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, 
 
 #: Share of cells that must be won for a claim of "always".
 ALWAYS = 2 / 3
+#: A finding, alone or with what was asked.
+F = TypeVar("F", bound=Finding)
 #: A claim and a reading.
 Key = tuple[str, str]
 
@@ -24,7 +26,7 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return adjusted
 
 
-def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key, Finding]:
+def within_family(findings: Mapping[Key, F], *, level: float) -> dict[Key, F]:
     """Return a family's findings after Holm's correction, with adjusted p-values.
 
     Readings of a claim with the same finding count once. Of two directions one is always right, so
@@ -45,9 +47,7 @@ def within_family(findings: Mapping[Key, Finding], *, level: float) -> dict[Key,
     return corrected
 
 
-def combine(
-    findings: Sequence[Finding], *, how: Literal["all", "any", "universal"], level: float
-) -> Finding:
+def combine(findings: Sequence[F], *, how: Literal["all", "any", "universal"], level: float) -> F:
     """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
 
     "universal" is reproduced when none is lost and at least `ALWAYS` are won, with the p-value
@@ -72,7 +72,7 @@ def combine(
     return _undecided(findings[doubtful], p_value)
 
 
-def _mostly(findings: Sequence[Finding], p: np.ndarray, level: float) -> Finding:
+def _mostly(findings: Sequence[F], p: np.ndarray, level: float) -> F:
     """Return the deciding finding where none is lost; p is 1 where it is not won."""
     size = len(findings)
     least = int(np.ceil(ALWAYS * size - 1e-9))
@@ -85,7 +85,7 @@ def _mostly(findings: Sequence[Finding], p: np.ndarray, level: float) -> Finding
     return _undecided(one, joint)
 
 
-def _undecided(one: Finding, p: float) -> Finding:
+def _undecided(one: F, p: float) -> F:
     """Return a finding as inconclusive, with the tag HOLM if alone it would decide."""
     tags = (*one.tags, "HOLM") if one.verdict != INCONCLUSIVE else one.tags
     return replace(one, p=p, verdict=INCONCLUSIVE, tags=tags)

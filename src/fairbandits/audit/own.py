@@ -15,13 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
 from click import progressbar
 
 from fairbandits.audit import tiny
 from fairbandits.audit.claims import OWN, SUITE, Study, load
 from fairbandits.audit.code import asking_files
-from fairbandits.audit.finding import INCONCLUSIVE, confidence
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE, confidence
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
     FINDINGS_TABLE,
@@ -34,7 +33,7 @@ from fairbandits.audit.rows import (
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.terminal import explanation, listing
-from fairbandits.audit.totals import Row, left_out, tally
+from fairbandits.audit.totals import Row, tally
 from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.data.whole import alone
@@ -52,8 +51,11 @@ from fairbandits.policies.own import ARE_QUOTAS, is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import _settled, instance_of, write_chunk
-from fairbandits.settings.config import LEDGER, Config, Run, build_config
-from fairbandits.settings.models import expect_known
+from fairbandits.settings.config import LEDGER, Config, Run
+from fairbandits.settings.experiments import experiment_of
+from fairbandits.settings.models import expect_known, validated
+from fairbandits.settings.papers import ExperimentBlock
+from fairbandits.settings.scales import Settings
 from fairbandits.settings.schemas import ConfigError, read_json
 
 REPORT, HISTORY = "report.md", "history.json"
@@ -85,10 +87,9 @@ class Frozen:
 class Rules:
     """Everything that decides the verdicts, fixed before the data."""
 
-    file: Path
     study: Study
     config: Config
-    sources: tuple[Path, ...]  # the file, and those beside it that it imports
+    sources: tuple[Path, ...]  # its file, and those beside it that it imports
 
     @property
     def seed(self) -> int:
@@ -127,7 +128,7 @@ def _repeat(config: Config) -> None:
 def checked_words(rules: Rules) -> str:
     n = len(rules.study.claims)
     said = f"{counted(n, 'claim')}; digest {rules.study.digest}, seed {rules.seed}"
-    return f"{rules.file}: {said}"
+    return f"{rules.study.file}: {said}"
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
@@ -145,7 +146,7 @@ def _rules(file: Path, seed: int | str) -> Rules:
     config = _config(study, file)
     own = tuple(replace(one, origin=study.digest) for one in config.experiments)
     config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=own)
-    return Rules(file, study, config, sources)
+    return Rules(study, config, sources)
 
 
 def _config(study: Study, file: Path, small: bool = False) -> Config:
@@ -159,27 +160,21 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
         horizons = [min(2 * arms + 50 * k, one) for k, one in enumerate(horizons, start=1)]
         replicates = 2
     policies = {name: _policy(one, name, file) for name, one in study.policies.items()}
-    blocks = {}
+    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
+    content = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
+    settings, experiments = validated(content, Settings, str(file)), []
     for name, one in study.instances.items():
         made, facts = one if isinstance(one, tuple) else (one, {})
         if not isinstance(made, Instance | RandomInstance):
             raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
         for key in facts:
             expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
-        blocks[name] = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
-    folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
-    settings = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
-    content = {"paper": OWN, "title": study.title, "experiments": {SUITE: {"instances": blocks}}}
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "papers" / OWN
-        home.mkdir(parents=True)
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-        (home / "experiments.yaml").write_text(text, encoding="utf-8")
-        try:
-            return build_config(settings, str(file), Path(folder))
-        except ConfigError as error:
-            place = f"papers/{OWN}/experiments.yaml: experiments.{SUITE}_"
-            raise ConfigError(str(error).replace(place, f"{file}: instances: ")) from None
+        content = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
+        block = validated(content, ExperimentBlock, f"{file}: instances", name)
+        place = f"{file}: instances: {name}"
+        given = f"{SUITE}_{name}", block, settings, [], place, SUITE
+        experiments.append(experiment_of(OWN, *given, audit=False))
+    return Config(LEDGER, "paper", folders, tuple(experiments))
 
 
 def _horizons(study: Study) -> list[Any]:
@@ -231,11 +226,16 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
         needed = [one.name for one in fields(made) if one.init and one.default is MISSING]
         given |= {one.name: one.default for one in fields(made) if not one.init and one.default}
     else:
-        signature = _signature(made)
+        try:
+            signature = inspect.signature(made).parameters.values()
+        except ValueError:  # of code in C nothing is known
+            signature = ()
         needed = [one.name for one in signature if one.default is one.empty]
     given = {key: "instance" for key in needed if key in (*FACTS, *ARE_QUOTAS)} | given
     found = {"label": name, "parameters": _all_sourced(given)}
-    if registered := _registered(made):
+    ours = made.__module__.partition(".")[0] == PACKAGE.name
+    known = (key for key in POLICIES if ours and issubclass(made, POLICIES[key]))
+    if registered := next(known, ""):
         return found | {"policy": registered}
     try:
         home = importable(f"{Path(inspect.getfile(made)).name}:{made.__name__}", file.parent)
@@ -243,20 +243,6 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
     except (ValueError, OSError, TypeError) as error:
         raise ConfigError(f"{file}: policies: {name!r}: {error}") from None
     return found | {"policy": home}
-
-
-def _signature(made: type) -> list[inspect.Parameter]:
-    try:
-        return [*inspect.signature(made).parameters.values()]
-    except ValueError:  # of code in C nothing is known
-        return []
-
-
-def _registered(made: type) -> str:
-    """Return the name in configuration files of a policy of this library; empty for another."""
-    if made.__module__.partition(".")[0] != PACKAGE.name:
-        return ""
-    return next((key for key in POLICIES if issubclass(made, POLICIES[key])), "")
 
 
 def _block(
@@ -423,7 +409,7 @@ def _now() -> str:
 
 def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
     """Record rules as frozen, unless they are; return the folder's history and their place."""
-    own = Frozen(rules.study.digest, rules.config.seed, rules.file.name, _now())
+    own = Frozen(rules.study.digest, rules.config.seed, rules.study.file.name, _now())
     with alone(out / HISTORY):
         history = read_history(out)
         known = [one.key for one in history]
@@ -478,15 +464,12 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     papers = {OWN: rules.study}
     found, _, made = find(rules.config, rules.study, results)
     if lines := "\n".join(failures(found)):
-        failed = len({one.claim for one in found if one.finding is None})
+        failed = len({one.claim for one in found if one.verdict == FAILED})
         raise StoreError(
             f"{counted(failed, 'claim')} failed, so that no verdict is written or shown; "
             f"the data stay\n{lines}"
         )
-    rows = [
-        verdict_row(papers, one, made) | {"left_out": left_out(one.claim), "older": False}
-        for one in judge(papers, found)
-    ]
+    rows = [verdict_row(papers, one, made) for one in judge(papers, found)]
     return rows, [finding_row(papers, one, made) for one in found]
 
 

@@ -15,13 +15,10 @@ PROCEDURES: dict[str, Callable[..., Finding]] = {
 }
 
 
-def parameters_of(name: str) -> dict[str, dict[str, bool]]:
-    """Return whether a procedure needs each of its inputs, and each of its settings."""
-    found: dict[str, dict[str, bool]] = {"inputs": {}, "settings": {}}
-    for one in inspect.signature(PROCEDURES[name]).parameters.values():
-        kind = "settings" if one.kind is one.KEYWORD_ONLY else "inputs"
-        found[kind][one.name] = one.default is one.empty
-    return found
+def settings_of(name: str) -> list[str]:
+    """Return the settings that a procedure has, which are its keyword-only parameters."""
+    parameters = inspect.signature(PROCEDURES[name]).parameters.values()
+    return [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
 
 
 def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> dict[str, float]:

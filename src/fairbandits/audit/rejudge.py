@@ -52,20 +52,13 @@ def recorded(paper: Paper, salt: str, table: Path = AGREEMENT) -> set[str]:
     return {row["claim"] for row in rows} & paper.claims.keys()
 
 
-def data_of(paper: Paper, config: Config) -> list[str]:
-    """Return the datasets that the claims of a paper read, and replays of its authors' runs."""
-    from fairbandits.audit.tiny import read_by  # imports the compiler, which no other command needs
-
-    return read_by(paper, config)
-
-
 def verdicts_on(paper: Paper, config: Config, results: Path) -> list[Again]:
     """Return the claims' verdicts by the data in a folder beside the committed ones."""
     rows = csv_rows(ROOT / "audit" / VERDICTS_TABLE)
     before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
     found, *_ = find(config, paper, results)
     return [
-        Again(one.claim.id, one.claim.primary, before[one.claim.id], one.outcome)
+        Again(one.claim.id, one.claim.primary, before[one.claim.id], one.verdict)
         for one in judge({paper.slug: paper}, found)
         if one.headline and one.claim.id in before
     ]

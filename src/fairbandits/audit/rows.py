@@ -5,18 +5,17 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from fairbandits.audit.answers import Answer
-from fairbandits.audit.claims import Claim, Papers, claims_of, committed, stands_for
+from fairbandits.audit.claims import OWN, Claim, Papers, claims_of, committed, stands_for
 from fairbandits.audit.code import audit_code
-from fairbandits.audit.finding import FAILED, Finding
+from fairbandits.audit.finding import FAILED, Answer
 from fairbandits.audit.judge import Verdict
 from fairbandits.audit.totals import Row, left_out
 from fairbandits.data import store
@@ -123,44 +122,35 @@ def hash_of(contents: Mapping[str, str]) -> str:
 
 def finding_row(papers: Papers, one: Answer, made: Made = Made()) -> dict[str, Any]:
     paper = papers[claims_of(papers)[one.claim].paper]
-    verdict = one.finding.verdict if one.finding else FAILED
-    row = {"paper": paper.slug, "claim": one.claim, "verdict": verdict}
-    row |= {name: getattr(one, name) for name in (*FLAGS, "uncontrolled")}
-    return row | _judged(one, paper.digest, made)
+    return _row(one, paper.digest, made) | {"paper": paper.slug}
 
 
 def verdict_row(papers: Papers, one: Verdict, made: Made = Made()) -> dict[str, Any]:
-    claim = one.claim
-    digest = papers[stands_for(claim, papers).paper].digest
-    row = {"claim": claim.id, "headline": one.headline, "verdict": one.outcome}
-    row |= {name: getattr(claim, name) for name in ("paper", *OF_CLAIM)}
-    return row | _judged(one, digest, made) | {"tags": [*one.tags], "grade": one.grade}
+    row = _row(one, papers[stands_for(one.claim, papers).paper].digest, made)
+    return row | {"claim": one.claim.id} | _of_claim(one.claim, one.data, papers)
 
 
-def _judged(one: Answer, digest: str, made: Made) -> dict[str, Any]:
-    finding = one.finding
-    return {
-        **{name: getattr(one, name) for name in (*ASKED, "message")},
-        **{name: getattr(finding, name, None) for name in NUMBERS},
-        **{name: getattr(finding, name, "") for name in ("grade", "control")},
-        "settings": dict(one.settings),
-        "tags": list(finding.tags) if finding else [],
-        "reference": next(iter(one.against.values())) if finding and one.against else None,
-        "against": dict(one.against) if finding else {},
-        "also": dict(finding.also) if finding else {},
-        **{"data": list(one.data), **made.columns(one.data)},
-        **{"rules": digest, "audit_code": audit_code()},
+def _row(one: Answer, digest: str, made: Made) -> dict[str, Any]:
+    row = vars(one) | {"tags": [*one.tags], "data": [*one.data], **made.columns(one.data)}
+    row |= {"reference": next(iter(one.against.values()), None)}
+    return row | {"rules": digest, "audit_code": audit_code()}
+
+
+def _of_claim(claim: Claim, data: Iterable[str], papers: Papers) -> dict[str, Any]:
+    """Return what a verdict's row has of its claim, and whether its data are the older."""
+    names = ("paper", *OF_CLAIM, *(["basis"] if claim.paper != OWN else []))
+    older = not papers[claim.paper].pinned.isdisjoint(data)
+    return {name: getattr(claim, name) for name in names} | {
+        "left_out": left_out(claim),
+        "older": older,
     }
 
 
 def answer_of(row: Row) -> Answer:
     """Return the answer of a finding's row; every number is restored exactly."""
-    found = {name: row[name] for name in (*NUMBERS, "verdict", "control", "grade")}
-    found["also"] = {key: math.nan if one is None else one for key, one in row["also"].items()}
-    finding = None if row["verdict"] == FAILED else Finding(**found, tags=(*row["tags"],))
-    names = ("claim", *ASKED, *FLAGS, "uncontrolled", "against", "message")
-    own = {name: row[name] for name in names} | {"data": (*row["data"],)}
-    return Answer(**own, finding=finding)
+    answer = Answer(**{one.name: row[one.name] for one in fields(Answer)})
+    also = {key: math.nan if one is None else one for key, one in row["also"].items()}
+    return replace(answer, tags=(*row["tags"],), data=(*row["data"],), also=also)
 
 
 def finite(value: Any) -> Any:
@@ -238,45 +228,34 @@ def read(
     """
     if not anyway and (problem := next(stale(path, papers, kind, paper), None)):
         raise StoreError(f"{problem}; {ANEW}")
-    claims = claims_of(papers)
     if path.suffix == ".csv":
-        rows = list(_from_lines(lines_of(path, kind), kind, papers))
-        rows = [row for row in rows if paper in ("", row["paper"])]
-        return Table(rows, "paper", Made())
-    footer = read_footer(path)
-    expect(footer, {"kind": kind}, path)
-    rows = [row for row in store.read_table(path).to_pylist() if row["claim"] in claims]
-    rows = [row for row in rows if paper in ("", row["paper"])]
-    for row in rows:
-        row |= {name: row[name].split(", ") if row[name] else [] for name in LISTS}
-        row |= {name: json.loads(row[name]) for name in OBJECTS}
-        if kind == "verdicts":  # prose can change without the rest
-            row |= _of_claim(claims[row["claim"]], row, papers)
-    return Table(rows, footer["scale"], Made(footer.get("seed"), footer.get("sources", {})))
-
-
-def _of_claim(claim: Claim, row: Row, papers: Papers) -> dict[str, Any]:
-    """Return what a verdict's row has of its claim, and whether its data are the older."""
-    older = not papers[claim.paper].pinned.isdisjoint(written_out(row["data"]))
-    found = {name: getattr(claim, name) for name in (*OF_CLAIM, "basis")}
-    return found | {"left_out": left_out(claim), "older": older}
+        rows, scale, made = _from_lines(lines_of(path, kind)), "paper", Made()
+    else:
+        footer = read_footer(path)
+        expect(footer, {"kind": kind}, path)
+        rows, scale = store.read_table(path).to_pylist(), footer["scale"]
+        made = Made(footer.get("seed"), footer.get("sources", {}))
+        for row in rows:
+            row |= {name: row[name].split(", ") if row[name] else [] for name in LISTS}
+            row |= {name: json.loads(row[name]) for name in OBJECTS}
+    claims = claims_of(papers)
+    own = [row | {"paper": claims[row["claim"]].paper} for row in rows if row["claim"] in claims]
+    own = [row for row in own if paper in ("", row["paper"])]
+    for row in own if kind == "verdicts" else ():  # prose can change without the rest
+        row |= _of_claim(claims[row["claim"]], row["data"], papers)
+    return Table(own, scale, made)
 
 
 def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims of all papers or one."""
     if path.suffix == ".csv":
-        claims, lines = claims_of(papers), lines_of(path, kind)
-        # all claims of a paper have one digest, so that it tells whose a claim was that is gone
-        there = [one for one in lines if one["claim"] in claims]
-        of_digest = {one["rules"]: claims[one["claim"]].paper for one in there}
-        of = {one["claim"]: of_digest.get(one["rules"], paper) for one in lines}
-        of |= {key: claim.paper for key, claim in claims.items()}
-        own = [one for one in lines if paper in ("", of[one["claim"]])]
-        if other := _other_claims(own, kind, papers, paper):
-            yield f"{path} has other claims or readings than there are: {other}"
+        claims = {key: one for key, one in claims_of(papers).items() if paper in ("", one.paper)}
+        own = {one["claim"]: one["rules"] for one in lines_of(path, kind) if one["claim"] in claims}
+        wanted = (key for key, one in committed(papers).items() if kind == "verdicts" or one.of)
+        if lacking := next((key for key in wanted if key in claims and key not in own), None):
+            yield f"{path} has other claims than there are: {lacking} is not in it"
             return
-        tested = ((stands_for(claims[one["claim"]], papers), one["rules"]) for one in own)
-        digests = {(claim.paper, rules) for claim, rules in tested}
+        digests = {(stands_for(claims[key], papers).paper, rules) for key, rules in own.items()}
     else:
         footer = read_footer(path)
         expect(footer, {"kind": kind}, path)
@@ -292,25 +271,6 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
                 f"{path} is stale: papers/{slug}/claims.py, or a file beside it, has changed since "
                 f"(digest {digest or 'none'}, now {papers[slug].digest})"
             )
-
-
-def _other_claims(lines: Sequence[Mapping[str, str]], kind: str, papers: Papers, paper: str) -> str:
-    """Return the first claim, and reading of a verdict, that differs from what there is, if any."""
-    is_verdict, claims = kind == "verdicts", committed(papers)
-    there = dict.fromkeys((one["claim"], one["reading"] if is_verdict else "") for one in lines)
-    wanted: dict[tuple[str, str], None] = {}
-    for key, claim in claims.items():
-        readings = claims.get(claim.alias_of, claim).readings
-        own = ("",) if claim.untestable else readings if len(readings) == 1 else ("", *readings)
-        if not is_verdict:
-            own = ("",) if claim.of else ()
-        if paper in ("", claim.paper):
-            wanted |= dict.fromkeys((key, name) for name in own)
-    for key in (*there, *wanted):
-        if key not in there or key not in wanted:
-            which = "is in no claims.py" if key in there else "is not in it"
-            return f"{', '.join(filter(None, key))} {which}"
-    return "" if [*there] == [*wanted] else "they are in another order"
 
 
 # --------------------------------------------------------------------------------------- CSV
@@ -368,20 +328,9 @@ def short(value: float | None) -> str:
     return str(value) if isinstance(value, int) else first_digits(value, DIGITS)
 
 
-def _against(values: Mapping[str, float | None]) -> str:
-    texts = {name: NONE if one is None else short(float(one)) for name, one in values.items()}
-    return "; ".join(f"{name} {text}" for name, text in texts.items())
-
-
 def _against_from(text: str) -> dict[str, float | None]:
     parts = (part.rpartition(" ") for part in text.split("; ") if part)
     return {name: None if value == NONE else float(value) for name, _, value in parts}
-
-
-def _settings(values: Mapping[str, Any]) -> str:
-    """Return settings as text: "level 0.99; claim at least"; only a text stands without JSON."""
-    texts = {k: one if isinstance(one, str) else json.dumps(one) for k, one in values.items()}
-    return "; ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def _settings_from(text: str) -> dict[str, Any]:
@@ -399,8 +348,14 @@ AS_TEXT: dict[str, Callable[[Row], str]] = {
     "id": lambda row: row["claim"],
     "test": lambda row: "" if row["test"] == row["phrase"] else row["test"],
     "tags": lambda row: " ".join(row["tags"]),
-    "settings": lambda row: _settings(row["settings"]),
-    "against": lambda row: _against(row["against"]),
+    "settings": lambda row: "; ".join(  # only a text stands without JSON
+        f"{name} {one if isinstance(one, str) else json.dumps(one)}"
+        for name, one in row["settings"].items()
+    ),
+    "against": lambda row: "; ".join(
+        f"{name} {NONE if one is None else short(float(one))}"
+        for name, one in row["against"].items()
+    ),
     "tightness": lambda row: short(row["also"].get("tightness")),
     "data": lambda row: " ".join(in_short(row["data"])),
     **{name: lambda row, name=name: "yes" if row[name] else "no" for name in FLAGS},
@@ -408,7 +363,8 @@ AS_TEXT: dict[str, Callable[[Row], str]] = {
 }
 FROM_TEXT: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys((*NUMBERS, "tightness"), lambda text: float(text) if text else None),
-    **dict.fromkeys(LISTS, str.split),
+    "tags": str.split,
+    "data": lambda text: written_out(text.split()),
     **dict.fromkeys(FLAGS, lambda text: text == "yes"),
     "n": lambda text: int(text) if text else None,
     "settings": _settings_from,
@@ -434,23 +390,14 @@ def lines_of(path: Path, kind: str) -> list[dict[str, str]]:
     return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
-def _from_lines(
-    lines: Iterable[Mapping[str, str]], kind: str, papers: Papers
-) -> Iterator[dict[str, Any]]:
-    """Yield lines of a committed table as rows, without claims that no longer exist."""
-    claims, before = claims_of(papers), ""
+def _from_lines(lines: Iterable[Mapping[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yield lines of a committed table as rows; the first verdict on a claim is its headline."""
+    before = ""
     for line in lines:
-        claim = claims.get(line["claim"])
-        if claim is None:
-            continue
         row = {name: FROM_TEXT.get(name, str)(text) for name, text in line.items()}
-        row |= {"paper": claim.paper, "message": "", "test": row["test"] or row["phrase"]}
-        row["reference"] = next(iter(row["against"].values()), None)
+        row |= {"headline": row["claim"] != before, "test": row["test"] or row["phrase"]}
+        before = row["claim"]
         tightness = row.pop("tightness", None)
         row["also"] = {} if tightness is None else {"tightness": tightness}
-        if kind == "verdicts":
-            row |= _of_claim(claim, row, papers) | {"headline": claim.id != before}
-            before = claim.id
-        else:
-            row |= {"data": [], "uncontrolled": ""}
-        yield row
+        row["reference"] = next(iter(row["against"].values()), None)
+        yield {"data": [], "uncontrolled": "", "message": ""} | row

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.audit import rows, sentences, terminal
-from fairbandits.audit.answers import Answer, answers
+from fairbandits.audit.answers import answers
 from fairbandits.audit.claims import (
     Claim,
     Paper,
@@ -19,9 +19,9 @@ from fairbandits.audit.claims import (
     load_papers,
     without,
 )
-from fairbandits.audit.finding import FAILED, OUTCOMES
+from fairbandits.audit.finding import FAILED, OUTCOMES, Answer
 from fairbandits.audit.judge import judge
-from fairbandits.audit.procedures import parameters_of
+from fairbandits.audit.procedures import settings_of
 from fairbandits.audit.rows import ANEW, Made, answer_of, csv_rows, csv_text, read, verdict_row
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
@@ -87,7 +87,7 @@ def failures(found: Sequence[Answer]) -> Iterator[str]:
     """Yield a line for each reason of failures: its first claim, and how many it has."""
     reasons: dict[str, list[Answer]] = {}
     for one in found:
-        if one.finding is None:
+        if one.verdict == FAILED:
             reasons.setdefault(PLACE.sub("", one.message), []).append(one)
     for first, *others in reasons.values():
         where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
@@ -109,7 +109,7 @@ def write_verdicts(
     made = dict(zip(there, (table.made for table in tables), strict=True))
     found = [row for table in tables for row in table.rows]
     verdicts = judge(papers, map(answer_of, found))
-    heads = (one for one in verdicts if one.headline and one.outcome == FAILED)
+    heads = (one for one in verdicts if one.headline and one.verdict == FAILED)
     failed = [f"{one.claim.id}: {one.message}" for one in heads]
     if failed and scale == "paper":  # at the published scale all stays as it was
         return failed, False
@@ -239,8 +239,11 @@ def what_if(
     rest = find(config, paper, results, others)[0] if others else []  # Holm's family, asked once
     changed = find(config, paper, results, [own.id], **given)[0]
     alone = {paper.slug: without(paper, [own.id, *others])}
-    judged = [_verdicts(own, alone, [*one, *rest], made) for one in (as_it_is, changed)]
-    pairs = [row for pair in zip(*judged, strict=True) for row in pair]
+    both = (judge(alone, [*one, *rest]) for one in (as_it_is, changed))
+    judged = [[one for one in verdicts if one.claim.id == own.id] for verdicts in both]
+    if failed := next((one[0].message for one in judged if one[0].verdict == FAILED), ""):
+        raise StoreError(f"{own.id} cannot be judged: {failed}")
+    pairs = [verdict_row(alone, one, made) for pair in zip(*judged, strict=True) for one in pair]
     names = ["as it is", "what if"] * len(judged[0])
     said = ", ".join(f"{name} = {value}" for name, value in given.items())
     lines = [exploratory_words(made.seed), ""] if made.exploratory else []
@@ -257,18 +260,8 @@ def _check(given: dict[str, Any], deciding: Sequence[Answer], claim: Claim) -> N
         having = [one for one in deciding if name in one.settings]
         if not having:
             known = {one for answer in deciding for one in answer.settings}
-            takes = {one for a in deciding for one in parameters_of(a.procedure)["settings"]}
+            takes = {one for a in deciding for one in settings_of(a.procedure)}
             words = f"--set {name}: no deciding test of {claim.id} has this setting"
             raise ConfigError(f"{words}{meant(name, sorted(known & takes))}")
         if all(one.settings[name] == value for one in having):
             raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")
-
-
-def _verdicts(
-    claim: Claim, papers: Papers, found: Iterable[Answer], made: Made
-) -> list[dict[str, Any]]:
-    """Return the verdict rows on a claim, judged by findings on it and on its family."""
-    verdicts = [one for one in judge(papers, found) if one.claim.id == claim.id]
-    if verdicts[0].outcome == FAILED:
-        raise StoreError(f"{claim.id} cannot be judged: {verdicts[0].message}")
-    return [verdict_row(papers, one, made) for one in verdicts]

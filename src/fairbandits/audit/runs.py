@@ -58,24 +58,22 @@ class Runs(Sequence):
         patterns, found = _flat(names), list(self._cells)
         if patterns:
             homes = {name for one in found for name in _homes(one)}
-            if not any(fnmatchcase(name, one) for name in homes for one in patterns):
+            chosen = {one for one in homes for pattern in patterns if fnmatchcase(one, pattern)}
+            if not chosen:
                 words = f"no run of {' or '.join(patterns)} here"
                 raise ValueError(_unknown(words, patterns[0], homes))
-            found = [
-                one
-                for one in found
-                if any(fnmatchcase(name, pattern) for name in _homes(one) for pattern in patterns)
-            ]
+            found = [one for one in found if _homes(one) & chosen]
         for name, wanted in coordinates.items():
             having = [(one, _value(one, name)) for one in found if _has(one, name)]
             kept = [one for one, value in having if _is_one_of(value, wanted)]
+            if not having:
+                own = ("T", "N", "tau", "law", "policy")
+                known = dict.fromkeys(each for one in found for each in (*one.parameters, *own))
+                raise ValueError(_unknown(f"no run has a coordinate {name!r}", name, known))
             if not kept:
                 values = dict.fromkeys(str(value) for _, value in having)
-                raise ValueError(
-                    _unknown(f"no run has {name} = {wanted!r}", str(wanted), values)
-                    if values
-                    else _unknown(f"no run has a coordinate {name!r}", name, _names(found))
-                )
+                words = f"no run has {name} = {wanted!r}"
+                raise ValueError(_unknown(words, str(wanted), values))
             found = kept
         return type(self)(found)
 
@@ -89,7 +87,11 @@ class Runs(Sequence):
         return type(self)([*self._cells, *other._cells])
 
     def __repr__(self) -> str:
-        return f"<Runs: {'; '.join(_place(one) for one in self._cells)}>"
+        cells = (
+            one.place + "".join(f" {name} = {value:g}" for name, value in one.run.cell.items())
+            for one in self._cells
+        )
+        return f"<Runs: {'; '.join(cells)}>"
 
     def each(self, *names: str, reading: str = "") -> Iterator[Self]:
         """Loop over groups with the same coordinates, which label cases; one can be a reading."""
@@ -97,14 +99,17 @@ class Runs(Sequence):
         for one in self._cells:
             key = tuple(_value(one, name) for name in (*names, *filter(None, [reading])))
             groups.setdefault(key, []).append(one)
-        found = ((key, type(self)(cells)) for key, cells in groups.items())
-        words = (
-            ([in_words(*one) for one in zip(names, key, strict=False)], own) for key, own in found
+        cases = labelled(
+            LABELS,
+            (
+                ([in_words(*one) for one in zip(names, key, strict=False)], type(self)(cells))
+                for key, cells in groups.items()
+            ),
         )
         if not reading:
-            return labelled(LABELS, words)
-        own = labelled(READINGS, (([key[-1]], key[-1]) for key in groups))
-        return (group for _, group in zip(own, labelled(LABELS, words), strict=True))
+            return cases
+        under = labelled(READINGS, (([key[-1]], key[-1]) for key in groups))
+        return (group for _, group in zip(under, cases, strict=True))
 
     @property
     def longest(self) -> Self:
@@ -142,10 +147,6 @@ class Runs(Sequence):
         if any(one != values[0] for one in values):
             raise ValueError(f"{name} is not one value here: {', '.join(map(str, values))}")
         return values[0]
-
-    def has(self, name: str) -> bool:
-        """Return whether all runs have a coordinate."""
-        return all(_has(one, name) for one in self._cells)
 
     @property
     def rounds(self) -> np.ndarray:
@@ -332,32 +333,18 @@ def _homes(cell: Cell) -> set[str]:
     return {cell.coordinate("experiment"), cell.coordinate("suite")}
 
 
-def _place(cell: Cell) -> str:
-    own = "".join(f" {name} = {one:g}" for name, one in cell.run.cell.items())
-    return f"{cell.place}{own}"
-
-
-def _names(cells: Iterable[Cell]) -> list[str]:
-    own = ("T", "N", "tau", "law", "policy")
-    return [*dict.fromkeys(name for one in cells for name in (*one.parameters, *own))]
-
-
 def _unknown(problem: str, name: str, known: Iterable[str]) -> str:
     names = list(known)
-    return (
-        f"{problem}{nearest(name, names)}"
-        if nearest(name, names)
-        else f"{problem}, but " + ", ".join(names)
-    )
+    return problem + (nearest(name, names) or f", but {', '.join(names)}")
 
 
 def _is_one_of(found: Any, wanted: Any) -> bool:
-    number = not isinstance(found, str) and found is not None
+    is_number = not isinstance(found, str) and found is not None
     several = wanted if isinstance(wanted, list | tuple) else [wanted]
-    exact = (
-        rational("a coordinate", one) if number and isinstance(one, str) else one for one in several
+    return any(
+        found == (rational("a coordinate", one) if is_number and isinstance(one, str) else one)
+        for one in several
     )
-    return any(found == one for one in exact)
 
 
 def paired(*values: np.ndarray) -> list[np.ndarray]:

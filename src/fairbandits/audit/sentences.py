@@ -28,15 +28,6 @@ BASES = {
     "lost": "the text lost the statement",
     "recalled": "the statement is recalled from elsewhere",
 }
-#: Tag -> why a limit is infinite.
-ENDLESS = {
-    "CONSTANT": "all replicates are equal, which says nothing of how far a run may deviate",
-    "RARE": "too few replicates carry the number, and no largest value is known",
-    "SIGN": "too few horizons are left to fit",
-    "VACUOUS": "it could not have failed",
-}
-#: The same without such a tag.
-NO_LIMIT = "the replicates are too few for both bounds at this level"
 #: Tag -> why a case is undecided, whatever its bounds.
 UNDECIDED = {
     "TRIVIAL": "the control does not fail",
@@ -134,13 +125,6 @@ def limit(row: Row) -> str:
 def chosen(value: float) -> str:
     """Return a number that was chosen, without zeros at its end."""
     return significant(value, trimmed=True)
-
-
-def endless(row: Row) -> str:
-    """Return why a row's number lacks a bound; empty if it has both, or is no number."""
-    if unmet(row) or not any(math.isinf(row[name] or 0.0) for name in ("low", "high")):
-        return ""
-    return next((ENDLESS[tag] for tag in row["tags"] if tag in ENDLESS), NO_LIMIT)
 
 
 def unmet(row: Row) -> str:
@@ -305,17 +289,15 @@ def by_test(found: Iterable[Row]) -> dict[str, list[Row]]:
     return tests
 
 
-def cases_in_words(found: Sequence[Row]) -> str:
+def cases_in_words(cases: Sequence[Row]) -> str:
     """Return in how many cases a test has which verdict, with what is set aside."""
-    if len(found) == 1:
-        return found[0]["verdict"]
-    said = [f"{count} {one}" for one, count in tally(row["verdict"] for row in found).items()]
+    said = [f"{count} {one}" for one, count in tally(row["verdict"] for row in cases).items()]
     set_aside = {
-        "identical": sum(is_identical(one) for one in found),
-        "immaterial": sum("IMMATERIAL" in one["tags"] for one in found),
+        "identical": sum(map(is_identical, cases)),
+        "immaterial": sum("IMMATERIAL" in one["tags"] for one in cases),
     }
-    more = [f"{count} of these {name}" for name, count in set_aside.items() if count]
-    return f"{len(found)} cases: {', '.join([*said, *more])}"
+    said += [f"{count} of these {name}" for name, count in set_aside.items() if count]
+    return f"{len(cases)} cases: {', '.join(said)}"
 
 
 def is_identical(one: Row) -> bool:
@@ -346,19 +328,18 @@ def why(row: Row, found: Iterable[Row]) -> Iterator[str]:
 
 def qualifying(found: Iterable[Row]) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
-    beside = by_test(one for one in found if not one["decides"])
-    return [_of_test(own) for own in beside.values()]
-
-
-def _of_test(found: Sequence[Row]) -> str:
-    worst = min(found, key=against)
-    ends = limit(worst) if len({limit(one) for one in found}) == 1 else ""
-    asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
-    value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
-    if len(found) == 1:
-        return f"{asked} {worst['verdict']}, {value}."
-    where = ", ".join(filter(None, [worst["each"], worst["reading"].replace("_", " ")]))
-    return f"{asked} {cases_in_words(found)}. Least in favour: {where}, {value}."
+    said = []
+    for cases in by_test(one for one in found if not one["decides"]).values():
+        worst = min(cases, key=against)
+        ends = limit(worst) if len({limit(one) for one in cases}) == 1 else ""
+        asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
+        value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
+        if len(cases) == 1:
+            said.append(f"{asked} {worst['verdict']}, {value}.")
+            continue
+        where = ", ".join(filter(None, [worst["each"], worst["reading"].replace("_", " ")]))
+        said.append(f"{asked} {cases_in_words(cases)}. Least in favour: {where}, {value}.")
+    return said
 
 
 def sentence(text: str) -> str:

@@ -1,7 +1,6 @@
 """The latest verdicts, and whether they are of the rules, code and data that are there now."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,14 +10,13 @@ from fairbandits.audit.rows import (
     VERDICTS_TABLE,
     Table,
     hash_of,
+    in_short,
     read,
-    source_of,
     stale,
-    written_out,
 )
 from fairbandits.audit.totals import Row
 from fairbandits.data.provenance import replay_code
-from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.store import StoreError, content_of, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale
 from fairbandits.replication.lock import edited
 from fairbandits.settings.config import LEDGER, Config
@@ -72,22 +70,21 @@ def latest_verdicts(config: Config, papers: Papers, results: Path | None = None)
 
 def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
     """Yield the datasets on disk that verdicts were not made from, or that other code made."""
-    places = dict.fromkeys(place for row in verdicts.rows for place in written_out(row["data"]))
-    there = {place: results / place for place in places if (results / place).is_file()}
-    content = {}
-    for place, file in there.items():
-        with suppress(StoreError):
-            content[place] = source_of(file)["content"]
-    yield from _of_other_content(source, verdicts, content, shown(results))
-    for file in (file for place, file in there.items() if place in verdicts.made.sources):
+    places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
+    content, problems = {}, []
+    for place in (place for place in places if (results / place).is_file()):
+        file, known = results / place, place in verdicts.made.sources
         try:
             footer = read_footer(file)
-            if footer["kind"] == "dataset":
+            content[place] = content_of(footer)
+            if known and footer["kind"] == "dataset":
                 refuse_stale(footer, file)
-            elif footer["code"] != replay_code():
-                yield f"{shown(file)} is stale: code {footer['code']} made it"
+            elif known and footer["code"] != replay_code():
+                problems.append(f"{shown(file)} is stale: code {footer['code']} made it")
         except StoreError as error:
-            yield f"{shown(source)} is stale: {str(error).partition('; ')[0]}"
+            problems += [f"{shown(source)} is stale: {str(error).partition('; ')[0]}"] * known
+    yield from _of_other_content(source, verdicts, content, shown(results))
+    yield from problems
 
 
 def of_other_lock(
@@ -104,12 +101,12 @@ def _of_other_content(
     """Yield the datasets that have other content than verdicts were made from."""
     was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
     for data, before in {tuple(row["data"]): row["data_hash"] for row in verdicts.rows}.items():
-        now = {place: content.get(place) or was.get(place, "") for place in written_out(data)}
+        now = {place: content.get(place) or was.get(place, "") for place in data}
         if (hashed := hash_of(now)) not in ("", before):
             others = [place for place in now if now[place] != was.get(place, now[place])]
             yield (
-                f"{shown(source)} is stale: {' '.join(others or data)} in {where} has other "
-                "content than its verdicts were made from (hash "
+                f"{shown(source)} is stale: {' '.join(others or in_short(data))} in {where} has "
+                "other content than its verdicts were made from (hash "
                 f"{before or 'not recorded'}, now {hashed})"
             )
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Self
 
 import numpy as np
@@ -73,12 +74,7 @@ def readings(*names: str | Mapping[Any, Any], **values: Any) -> Iterator[Any]:
 @contextmanager
 def reading(*names: str) -> Iterator[None]:
     """Ask what is inside under readings only: `with reading("uncut"): yield ...`."""
-    depth = len(READINGS)
-    READINGS[depth:] = names
-    try:
-        yield
-    finally:
-        del READINGS[depth:]
+    yield from labelled(READINGS, [([*names], None)])
 
 
 def forget() -> None:
@@ -282,14 +278,9 @@ class Deferred:
             inspect.signature(self.of).bind(*one)
 
     def _cut(self, arguments: tuple, most: Mapping[str, int]) -> list[Any]:
-        if not most:
-            return [*arguments]
-        named = inspect.signature(self.of).bind(*arguments).arguments
-        names = [*named][: len(arguments)]
-        return [
-            min(one, most.get(name, one)) if type(one) is int else one
-            for name, one in zip(names, arguments, strict=False)
-        ] + [*arguments[len(names) :]]
+        names = [*inspect.signature(self.of).bind(*arguments).arguments] if most else []
+        named = zip_longest(arguments, names[: len(arguments)])
+        return [min(one, most.get(key, one)) if type(one) is int else one for one, key in named]
 
 
 def exact(phrase: str, *values: Any, tolerance: float = 0, scale: Any = None, **said: Any) -> Case:

@@ -9,16 +9,16 @@ import ast
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from fairbandits.audit.answers import Answer, answers
+from fairbandits.audit.answers import answers
 from fairbandits.audit.cells import Cell, Recorded
 from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.finding import Answer
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.tests import Case, Deferred
 from fairbandits.data.dictionary import RECORDED
@@ -89,7 +89,7 @@ class _Made(dict):
     nbytes = 0
 
     def __contains__(self, column: object) -> bool:
-        return column in _columns(_Key(self.spec, self.cell))
+        return column in _columns(self.spec, self.cell)
 
     def __missing__(self, column: str) -> np.ndarray:
         if column not in self:
@@ -109,34 +109,24 @@ class _Made(dict):
         return values
 
 
-class _Key:
-    """A cell's specification, the same for cells of one policy and its observers."""
-
-    def __init__(self, spec: RunSpec, cell: Mapping[str, Any]) -> None:
-        self.spec, self.cell = spec, cell
-        same = {"stream": "", "law": "", "means": (), "horizon": 0, "horizons": ()}
-        self.key = repr(replace(spec, **same)), repr(cell)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.key == other.key
+#: Columns by what they depend on: all of a specification but its instance and horizons.
+_COLUMNS: dict[tuple[str, str], frozenset[str]] = {}
 
 
-@cache
-def _columns(key: _Key) -> frozenset[str]:
+def _columns(spec: RunSpec, cell: Mapping[str, Any]) -> frozenset[str]:
     """Return the columns that a run records, by its policy, observers and quotas."""
-    spec = key.spec
-    policy, observe, *_ = _settled(spec, key.cell, 0, 0)
-    made = make_policy(spec.policy, policy, where="", source=spec.policy_source)
-    probes = probes_of(made, [make_observer(*one, where="") for one in observe.items()])
-    names = {"plays", "reward", *(name for part in probes for name in part)}
-    names |= {"mean"} if spec.drawn_means else set()
-    names |= {*DEFICITS} if spec.quotas or spec.drawn_quotas else set()
-    if spec.record is not None:
-        names &= {*KEPT, *spec.record}
-    return frozenset(names | ({"quota"} if spec.drawn_quotas else set()))
+    same = {"stream": "", "law": "", "means": (), "horizon": 0, "horizons": ()}
+    key = repr(replace(spec, **same)), repr(cell)
+    if key not in _COLUMNS:
+        policy, observe, *_ = _settled(spec, cell, 0, 0)
+        made = make_policy(spec.policy, policy, where="", source=spec.policy_source)
+        probes = probes_of(made, [make_observer(*one, where="") for one in observe.items()])
+        names = {"plays", "reward", *(name for part in probes for name in part)}
+        names |= {"mean"} if spec.drawn_means else set()
+        names |= {*DEFICITS} if spec.quotas or spec.drawn_quotas else set()
+        names = names if spec.record is None else names & {*KEPT, *spec.record}
+        _COLUMNS[key] = frozenset(names | ({"quota"} if spec.drawn_quotas else set()))
+    return _COLUMNS[key]
 
 
 def _few(rounds: np.ndarray) -> np.ndarray:
@@ -148,16 +138,15 @@ def _few(rounds: np.ndarray) -> np.ndarray:
     return rounds[np.unique([*even, *logged])]
 
 
-def _not_judged(case: Case, answer: Answer, runs: Evidence) -> None:
-    """Check what can be wrong of a case without its numbers."""
-    if isinstance(case.data, Deferred):
-        case.data.expect()
-
-
 def asked(claim: Claim, paper: Paper, runs: Tiny) -> list[Answer]:
     """Return the answers of a claim without findings; a message says what is wrong."""
+
+    def check(case: Case, answer: Answer, runs: Evidence) -> None:  # what needs no numbers
+        if isinstance(case.data, Deferred):
+            case.data.expect()
+
     with np.errstate(all="ignore"):
-        return answers(claim, paper, runs, _not_judged)
+        return answers(claim, paper, runs, check)
 
 
 def read_by(paper: Paper, config: Config) -> list[str]:
@@ -183,13 +172,11 @@ def _imports(file: Path) -> Iterator[str]:
     """Yield what a file imports that claims must not read, with its line."""
     beside = [one.stem for one in file.parent.glob("*.py")]
     for node in ast.walk(ast.parse(file.read_bytes())):
-        match node:
-            case ast.Import():
-                names = [one.name for one in node.names]
-            case ast.ImportFrom():
-                names = [node.module or "."]
-            case _:
-                continue
+        names = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or "."]
         for name in names:
             if name.partition(".")[0] not in (*ALLOWED, *beside):
                 yield f"{file.name}, line {node.lineno}: a claim cannot import {name}"

@@ -44,6 +44,7 @@ def audit(configs, paper, results, seed, salt, most, only, out):
     nothing; in a smaller run it keeps the claim as failed.
     """
     from fairbandits.audit import rows, run, terminal
+    from fairbandits.audit.finding import FAILED
 
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
@@ -60,7 +61,7 @@ def audit(configs, paper, results, seed, salt, most, only, out):
         echo(terminal.found(judged))
         return
     echo_all(run.failures(found), err=True)
-    failed = len({one.claim for one in found if one.finding is None})
+    failed = len({one.claim for one in found if one.verdict == FAILED})
     if failed and scale == "paper":
         raise ClickException(
             f"{counted(failed, 'claim')} of {paper} could not be judged; "
@@ -187,6 +188,7 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.claims import claims_of
     from fairbandits.audit.run import LISTING, load
+    from fairbandits.audit.tiny import read_by
     from fairbandits.cli import launch
     from fairbandits.settings.config import load_config
 
@@ -217,7 +219,7 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
             but = again.recorded(known[paper], salt) if missing else ()
             chosen = again.judged_again(known[paper], claims or every, but)
             results = settings["pathvars"]["results"]
-            targets = [f"{results}/{place}" for place in again.data_of(chosen, config)]
+            targets = [f"{results}/{place}" for place in read_by(chosen, config)]
             if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
                 if code > 128:  # by a signal, as was said
                     raise Exit(code)
