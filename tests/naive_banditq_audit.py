@@ -161,11 +161,10 @@ class QueueUCB:
         self.scale = scale
         self.seen = [[] for _ in targets]
 
-    @property
-    def x(self):
-        return naive.one_hot(self.choose(), len(self.seen))
+    def report(self):
+        return self.queues.report()
 
-    def choose(self, _u=None):
+    def choose(self, _coin):
         """Return the first arm never pulled, else the lowest arm of largest index."""
         if [] in self.seen:
             return self.seen.index([])
@@ -197,7 +196,7 @@ def run_unseen(policy, means, law, horizon, seed, stream, replicate, **par):
         return naive.reward(law, means[arm], word, **par)
 
     def coin(t):
-        return naive.unit(naive.draw(seed, stream, replicate, "coin", 0, t))
+        return naive.draw(seed, stream, replicate, "coin", 0, t)
 
     arms = len(means)
     history = naive.play_bandit(policy, arms, horizon, lambda t, _n, arm: reward_at(t, arm), coin)

@@ -132,7 +132,7 @@ class BFUCB(Log):
             g = naive.first_argmax(lacks)
         point = self.optimistic(g)
         shares = [u / by_eights(point) for u in point]
-        return self.groups[g][naive.sample(shares, naive.unit(coin))]
+        return self.groups[g][naive.sample(shares, coin)]
 
 
 class Drawing(Log):
@@ -146,7 +146,7 @@ class Drawing(Log):
             self.tell(arm, reward, self.shares[self.told])
             self.told += 1
         self.shares.append(list(self.x))
-        return naive.sample(self.x, naive.unit(coin))
+        return naive.sample(self.x, coin)
 
 
 class EXP3(Drawing):

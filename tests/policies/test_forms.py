@@ -156,8 +156,8 @@ def test_a_tape_gives_the_naive_run(feedback, rng):
     given = TARGETS, math.sqrt(rounds)
     if feedback == "bandit":
         twin = naive.BanditQBandit(*given, tol=1e-5)
-        coin = [naive.unit(int(one)) for one in coins]
-        history = naive.play_bandit(twin, len(MEANS), rounds, reward_at, lambda t: coin[t - 1])
+        words = coins.tolist()
+        history = naive.play_bandit(twin, len(MEANS), rounds, reward_at, lambda t: words[t - 1])
         assert record.plays.tolist() == history[-1]["pulls"]
     else:
         history = naive.play_full(naive.BanditQFull(*given), len(MEANS), rounds, reward_at)

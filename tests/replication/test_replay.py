@@ -53,7 +53,7 @@ def history_of(arms, feedback, rounds):
         return [reward_at(t, arm) for arm in range(arms)][pulled]
 
     def coin(_t):
-        return float(source.random_sample())
+        return naive.word_of(source.random_sample())
 
     if feedback == "full":
         twin = naive.BanditQFull(targets, weight)
