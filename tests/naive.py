@@ -4,9 +4,9 @@ Everything here is plain Python on lists, transcribed from the definitions (the 
 name the sections of the specification), and imports nothing from ``fairbandits``. Arms are
 numbered from 0, rounds from 1. A full-information learner has a distribution ``x`` and a method
 ``advance(rewards)``; a bandit policy has ``choose(coin)``, called once in every round with the
-round's 64-bit word, and ``advance(arm, reward)``, called in every round. After a choice its ``x``,
-if it has one, is the distribution that the arm was drawn from. What ``report()`` returns goes into
-the record of the round.
+round's 64-bit word, and ``advance(arm, reward)``, called in every round; a ``Policy`` hears of the
+pull and of its reward apart. After a choice its ``x``, if it has one, is the distribution that the
+arm was drawn from. What ``report()`` returns goes into the round's record.
 """
 
 import math
@@ -522,7 +522,21 @@ class BanditQBandit(BanditQ):
 # ------------------------------------------------------------------------- other policies
 
 
-class Exp3:
+class Policy:
+    """A bandit policy that by default learns nothing."""
+
+    def pulled(self, arm):
+        """Hear of a pull at once."""
+
+    def heard(self, arm, reward):
+        """Hear of the reward of a pull, when it arrives."""
+
+    def advance(self, arm, reward):
+        self.pulled(arm)
+        self.heard(arm, reward)
+
+
+class Exp3(Policy):
     """EXP3 of Auer, Cesa-Bianchi, Freund and Schapire (2002) for a known horizon (A1.7)."""
 
     def __init__(self, arms, horizon, scale=1.0):
@@ -540,13 +554,13 @@ class Exp3:
     def choose(self, coin):
         return sample(self.x, coin)
 
-    def advance(self, arm, reward):
+    def heard(self, arm, reward):
         """Multiply the pulled arm's weight by exp(gamma rhat / N)."""
         estimate = reward / self.scale / self.x[arm]
         self.log_weights[arm] += self.gamma * estimate / len(self.log_weights)
 
 
-class StaticOracle:
+class StaticOracle(Policy):
     """The static benchmark played as a policy: every arm is drawn from x* (A1.6)."""
 
     def __init__(self, x):
@@ -554,9 +568,6 @@ class StaticOracle:
 
     def choose(self, coin):
         return sample(self.x, coin)
-
-    def advance(self, arm, reward):
-        """Learn nothing."""
 
 
 # ------------------------------------------------------------------------------- the loops
@@ -597,53 +608,49 @@ def play_full(learner, arms, horizon, reward_at):
     return history
 
 
-def run_bandit(policy, means, law, horizon, seed, stream, replicate, **par):
-    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull."""
+def rewards_of(means, law, seed, stream, replicate, **par):
+    """Return what gives reward n of an arm on the named streams."""
 
-    def reward_at(_t, n, arm):
+    def reward_at(arm, n):
         return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, n), **par)
 
-    def coin(t):
-        return draw(seed, stream, replicate, "coin", 0, t)
-
-    return play_bandit(policy, len(means), horizon, reward_at, coin)
+    return reward_at
 
 
-def run_full(learner, means, law, horizon, seed, stream, replicate, **par):
+def coins_of(seed, stream, replicate):
+    """Return what gives the word of a round."""
+    return lambda t: draw(seed, stream, replicate, "coin", 0, t)
+
+
+def run_bandit(policy, means, law, horizon, *address, **par):
+    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull."""
+    reward_at = rewards_of(means, law, *address, **par)
+
+    def by_pull(_t, n, arm):
+        return reward_at(arm, n)
+
+    return play_bandit(policy, len(means), horizon, by_pull, coins_of(*address))
+
+
+def run_full(learner, means, law, horizon, *address, **par):
     """Play a full-information learner on the named streams: reward n of an arm is of round n."""
-
-    def reward_at(t, arm):
-        return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, t), **par)
-
-    return play_full(learner, len(means), horizon, reward_at)
+    reward_at = rewards_of(means, law, *address, **par)
+    return play_full(learner, len(means), horizon, lambda t, arm: reward_at(arm, t))
 
 
 # --------------------------------------------------------------------- benchmark and regret
 
 
-def load(means, targets):
-    """Return sum of target_i / mean_i over the protected arms (Eq. 2)."""
-    total = 0.0
-    for mu, target in zip(means, targets, strict=True):
-        if target > 0:
-            total += target / mu if mu > 0 else math.inf
-    return total
-
-
-def feasible(means, targets, slack=1e-9):
-    """Tell whether some distribution meets every target (Eq. 2)."""
-    return load(means, targets) <= 1 + slack
-
-
 def static_benchmark(means, targets):
     """Return (x*, b*): the best distribution that meets the targets, and its mean reward (A1.1)."""
-    if not feasible(means, targets):
-        raise ValueError(f"targets need a load of {load(means, targets)}, which exceeds 1")
-    best = first_argmax(list(means))
     x = [0.0] * len(means)
     for i, target in enumerate(targets):
-        if target > 0 and i != best:
+        if target > 0:
             x[i] = target / means[i]
+    if sum(x) > 1 + 1e-9:  # Eq. 2
+        raise ValueError(f"targets need a load of {sum(x)}, which exceeds 1")
+    best = first_argmax(list(means))
+    x[best] = 0.0
     x[best] = max(0.0, 1 - sum(x))
     return x, dot(x, means)
 
@@ -668,23 +675,6 @@ def regret_pseudo(history, x_star, means):
     return curve
 
 
-def equilibrium_queues(means, targets, V):
-    """Return V (mu* / mu_i - 1) for protected arms, 0 elsewhere (A1.8, E1)."""
-    best = max(means)
-    return [
-        V * (best / mu - 1) if target > 0 else 0.0
-        for mu, target in zip(means, targets, strict=True)
-    ]
-
-
-def equilibrium_regret(means, targets, V):
-    """Return -V sum of (mu* / mu_i - 1)^2 over protected arms (A1.8, E4)."""
-    best = max(means)
-    return -V * sum(
-        (best / mu - 1) ** 2 for mu, target in zip(means, targets, strict=True) if target > 0
-    )
-
-
 # ---------------------------------------------------------------------------------- replay
 
 
@@ -705,9 +695,3 @@ def replay_source(arms=5):
 def replay_targets(means):
     """Return the released program's targets: half and a third of the first two means (A2.1)."""
     return [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
-
-
-def replay_first_draws_1000(count):
-    """Return the means of the 1000-arm replay and the ``count`` numbers drawn after the bar."""
-    source, means = replay_source(1000)
-    return means, [float(u) for u in source.random_sample(count)]

@@ -7,7 +7,6 @@ of a group stand side by side. What a policy reports are the columns of ours and
 
 import itertools
 import math
-from typing import ClassVar
 
 import naive
 from naive_fair_ucb import exactly, pick_largest
@@ -110,14 +109,16 @@ class Means:
 
 
 class Grouped:
-    """What all policies here share: groups, quotas, the initial rounds (6.1, 6.2.3)."""
+    """What all policies here share: groups, quotas, the initial rounds (6.1, 6.2.3).
 
-    #: Its switches, each as the paper has it.
-    SWITCHES: ClassVar = {"running_mean": "paper"}
+    Its switches are attributes of the class, each as the paper has it.
+    """
+
+    running_mean = "paper"
 
     def __init__(self, sizes, quotas, **switches):
-        assert switches.keys() <= self.SWITCHES.keys()
-        vars(self).update(self.SWITCHES | switches)
+        assert all(hasattr(self, name) for name in switches)
+        vars(self).update(switches)
         quotas = [0] * len(sizes) if quotas is None else quotas
         self.sizes = sizes
         self.groups = split(sizes)
@@ -178,11 +179,9 @@ class Grouped:
 class BFUCB(Grouped):
     """BF-UCB (6.1, 6.2)."""
 
-    SWITCHES: ClassVar = {
-        **{"delta": 0.01, "initialisation": "paper", "width": "paper", "running_mean": "paper"},
-        **{"draw": "paper", "box": "upper", "policy_from": "maximiser", "learner": "optimistic"},
-        **{"f": None, "reference": None},
-    }
+    initialisation = width = draw = "paper"
+    delta, box, policy_from, learner = 0.01, "upper", "maximiser", "optimistic"
+    f = reference = None
 
     def __init__(self, sizes, quotas, **switches):
         super().__init__(sizes, quotas, **switches)
@@ -293,10 +292,8 @@ class BFUCB(Grouped):
 class GroupUCB(Grouped):
     """GEF, and without quotas UCB (6.4)."""
 
-    SWITCHES: ClassVar = {
-        **{"index": "ucb1", "cap": False, "ties": "lowest", "initialisation": "paper"},
-        **{"running_mean": "paper", "delta": 0.01, "first_width": "paper", "box": "upper"},
-    }
+    initialisation = first_width = "paper"
+    delta, box, index, cap, ties = 0.01, "upper", "ucb1", False, "lowest"
 
     def __init__(self, sizes, quotas, **switches):
         super().__init__(sizes, quotas, **switches)
@@ -336,11 +333,9 @@ class GroupUCB(Grouped):
 class FairXUCB(Grouped):
     """MF (6.4)."""
 
-    SWITCHES: ClassVar = {
-        **{"delta": 0.01, "width": "paper", "clock": "horizon", "counts": "own", "draw": "paper"},
-        **{"initialisation": "paper", "running_mean": "paper", "first_width": "paper"},
-        **{"box": "upper", "shadow_means": None},
-    }
+    initialisation = width = first_width = draw = "paper"
+    delta, box, clock, counts = 0.01, "upper", "horizon", "own"
+    shadow_means = None
 
     def __init__(self, sizes, horizon, quotas=None, **switches):
         super().__init__(sizes, quotas, **switches)

@@ -38,10 +38,11 @@ def pick_largest(values, ties, coin):
 # ------------------------------------------------------------------------------- learners
 
 
-class Sampled:
+class Sampled(naive.Policy):
     """Counts pulls and adds up rewards: what most learners remember."""
 
     def __init__(self, arms):
+        self.t = 1
         self.pulls = [0] * arms
         self.sums = [0.0] * arms
 
@@ -53,7 +54,10 @@ class Sampled:
         """Return the mean of each arm; every arm must have been pulled."""
         return [total / n for total, n in zip(self.sums, self.pulls, strict=True)]
 
-    def advance(self, arm, reward):
+    def pulled(self, arm):
+        self.t += 1
+
+    def heard(self, arm, reward):
         self.pulls[arm] += 1
         self.sums[arm] += self.learnt(reward)
 
@@ -75,8 +79,7 @@ class UCB1(Sampled):
         """Return the first arm never pulled, else an arm of largest index."""
         if 0 in self.pulls:
             return self.pulls.index(0)
-        t = sum(self.pulls) + 1
-        clock = {"round": t, "previous": t - 1}[self.clock]
+        clock = {"round": self.t, "previous": self.t - 1}[self.clock]
         bonuses = [math.sqrt(2 * math.log(clock) / n) for n in self.pulls]
         indices = [mean + bonus for mean, bonus in zip(self.means(), bonuses, strict=True)]
         return pick_largest(indices, self.ties, coin)
@@ -117,7 +120,7 @@ class EpsilonGreedy(Sampled):
         return naive.first_argmax(self.means())
 
 
-class Uniform:
+class Uniform(naive.Policy):
     """Any arm, all alike (B1.3)."""
 
     def __init__(self, arms):
@@ -126,11 +129,8 @@ class Uniform:
     def choose(self, coin):
         return math.floor(naive.unit(coin) * self.arms)
 
-    def advance(self, arm, reward):
-        """Learn nothing."""
 
-
-class Constant:
+class Constant(naive.Policy):
     """One arm for ever: 1 is the first, -1 the last (B1.3)."""
 
     def __init__(self, arms, arm=1):
@@ -139,14 +139,11 @@ class Constant:
     def choose(self, _coin):
         return self.arm
 
-    def advance(self, arm, reward):
-        """Learn nothing."""
-
 
 # ------------------------------------------------------------------------- what is owed
 
 
-class Quotas:
+class Quotas(naive.Policy):
     """Keeps the list of pulls, and counts from it."""
 
     def __init__(self, quotas):
@@ -163,7 +160,7 @@ class Quotas:
         past = len(self.history)
         return [r * past - self.count(arm) for arm, r in enumerate(self.quotas)]
 
-    def advance(self, arm, reward):
+    def pulled(self, arm):
         self.history.append(arm)
 
 
@@ -212,9 +209,8 @@ class LFG(Quotas):
             [float(self.queue(arm)) + self.eta * self.estimate(arm) for arm in range(self.arms)]
         )
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        self.sample.advance(arm, reward)
+    def heard(self, arm, reward):
+        self.sample.heard(arm, reward)
 
 
 class Asking(Quotas):
@@ -224,9 +220,12 @@ class Asking(Quotas):
         super().__init__(quotas)
         self.learner = learner
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        self.learner.advance(arm, reward)
+    def pulled(self, arm):
+        super().pulled(arm)
+        self.learner.pulled(arm)
+
+    def heard(self, arm, reward):
+        self.learner.heard(arm, reward)
 
 
 class FairLearn(Asking):

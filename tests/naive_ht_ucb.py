@@ -23,25 +23,29 @@ class HTUCB(Sampled):
         self.A = penalties if isinstance(penalties, list | tuple) else [penalties] * len(quotas)
         self.clock = clock
         self.threshold = threshold
+        self.made = [0] * len(quotas)
 
-    def raised(self, k, n):
-        """Return what is added to the index of an arm in round n for its missing pulls."""
-        entitled = self.tau[k] * n
-        missing = max(entitled - self.pulls[k], 0)
+    def pulled(self, arm):
+        super().pulled(arm)
+        self.made[arm] += 1
+
+    def raised(self, k):
+        """Return what is added to the index of an arm for its missing pulls."""
+        entitled = self.tau[k] * self.t
+        missing = max(entitled - self.made[k], 0)
         if self.threshold == "hard" or missing == 0:
             return self.A[k] if missing > 0 else 0.0
         return self.A[k] * float(missing / entitled)
 
     def choose(self, coin):
-        """Return arm n in the first rounds, then an arm of largest index."""
-        n = sum(self.pulls) + 1
-        if n <= len(self.pulls):
-            return n - 1
-        ell = {"round": n, "previous": n - 1}[self.clock]
+        """Return the first arm without a reward, else an arm of largest index."""
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        ell = {"round": self.t, "previous": self.t - 1}[self.clock]
         index = []
         for k, N in enumerate(self.pulls):
             bonus = math.sqrt(2 * math.log(ell) / N)
-            index.append(self.sums[k] / N + self.raised(k, n) + bonus)
+            index.append(self.sums[k] / N + self.raised(k) + bonus)
         return naive.first_argmax(index)
 
 

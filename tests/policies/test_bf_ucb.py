@@ -200,41 +200,26 @@ def test_ties_of_the_box_go_up():
     assert out.tolist() == [1] * 5 + [0] * 3
 
 
-def group_of(weights, order, rounded):
-    """Return one group of arms to draw from."""
-    arms = merit.begin((len(weights),), False, rounded)
-    arms.weight[: len(weights)] = arms.policy[: len(weights)] = weights
-    arms.order[: len(weights)] = order
-    return arms
-
-
-def word_of(u):
-    """Return a coin whose uniform number is u, to 53 bits."""
-    return np.uint64(int(u * 2**53) << 11)
-
-
 @njit
 def draw_compiled(group, last, coin):
     return merit.draw(group, 0, last, 1.0, coin)
 
 
-def drawn_rounded(p, order, coin):
+def drawn_rounded(p, order, u):
     """Return the arm drawn from p by a kernel that begins with this order, ties by arm."""
-    return draw_compiled(group_of(p, order, True), len(p) - 1, coin)
+    arms = merit.begin((len(p),), False, True)
+    arms.weight[: len(p)] = arms.policy[: len(p)] = p
+    arms.order[: len(p)] = order
+    return draw_compiled(arms, len(p) - 1, np.uint64(naive.word_of(u)))
 
 
 def test_rounded_draw():
+    """In increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2."""
+    drawn = {0.0: 1, 0.124: 1, 0.1244: 1, 0.13: 3, 0.26: 2, 0.49: 2, 0.51: 0, 0.9994: 0}
+    drawn |= {0.1254: 3, 0.12549: 3}  # rounded to 0.125, which is not below 1/8
+    drawn |= {0.9996: -1}  # rounded to 1.000
     p = [0.5, 0.125, 0.25, 0.125]
-
-    def drawn(u):
-        return drawn_rounded(p, [2, 0, 3, 1], word_of(u))
-
-    # in increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2
-    assert [drawn(u) for u in (0.0, 0.124, 0.13, 0.26, 0.49, 0.51, 0.9994)] == [1, 1, 3, 2, 2, 0, 0]
-    assert drawn(0.1254) == 3  # rounded to 0.125, which is not below 1/8
-    assert drawn(0.12549) == 3
-    assert drawn(0.1244) == 1
-    assert drawn(0.9996) == -1  # rounded to 1.000
+    assert {u: drawn_rounded(p, [2, 0, 3, 1], u) for u in drawn} == drawn
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 50, 61])
@@ -244,10 +229,10 @@ def test_rounded_draw_is_its_twin_where_sums_meet_the_number(size, rng):
     few_values = rng.integers(1, 4, size)
     for p in (equal, thousandths, few_values / few_values.sum(), rng.dirichlet(equal)):
         for number in rng.integers(0, 1001, 50) / 1000:
-            coin = word_of(min(number, 1 - 2**-53))
-            expected = twins.rounded_draw(p.tolist(), range(size), coin)
+            u = min(number, 1 - 2**-53)
+            expected = twins.rounded_draw(p.tolist(), range(size), naive.word_of(u))
             expected = -1 if expected is twins.NOBODY else expected
-            assert drawn_rounded(p, rng.permutation(size), coin) == expected
+            assert drawn_rounded(p, rng.permutation(size), u) == expected
 
 
 # Group exposure fairness, in exact integers (Theorem 2).
@@ -402,26 +387,17 @@ def test_released_regret_by_hand():
     assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
 
 
-def instance(sizes, low, high, **options):
-    """Return an instance whose groups have ranges of means of their own."""
-    low, high = (np.repeat(ends, sizes) for ends in (low, high))
-    return fb.RandomInstance(sum(sizes), low, high, **options)
-
-
 def test_drawn_means():
-    sizes, low, high = (50, 10), (0.7, 0.5), (1.0, 0.8)
+    """Each group has a range of its own; the released program rounds, and fixes the first arms."""
+    low, high = (np.repeat(ends, (50, 10)) for ends in ((0.7, 0.5), (1.0, 0.8)))
     address = (SEED, "instances", 3)
-    means = np.array(instance(sizes, low, high).draw(*address).means)
     words = [naive.draw(*address, "instance", 0, k) for k in range(1, 61)]
-    ends = np.repeat(low, sizes), np.repeat(high, sizes)
-    expected = [a + (b - a) * naive.open_unit(w) for a, b, w in zip(*ends, words, strict=True)]
-    assert means.tolist() == expected
-    assert means[50:].min() < 0.6 < 0.7 <= means[:50].min()
-    options = {"decimals": 3, "fixed": [(1, 0.65), (51, 0.6)]}
-    released = np.array(instance(sizes, low, high, **options).draw(*address).means)
-    assert released[[0, 50]].tolist() == [0.65, 0.6]
-    others = np.delete(np.arange(60), [0, 50])
-    assert np.array_equal(released[others], means.round(3)[others])
+    means = low + (high - low) * [naive.open_unit(word) for word in words]
+    assert fb.RandomInstance(60, low, high).draw(*address).means == tuple(means)
+    released = fb.RandomInstance(60, low, high, decimals=3, fixed=[(1, 0.65), (51, 0.6)])
+    means = means.round(3)
+    means[[0, 50]] = 0.65, 0.6
+    assert released.draw(*address).means == tuple(means)
 
 
 #: The notebook's last instance in its numbering; group 1 is arm 0 and those from 6 on.

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
-from scipy.optimize import linprog
 
 import naive_fair_ucb as twins
 import naive_ht_ucb as naive
@@ -23,7 +22,7 @@ from fairbandits.measures.penalised import (
     unfairness,
     unfairness_levels,
 )
-from fairbandits.theory.penalised import arm_sets, fluid_pulls, oracle_allocation, oracle_loss
+from fairbandits.theory.penalised import arm_sets, fluid_pulls, oracle_loss
 
 SEED = 20240901
 many = settings(deadline=None, derandomize=True, max_examples=200)
@@ -232,38 +231,6 @@ def test_arm_sets_equal_the_naive_ones(problem):
     assert [names[k] for k in found.argmax(axis=0)] == kinds
     decimals = arm_sets(floats(means), floats(penalties))
     assert np.array_equal(found, decimals)
-
-
-@pytest.mark.parametrize("kind", ["any", "ties", "two best", "no penalties"])
-def test_oracle_is_the_optimum_of_the_linear_program(kind, rng):
-    for _ in range(60):
-        arms = int(rng.integers(2, 12))
-        means = rng.uniform(0, 1, arms)
-        penalties = rng.uniform(0, rng.choice([0.3, 1.0]), arms)
-        if kind == "ties":
-            means, penalties = means.round(1), penalties.round(1)
-        if kind == "two best":
-            means[0] = means[-1] = 1
-        if kind == "no penalties":
-            penalties[:] = 0
-        quotas = random_quotas(rng, arms)
-        tau = np.array(floats(quotas))
-        gaps = means.max() - means
-        # pulls y and missing pulls s >= tau - y
-        limits = {"A_ub": -np.hstack([np.eye(arms)] * 2), "b_ub": -tau, "bounds": (0, None)}
-        limits |= {"A_eq": [[1] * arms + [0] * arms], "b_eq": [1]}
-        optimum = linprog(np.concatenate([gaps, penalties]), method="highs", **limits)
-        assert optimum.status == 0
-        horizon = int(rng.integers(1, 10**6))
-        found = oracle_loss(np.array([horizon]), means, quotas, penalties)[0]
-        assert found / horizon == pytest.approx(optimum.fun, abs=1e-12)
-        y = oracle_allocation(means, quotas, penalties)
-        assert y.sum() == pytest.approx(1, abs=1e-15)
-        assert y.min() >= 0
-        lost = gaps @ y + penalties @ np.maximum(tau - y, 0)
-        assert lost == pytest.approx(optimum.fun, abs=1e-12)
-        plan = Prophet(means, quotas, penalties).plan(horizon)
-        np.testing.assert_allclose(plan, y * horizon, rtol=0, atol=arms)
 
 
 # The fluid law.

@@ -200,6 +200,11 @@ def of_quotas(rng, arms, rounds):
     for label, options in LFG_OPTIONS.items():
         given = options | {"arrivals": arrivals}
         found[f"lfg, {label}"] = fb.LFG(quotas, **given), twins.LFG(quotas, **given)
+    each = tuple(rng.uniform(0, one_of(rng, 0.2, 1.0, 5.0), arms).tolist())
+    penalties, nearly_all = one_of(rng, each, float(each[0]), 1e3), (f"999/{1000 * arms}",) * arms
+    for threshold in ("hard", "soft"):
+        given = one_of(rng, quotas, nearly_all), penalties, ucb1["clock"], threshold
+        found[f"ht_ucb, {threshold}"] = fb.HTUCB(*given), naive_ht_ucb.HTUCB(*given)
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
         found[f"fair, {name}"] = (
             fb.FairLearn(quotas, tolerance, learner, given, first),
@@ -212,23 +217,13 @@ def of_own_rounds(rng, arms, rounds):
     """Return policy and twin by label: those that count on having chosen all arms themselves."""
     quotas, most = random_quotas(rng, arms), one_of(rng, 0.1, 0.9)
     targets = (rng.uniform(0, most, arms) * (rng.random(arms) < 0.7)).tolist()
-    order, clock = one_of(rng, "round_robin", "sequential"), one_of(rng, "round", "previous")
-    each = tuple(rng.uniform(0, one_of(rng, 0.2, 1.0, 5.0), arms).tolist())
-    penalties = one_of(rng, each, float(each[0]), 1e3)
-    if rng.random() < 0.1:  # nearly all is owed
-        quotas = (f"999/{1000 * arms}",) * arms
+    order = one_of(rng, "round_robin", "sequential")
     found = {
         "t_fair_learn": (
             fb.TFairLearn(quotas, order=order),
             twins.TFairLearn(quotas, rounds, twins.UCB1(arms), order),
         )
     }
-    for threshold in ("hard", "soft"):
-        options = {"clock": clock, "threshold": threshold}
-        found[f"ht_ucb, {threshold}"] = (
-            fb.HTUCB(quotas, penalties, **options),
-            naive_ht_ucb.HTUCB(quotas, penalties, **options),
-        )
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
         if name in ("ucb1", "thompson", "uniform", "epsilon_greedy", "last"):
             mixture = twins.Mixture(quotas, twin)
