@@ -148,14 +148,17 @@ def test_squint_weights(exponent):
 
 def of_banditq(rng, arms, rounds):
     """Return policy and twin by label; FTRL and EXP3 are for rewards in [0, 1]."""
-    one = [0.1, *[0.0] * (arms - 1)]
+    first_alone = [0.1, *[0.0] * (arms - 1)]
     adaptive = {"gamma_rule": 2, "surrogate_index": "pre"}
     V = math.sqrt(rounds)
     exp3p = naive.BanditQBandit([0.1] * arms, V, rounds, subroutine="exp3p")
     return {
         "exp3": (fb.EXP3(), naive.Exp3(arms, rounds)),
-        "ftrl": (BanditQ(one), naive.BanditQBandit(one, V)),
-        "ftrl, adaptive": (BanditQ(one, **adaptive), naive.BanditQBandit(one, V, **adaptive)),
+        "ftrl": (BanditQ(first_alone), naive.BanditQBandit(first_alone, V)),
+        "ftrl, adaptive": (
+            BanditQ(first_alone, **adaptive),
+            naive.BanditQBandit(first_alone, V, **adaptive),
+        ),
         "exp3p": (BanditQ([0.1] * arms, subroutine="exp3p"), exp3p),
     }
 
@@ -170,18 +173,22 @@ LFG_OPTIONS = {
 }
 
 
+def options_of_ucb1(rng):
+    return {
+        "scale": one_of(rng, 1.0, 1.6),
+        "clock": one_of(rng, "round", "previous"),
+        "ties": one_of(rng, "lowest", "random"),
+    }
+
+
 def of_quotas(rng, arms, rounds):
     """Return policy and twin by label: those without targets, with any options."""
     quotas, fractions = random_quotas(rng, arms), random_quotas(rng, arms)
     tolerance = one_of(rng, 0, 1, "1/2", 0.3, f"{rng.integers(1, 40)}/{rng.integers(10, 30)}")
     first, arrivals = one_of(rng, "learner", "round_robin"), one_of(rng, "after", "before")
-    ucb1 = {
-        "scale": one_of(rng, 1.0, 1.6),
-        "clock": one_of(rng, "round", "previous"),
-        "ties": one_of(rng, "lowest", "random"),
-    }
+    ucb1 = options_of_ucb1(rng)
     epsilon, arm = one_of(rng, 0.0, 0.1, 0.37, 1), int(one_of(rng, 1, -1, arms, -arms))
-    found = {
+    pairs = {
         "ucb1": (fb.UCB1(**ucb1), twins.UCB1(arms, **ucb1)),
         "thompson": (fb.Thompson(), twins.Thompson(arms)),
         "epsilon_greedy": (fb.EpsilonGreedy(epsilon), twins.EpsilonGreedy(arms, epsilon)),
@@ -199,45 +206,45 @@ def of_quotas(rng, arms, rounds):
     }
     for label, options in LFG_OPTIONS.items():
         given = options | {"arrivals": arrivals}
-        found[f"lfg, {label}"] = fb.LFG(quotas, **given), twins.LFG(quotas, **given)
+        pairs[f"lfg, {label}"] = fb.LFG(quotas, **given), twins.LFG(quotas, **given)
     each = tuple(rng.uniform(0, one_of(rng, 0.2, 1.0, 5.0), arms).tolist())
     penalties, nearly_all = one_of(rng, each, float(each[0]), 1e3), (f"999/{1000 * arms}",) * arms
     for threshold in ("hard", "soft"):
         given = one_of(rng, quotas, nearly_all), penalties, ucb1["clock"], threshold
-        found[f"ht_ucb, {threshold}"] = fb.HTUCB(*given), naive_ht_ucb.HTUCB(*given)
+        pairs[f"ht_ucb, {threshold}"] = fb.HTUCB(*given), naive_ht_ucb.HTUCB(*given)
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
-        found[f"fair, {name}"] = (
+        pairs[f"fair, {name}"] = (
             fb.FairLearn(quotas, tolerance, learner, given, first),
             twins.FairLearn(quotas, tolerance, twin, first),
         )
-    return found
+    return pairs
 
 
 def of_own_rounds(rng, arms, rounds):
     """Return policy and twin by label: those that count on having chosen all arms themselves."""
     quotas, most = random_quotas(rng, arms), one_of(rng, 0.1, 0.9)
     targets = (rng.uniform(0, most, arms) * (rng.random(arms) < 0.7)).tolist()
-    order = one_of(rng, "round_robin", "sequential")
-    found = {
+    order, ucb1 = one_of(rng, "round_robin", "sequential"), options_of_ucb1(rng)
+    pairs = {
         "t_fair_learn": (
-            fb.TFairLearn(quotas, order=order),
-            twins.TFairLearn(quotas, rounds, twins.UCB1(arms), order),
+            fb.TFairLearn(quotas, learner_parameters=ucb1, order=order),
+            twins.TFairLearn(quotas, rounds, twins.UCB1(arms, **ucb1), order),
         )
     }
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
         if name in ("ucb1", "thompson", "uniform", "epsilon_greedy", "last"):
             mixture = twins.Mixture(quotas, twin)
-            found[f"mixture, {name}"] = fb.Mixture(quotas, learner, given), mixture
+            pairs[f"mixture, {name}"] = fb.Mixture(quotas, learner, given), mixture
     for learner, twin in (("ucb1", twins.UCB1), ("thompson", twins.Thompson)):
         plug_in = twins.PlugIn(targets, twin(arms))
-        found[f"plug_in, {learner}"] = fb.PlugIn(targets, learner), plug_in
-    return found
+        pairs[f"plug_in, {learner}"] = fb.PlugIn(targets, learner), plug_in
+    return pairs
 
 
 def of_guarantees(rates, rounds):
     """Return policy and twin by label: those for guaranteed reward rates, and KL-UCB."""
     arms = len(rates)
-    found = {
+    pairs = {
         "kl_ucb": (fb.KLUCB(), guaranteed.KLUCB(arms)),
         "kl_ucb, 3": (fb.KLUCB(3), guaranteed.KLUCB(arms, 3)),
         "etc, 1/5": (fb.GuaranteeETC(rates, 0.2), guaranteed.GuaranteeETC(rates, rounds, 0.2)),
@@ -245,19 +252,20 @@ def of_guarantees(rates, rounds):
         "fair, one agent": (fb.RewardFairUCB(), guaranteed.RewardFairUCB([0] * arms, rounds, 1)),
     }
     for name in ("GuaranteeBaseline", "GuaranteeAnytime"):
-        found[name] = getattr(fb, name)(rates), getattr(guaranteed, name)(rates)
+        pairs[name] = getattr(fb, name)(rates), getattr(guaranteed, name)(rates)
     for name in ("GuaranteeETC", "GuaranteeKnapsack"):
-        found[name] = getattr(fb, name)(rates), getattr(guaranteed, name)(rates, rounds)
+        pairs[name] = getattr(fb, name)(rates), getattr(guaranteed, name)(rates, rounds)
     for options in itertools.product(("mean", "upper", "lower"), (1.5,), ("upper", "normalise")):
         twin = guaranteed.GuaranteeKLUCB(rates, *options)
-        found[", ".join(options[::2])] = fb.GuaranteeKLUCB(rates, *options), twin
-    return found
+        pairs[", ".join(options[::2])] = fb.GuaranteeKLUCB(rates, *options), twin
+    return pairs
 
 
+#: Label -> what makes policy and twin, among others, for a number of arms and rounds.
 PAIRS = {
-    label: pairs
-    for pairs in (of_banditq, of_quotas, of_own_rounds)
-    for label in pairs(np.random.default_rng(0), 2, 9)
+    label: make_pairs
+    for make_pairs in (of_banditq, of_quotas, of_own_rounds)
+    for label in make_pairs(np.random.default_rng(0), 2, 9)
 }
 #: Kinds of states that nothing else compiles.
 INTERPRETED = ("fair, lfg", "mixture", "plug_in")
@@ -265,7 +273,7 @@ GUARANTEES = tuple(of_guarantees([0.1, 0], 9))
 
 
 @drawn.settings
-@pytest.mark.parametrize("label", [one for one in PAIRS if PAIRS[one] is not of_banditq])
+@pytest.mark.parametrize("label", [label for label in PAIRS if PAIRS[label] is not of_banditq])
 def test_same_run(label, setting, rng):
     """T-Fair-Learn also where the quotas, rounded up, take more rounds than there are."""
     instance = drawn.instance_of(setting, rng, losses=label != "fair, exp3")
@@ -278,7 +286,7 @@ def test_same_run(label, setting, rng):
         assert [record["arm"] for record in history[: len(arms)]] == [*arms]
 
 
-@pytest.mark.parametrize("label", [one for one in PAIRS if PAIRS[one] is not of_own_rounds])
+@pytest.mark.parametrize("label", [label for label in PAIRS if PAIRS[label] is not of_own_rounds])
 def test_choices_after_random_histories(label, rng):
     """The policies made to learn from arms and rewards that they did not choose."""
     for arms in (2, 3, 3, 10, 10):
