@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import naive_fair_ucb as twins
+import naive
 from fairbandits import Instance, run
 from fairbandits.engine import laws, protocol, streams
 
@@ -41,12 +41,14 @@ def random_quotas(rng, arms):
     return as_texts(rng.multinomial(denominator - 1, weights)[:arms], denominator)
 
 
-def twin_history(twin, instance, rounds=ROUNDS, replicate=REPLICATE):
+def twin_history(twin, instance, rounds=ROUNDS, replicate=REPLICATE, play=None):
     """Return the twin's history on the same streams as `recorded`."""
-    own = {"beta": {"m": instance.spread}, "gaussian": {"sd": instance.spread}}
+    if play is None:
+        play = naive.run_bandit if hasattr(twin, "choose") else naive.run_full
+    spread = {"beta": {"m": instance.spread}, "gaussian": {"sd": instance.spread}}
     address = (SEED, STREAM, replicate)
     law = instance.law
-    return twins.play(twin, instance.means, law, rounds, *address, **own.get(law, {}))
+    return play(twin, instance.means, law, rounds, *address, **spread.get(law, {}))
 
 
 def recorded(policy, instance, rounds=ROUNDS, replicates=(REPLICATE,), **options):
@@ -62,33 +64,57 @@ def arms_of(result, place=0):
     return pulls.argmax(axis=1).tolist()
 
 
-def assert_same_run(policy, twin, instance, rounds=ROUNDS, **options):
-    """Compare arms and rewards of every round; return the arms."""
+def column(history, name):
+    return np.array([record[name] for record in history], dtype=float)
+
+
+def assert_close(found, expected, rtol=1e-9, name=""):
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-3 * rtol * scale, err_msg=name)
+
+
+def assert_agrees(result, history, rtol=1e-9, without=()):
+    """Compare plays, rewards and every probe after every round with a twin's history."""
+    if "arm" in history[0]:
+        assert arms_of(result) == [record["arm"] for record in history]
+    else:
+        assert_close(np.diff(result.plays[0], axis=0, prepend=0), column(history, "x"))
+    assert_close(result.rewards[0], column(history, "accrued"))
+    for name, (values, *_) in result.probes.items():
+        if name in without:
+            continue
+        if name == "queue_max":
+            expected = np.maximum.accumulate(column(history, "queue"), axis=0)
+        elif name == "probability":  # of a draw, which there is none of with full information
+            drawn = "arm" in history[0]
+            expected = column(history, "x").cumsum(axis=0) if drawn else np.zeros(values.shape)
+        else:
+            expected = column(history, name)
+        assert_close(values, expected, rtol, name)
+
+
+def assert_same_run(policy, twin, instance, rounds=ROUNDS, rtol=1e-9, **options):
+    """Compare a policy's run with its twin's; return the twin's history."""
     history = twin_history(twin, instance, rounds)
-    result = recorded(policy, instance, rounds, **options)
-    assert arms_of(result) == [record["arm"] for record in history]
-    accrued = np.array([record["accrued"] for record in history])
-    np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
-    return [record["arm"] for record in history]
+    assert_agrees(recorded(policy, instance, rounds, **options), history, rtol)
+    return history
 
 
-def assert_same_choices(policy, twin, arms, rounds, history, number=lambda coin: coin):
-    """Compare what is chosen while both learn from a history that they did not choose.
-
-    The twin is given a `number` of each round's coin.
-    """
+def assert_same_choices(policy, twin, arms, rounds, history):
+    """Compare what is chosen while both learn from arms and rewards that may not be their own."""
     state = policy.start(arms, rounds)
-    for t, (arm, reward, coin) in enumerate(history, start=1):
-        assert protocol.choose(state, t, coin) == twin.choose(number(coin)), t
+    for t, (forced, reward, coin) in enumerate(history, start=1):
+        arm = protocol.choose(state, t, coin)
+        assert arm == twin.choose(coin), t
+        arm = arm if forced is None else forced
         protocol.learn(state, t, arm, reward)
         twin.advance(arm, reward)
 
 
-def forced(rng, arms, rounds):
-    """Return random arms, rewards in [0, 1] (some of them 0 or equal), and coins, some extreme."""
-    rewards = np.where(rng.random(rounds) < 0.5, rng.random(rounds), rng.integers(0, 3, rounds) / 2)
+def random_history(rng, arms, rounds, rewards, extreme=0.2):
+    """Return arms, or None for that of the policy, some of the rewards, and coins, some extreme."""
     coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
-    coins[rng.random(rounds) < 0.1] = streams.MASK
-    coins[rng.random(rounds) < 0.1] = 0
-    pulled = rng.integers(0, arms, rounds)
-    return zip(pulled.tolist(), rewards.tolist(), coins.tolist(), strict=True)
+    coins = np.where(rng.random(rounds) < extreme, coins % 2 * np.uint64(streams.MASK), coins)
+    pulled = np.where(rng.random(rounds) < 0.3, None, rng.integers(0, arms, rounds))
+    given = np.where(rng.random(rounds) < 0.5, rng.random(rounds), rng.choice(rewards, rounds))
+    return zip(pulled.tolist(), given.tolist(), coins.tolist(), strict=True)

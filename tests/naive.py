@@ -3,7 +3,10 @@
 Everything here is plain Python on lists, transcribed from the definitions (the tags A1.1 to A2.1
 name the sections of the specification), and imports nothing from ``fairbandits``. Arms are
 numbered from 0, rounds from 1. A full-information learner has a distribution ``x`` and a method
-``advance(rewards)``; a bandit policy has ``x``, ``choose(u)`` and ``advance(arm, reward)``.
+``advance(rewards)``; a bandit policy has ``choose(coin)``, called once in every round with the
+round's 64-bit word, and ``advance(arm, reward)``, called in every round; a ``Policy`` hears of the
+pull and of its reward apart. After a choice its ``x``, if it has one, is the distribution that the
+arm was drawn from. What ``report()`` returns goes into the round's record.
 """
 
 import math
@@ -52,6 +55,11 @@ def word(base, gamma, n):
 def unit(w):
     """Map a word to [0, 1), a multiple of 2**-53."""
     return (w >> 11) * 2.0**-53
+
+
+def word_of(u):
+    """Return a word whose number in [0, 1) is u, of 53 bits."""
+    return int(u * 2**53) << 11
 
 
 def open_unit(w):
@@ -157,9 +165,9 @@ def first_argmax(values):
     return values.index(max(values))
 
 
-def sample(x, u):
-    """Return the first arm whose cumulated probability exceeds u; the last one if none (A1.4)."""
-    cumulated = 0.0
+def sample(x, coin):
+    """Return the first arm whose cumulated probability exceeds the coin, else the last (A1.4)."""
+    u, cumulated = unit(coin), 0.0
     for arm, share in enumerate(x):
         cumulated += share
         if cumulated > u:
@@ -447,95 +455,88 @@ class Queues:
                 self.length[i] = max(0.0, level)
                 self.idle[i] += max(0.0, -level)
 
+    def report(self):
+        return {"queue": list(self.length), "idleness": list(self.idle)}
 
-class BanditQFull:
+
+class BanditQ:
+    """Queues, and a subroutine that is given surrogate rewards (Q_i + V) r_i."""
+
+    def __init__(self, targets, V, surrogate_index, subroutine):
+        self.queues = Queues(targets)
+        self.V = V
+        self.surrogate_index = surrogate_index
+        self.subroutine = subroutine
+
+    @property
+    def x(self):
+        return self.subroutine.x
+
+    def surrogates(self, rewards, served):
+        """Serve the queues; return the surrogates, by the queues before or after it."""
+        before = list(self.queues.length)
+        self.queues.serve(served)
+        lengths = self.queues.length if self.surrogate_index == "post" else before
+        return [(q + self.V) * r for q, r in zip(lengths, rewards, strict=True)]
+
+    def report(self):
+        return self.queues.report()
+
+
+class BanditQFull(BanditQ):
     """BanditQ with full information (BanditQ Alg. 1; A1.2)."""
 
     def __init__(self, targets, V, surrogate_index="post", step_c=ALG1_STEP, subroutine="oga"):
-        self.queues = Queues(targets)
-        self.V = V
-        self.surrogate_index = surrogate_index
         if subroutine == "oga":
-            self.subroutine = OnlineGradientAscent(len(targets), step_c)
+            learner = OnlineGradientAscent(len(targets), step_c)
         else:
-            self.subroutine = {"adahedge": AdaHedge, "squint": Squint}[subroutine](len(targets))
-
-    @property
-    def x(self):
-        return self.subroutine.x
+            learner = {"adahedge": AdaHedge, "squint": Squint}[subroutine](len(targets))
+        super().__init__(targets, V, surrogate_index, learner)
 
     def advance(self, rewards):
         """Serve the queues with r_i x_i, then step along g_i = (Q_i + V) r_i."""
-        before = list(self.queues.length)
-        self.queues.serve([r * x for r, x in zip(rewards, self.x, strict=True)])
-        lengths = self.queues.length if self.surrogate_index == "post" else before
-        g = [(q + self.V) * r for q, r in zip(lengths, rewards, strict=True)]
-        self.subroutine.advance(g)
+        served = [r * x for r, x in zip(rewards, self.x, strict=True)]
+        self.subroutine.advance(self.surrogates(rewards, served))
 
 
-class BanditQBandit:
+class BanditQBandit(BanditQ):
     """BanditQ with bandit feedback (A1.4)."""
 
     def __init__(self, targets, V, horizon=None, surrogate_index="post", subroutine="ftrl", **own):
-        self.queues = Queues(targets)
-        self.V = V
-        self.surrogate_index = surrogate_index
         if subroutine == "ftrl":
-            self.subroutine = LogBarrierFTRL(len(targets), **own)
+            learner = LogBarrierFTRL(len(targets), **own)
         else:
             assert subroutine == "exp3p"
-            self.subroutine = Exp3P(len(targets), horizon)
+            learner = Exp3P(len(targets), horizon)
+        super().__init__(targets, V, surrogate_index, learner)
 
-    @property
-    def x(self):
-        return self.subroutine.x
-
-    def choose(self, u):
-        return sample(self.x, u)
+    def choose(self, coin):
+        return sample(self.x, coin)
 
     def advance(self, arm, reward):
         """Serve the pulled arm's queue with the reward, then feed (Q_a + V) r."""
-        before = self.queues.length[arm]
-        served = [reward if i == arm else 0.0 for i in range(len(self.queues.targets))]
-        self.queues.serve(served)
-        length = self.queues.length[arm] if self.surrogate_index == "post" else before
-        self.subroutine.advance(arm, (length + self.V) * reward)
+        rewards = [reward if i == arm else 0.0 for i in range(len(self.queues.targets))]
+        self.subroutine.advance(arm, self.surrogates(rewards, rewards)[arm])
 
 
 # ------------------------------------------------------------------------- other policies
 
 
-class UCB1:
-    """UCB1 on rewards divided by ``scale`` (A1.7, B1.3)."""
+class Policy:
+    """A bandit policy that by default learns nothing."""
 
-    def __init__(self, arms, scale=1.0):
-        self.pulls = [0] * arms
-        self.sums = [0.0] * arms
-        self.scale = scale
-        self.t = 1
+    def pulled(self, arm):
+        """Hear of a pull at once."""
 
-    @property
-    def x(self):
-        return one_hot(self.choose(), len(self.pulls))
-
-    def choose(self, _u=None):
-        """Return the first arm never pulled, else the lowest arm of largest index."""
-        if 0 in self.pulls:
-            return self.pulls.index(0)
-        return first_argmax(
-            [
-                total / n / self.scale + math.sqrt(2 * math.log(self.t) / n)
-                for total, n in zip(self.sums, self.pulls, strict=True)
-            ]
-        )
+    def heard(self, arm, reward):
+        """Hear of the reward of a pull, when it arrives."""
 
     def advance(self, arm, reward):
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
-        self.t += 1
+        self.pulled(arm)
+        self.heard(arm, reward)
 
 
-class Exp3:
+class Exp3(Policy):
     """EXP3 of Auer, Cesa-Bianchi, Freund and Schapire (2002) for a known horizon (A1.7)."""
 
     def __init__(self, arms, horizon, scale=1.0):
@@ -550,26 +551,23 @@ class Exp3:
         shares = softmax(self.log_weights)
         return [(1 - self.gamma) * share + self.gamma / arms for share in shares]
 
-    def choose(self, u):
-        return sample(self.x, u)
+    def choose(self, coin):
+        return sample(self.x, coin)
 
-    def advance(self, arm, reward):
+    def heard(self, arm, reward):
         """Multiply the pulled arm's weight by exp(gamma rhat / N)."""
         estimate = reward / self.scale / self.x[arm]
         self.log_weights[arm] += self.gamma * estimate / len(self.log_weights)
 
 
-class StaticOracle:
+class StaticOracle(Policy):
     """The static benchmark played as a policy: every arm is drawn from x* (A1.6)."""
 
     def __init__(self, x):
         self.x = list(x)
 
-    def choose(self, u):
-        return sample(self.x, u)
-
-    def advance(self, arm, reward):
-        """Learn nothing."""
+    def choose(self, coin):
+        return sample(self.x, coin)
 
 
 # ------------------------------------------------------------------------------- the loops
@@ -579,19 +577,18 @@ def play_bandit(policy, arms, horizon, reward_at, coin):
     """Play a bandit policy and return one record per round, after the round's update.
 
     ``reward_at(t, n, arm)`` is the reward of round t if it is the n-th pull of the arm, ``coin(t)``
-    the policy's number in [0, 1).
+    the round's word.
     """
     pulls, accrued, history = [0] * arms, [0.0] * arms, []
     for t in range(1, horizon + 1):
-        u = coin(t)
+        arm = policy.choose(coin(t))
         x = list(getattr(policy, "x", ()))
-        arm = policy.choose(u)
         pulls[arm] += 1
         r = reward_at(t, pulls[arm], arm)
         accrued[arm] += r
         policy.advance(arm, r)
         record = {"t": t, "x": x, "arm": arm, "reward": r, "accrued": list(accrued)}
-        history.append(record | {"pulls": list(pulls)} | queue_record(policy))
+        history.append(record | {"pulls": list(pulls)} | getattr(policy, "report", dict)())
     return history
 
 
@@ -607,67 +604,53 @@ def play_full(learner, arms, horizon, reward_at):
         accrued = [a + r * xi for a, r, xi in zip(accrued, rewards, x, strict=True)]
         learner.advance(rewards)
         record = {"t": t, "x": x, "rewards": rewards, "reward": dot(x, rewards)}
-        history.append(record | {"accrued": accrued} | queue_record(learner))
+        history.append(record | {"accrued": accrued} | getattr(learner, "report", dict)())
     return history
 
 
-def queue_record(policy):
-    """Return copies of the policy's queues and idleness, if it has queues."""
-    if not hasattr(policy, "queues"):
-        return {}
-    return {"queue": list(policy.queues.length), "idle": list(policy.queues.idle)}
+def rewards_of(means, law, seed, stream, replicate, **par):
+    """Return what gives reward n of an arm on the named streams."""
 
-
-def run_bandit(policy, means, law, horizon, seed, stream, replicate, number=unit, **par):
-    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull.
-
-    The policy is given a ``number`` of each round's word.
-    """
-
-    def reward_at(_t, n, arm):
+    def reward_at(arm, n):
         return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, n), **par)
 
-    def coin(t):
-        return number(draw(seed, stream, replicate, "coin", 0, t))
-
-    return play_bandit(policy, len(means), horizon, reward_at, coin)
+    return reward_at
 
 
-def run_full(learner, means, law, horizon, seed, stream, replicate, **par):
+def coins_of(seed, stream, replicate):
+    """Return what gives the word of a round."""
+    return lambda t: draw(seed, stream, replicate, "coin", 0, t)
+
+
+def run_bandit(policy, means, law, horizon, *address, **par):
+    """Play a bandit policy on the named streams: reward n of an arm is that of its n-th pull."""
+    reward_at = rewards_of(means, law, *address, **par)
+
+    def by_pull(_t, n, arm):
+        return reward_at(arm, n)
+
+    return play_bandit(policy, len(means), horizon, by_pull, coins_of(*address))
+
+
+def run_full(learner, means, law, horizon, *address, **par):
     """Play a full-information learner on the named streams: reward n of an arm is of round n."""
-
-    def reward_at(t, arm):
-        return reward(law, means[arm], draw(seed, stream, replicate, "reward", arm, t), **par)
-
-    return play_full(learner, len(means), horizon, reward_at)
+    reward_at = rewards_of(means, law, *address, **par)
+    return play_full(learner, len(means), horizon, lambda t, arm: reward_at(arm, t))
 
 
 # --------------------------------------------------------------------- benchmark and regret
 
 
-def load(means, targets):
-    """Return sum of target_i / mean_i over the protected arms (Eq. 2)."""
-    total = 0.0
-    for mu, target in zip(means, targets, strict=True):
-        if target > 0:
-            total += target / mu if mu > 0 else math.inf
-    return total
-
-
-def feasible(means, targets, slack=1e-9):
-    """Tell whether some distribution meets every target (Eq. 2)."""
-    return load(means, targets) <= 1 + slack
-
-
 def static_benchmark(means, targets):
     """Return (x*, b*): the best distribution that meets the targets, and its mean reward (A1.1)."""
-    if not feasible(means, targets):
-        raise ValueError(f"targets need a load of {load(means, targets)}, which exceeds 1")
-    best = first_argmax(list(means))
     x = [0.0] * len(means)
     for i, target in enumerate(targets):
-        if target > 0 and i != best:
+        if target > 0:
             x[i] = target / means[i]
+    if sum(x) > 1 + 1e-9:  # Eq. 2
+        raise ValueError(f"targets need a load of {sum(x)}, which exceeds 1")
+    best = first_argmax(list(means))
+    x[best] = 0.0
     x[best] = max(0.0, 1 - sum(x))
     return x, dot(x, means)
 
@@ -690,23 +673,6 @@ def regret_pseudo(history, x_star, means):
         )
         curve.append(total)
     return curve
-
-
-def equilibrium_queues(means, targets, V):
-    """Return V (mu* / mu_i - 1) for protected arms, 0 elsewhere (A1.8, E1)."""
-    best = max(means)
-    return [
-        V * (best / mu - 1) if target > 0 else 0.0
-        for mu, target in zip(means, targets, strict=True)
-    ]
-
-
-def equilibrium_regret(means, targets, V):
-    """Return -V sum of (mu* / mu_i - 1)^2 over protected arms (A1.8, E4)."""
-    best = max(means)
-    return -V * sum(
-        (best / mu - 1) ** 2 for mu, target in zip(means, targets, strict=True) if target > 0
-    )
 
 
 # ---------------------------------------------------------------------------------- replay

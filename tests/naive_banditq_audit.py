@@ -161,11 +161,10 @@ class QueueUCB:
         self.scale = scale
         self.seen = [[] for _ in targets]
 
-    @property
-    def x(self):
-        return naive.one_hot(self.choose(), len(self.seen))
+    def report(self):
+        return self.queues.report()
 
-    def choose(self, _u=None):
+    def choose(self, _coin):
         """Return the first arm never pulled, else the lowest arm of largest index."""
         if [] in self.seen:
             return self.seen.index([])
@@ -189,18 +188,15 @@ class QueueUCB:
         self.seen[arm].append(surrogate if self.index == "surrogate" else reward)
 
 
-def run_unseen(policy, means, law, horizon, seed, stream, replicate, **par):
+def run_unseen(policy, means, law, horizon, *address, **par):
     """Play a bandit policy on rewards numbered by the round, and keep those of all arms."""
-
-    def reward_at(t, arm):
-        word = naive.draw(seed, stream, replicate, "reward", arm, t)
-        return naive.reward(law, means[arm], word, **par)
-
-    def coin(t):
-        return naive.unit(naive.draw(seed, stream, replicate, "coin", 0, t))
-
+    reward_at = naive.rewards_of(means, law, *address, **par)
     arms = len(means)
-    history = naive.play_bandit(policy, arms, horizon, lambda t, _n, arm: reward_at(t, arm), coin)
+
+    def by_round(t, _n, arm):
+        return reward_at(arm, t)
+
+    history = naive.play_bandit(policy, arms, horizon, by_round, naive.coins_of(*address))
     for one in history:
-        one["rewards"] = [reward_at(one["t"], arm) for arm in range(arms)]
+        one["rewards"] = [reward_at(arm, one["t"]) for arm in range(arms)]
     return history

@@ -2,15 +2,11 @@
 
 Plain Python like ``naive``, from the definitions alone (the tags 5 and 6.1 to 6.6 name the
 sections of the specification), and nothing from ``fairbandits``. Arms are numbered from 0, those
-of a group stand side by side. A policy has ``choose(coin)``, called once in every round with the
-round's 64-bit word, and ``advance(arm, reward)``.
-
-After a choice ``pi`` holds the distribution that the arm was drawn from, over all arms.
+of a group stand side by side. What a policy reports are the columns of ours and of its observers.
 """
 
 import itertools
 import math
-from typing import ClassVar
 
 import naive
 from naive_fair_ucb import exactly, pick_largest
@@ -113,14 +109,16 @@ class Means:
 
 
 class Grouped:
-    """What all policies here share: groups, quotas, the initial rounds (6.1, 6.2.3)."""
+    """What all policies here share: groups, quotas, the initial rounds (6.1, 6.2.3).
 
-    #: Its switches, each as the paper has it.
-    SWITCHES: ClassVar = {"running_mean": "paper"}
+    Its switches are attributes of the class, each as the paper has it.
+    """
+
+    running_mean = "paper"
 
     def __init__(self, sizes, quotas, **switches):
-        assert switches.keys() <= self.SWITCHES.keys()
-        vars(self).update(self.SWITCHES | switches)
+        assert all(hasattr(self, name) for name in switches)
+        vars(self).update(switches)
         quotas = [0] * len(sizes) if quotas is None else quotas
         self.sizes = sizes
         self.groups = split(sizes)
@@ -132,7 +130,9 @@ class Grouped:
         self.t = 0
         self.group = None
         self.late = False
-        self.pi = None
+        self.x = ()
+        self.first = None  # who plays the initial rounds, if it is another policy
+        self.optional = [0] * self.arms
         self.most_behind = [-math.inf] * len(sizes)
 
     def group_with(self, arm):
@@ -148,22 +148,40 @@ class Grouped:
         owed = self.owed()
         return naive.first_argmax(owed) if max(owed) > 0 else NOBODY
 
+    def choose_first(self, coin):
+        """Return the arm of an initial round of another policy."""
+        arm = self.first.choose(coin)
+        self.group = self.first.group
+        return arm
+
     def advance(self, arm, reward):
         self.t += 1
         self.known.advance(arm, reward, self.t <= self.initial)
+        if self.t <= self.initial:
+            self.early = {"initial_plays": list(self.known.pulls)}
+            self.early["initial_reward"] = list(self.known.sums)
+            if self.first:
+                self.first.advance(arm, reward)
+        self.optional[arm] += self.late
         self.served[self.group] += 1
         for g, (beta, n) in enumerate(zip(self.quotas, self.served, strict=True)):
             self.most_behind[g] = max(self.most_behind[g], math.floor(beta * self.t) - n)
+
+    def report(self):
+        of_group = [g for g, arms in enumerate(self.groups) for _ in arms]
+        return self.early | {
+            "optional": list(self.optional),
+            "group_plays": [self.served[g] for g in of_group],
+            "group_deficit_sup": [self.most_behind[g] for g in of_group],
+        }
 
 
 class BFUCB(Grouped):
     """BF-UCB (6.1, 6.2)."""
 
-    SWITCHES: ClassVar = {
-        **{"delta": 0.01, "initialisation": "paper", "width": "paper", "running_mean": "paper"},
-        **{"draw": "paper", "box": "upper", "policy_from": "maximiser", "learner": "optimistic"},
-        **{"f": None, "reference": None},
-    }
+    initialisation = width = draw = "paper"
+    delta, box, policy_from, learner = 0.01, "upper", "maximiser", "optimistic"
+    f = reference = None
 
     def __init__(self, sizes, quotas, **switches):
         super().__init__(sizes, quotas, **switches)
@@ -204,14 +222,14 @@ class BFUCB(Grouped):
             merit = [1.0] * len(arms)
         total = by_eights(merit)
         policy = [m / total for m in merit]
-        self.pi = [0.0] * self.arms
+        self.x = [0.0] * self.arms
         for arm, p in zip(arms, policy, strict=True):
-            self.pi[arm] = self.last_policy[arm] = p
+            self.x[arm] = self.last_policy[arm] = p
         self.measure(g)
         if self.draw == "released":
             arm = rounded_draw(policy, arms, coin)
             return 0 if arm is NOBODY else arm
-        return arms[naive.sample(policy, naive.unit(coin))]
+        return arms[naive.sample(policy, coin)]
 
     def measure(self, g):
         """Compare the policy with the fair one (5)."""
@@ -220,10 +238,18 @@ class BFUCB(Grouped):
         merit = {arm: self.f(self.reference[arm]) for arm in self.groups[g]}
         for arm in self.groups[g]:
             root = 1 / math.sqrt(self.known.pulls[arm])
-            self.regret[arm] += abs(self.pi[arm] - merit[arm] / sum(merit.values()))
+            self.regret[arm] += abs(self.x[arm] - merit[arm] / sum(merit.values()))
             error = abs(self.known.mean[arm] - self.reference[arm])
             self.outside[arm] += error > self.numerator(g) * root
-            self.roots[arm] += self.pi[arm] * root
+            self.roots[arm] += self.x[arm] * root
+
+    def report(self):
+        return super().report() | {
+            "share": list(self.last_policy),
+            "merit_regret": list(self.regret),
+            "outside": list(self.outside),
+            "expected_root": list(self.roots),
+        }
 
     def first_rounds(self, coin):
         """Return the arm of an initial round."""
@@ -235,10 +261,10 @@ class BFUCB(Grouped):
         arms = self.groups[self.group]
         new = [arm for arm in arms if self.known.pulls[arm] == 0]
         if new:
-            self.pi = [float(arm == new[0]) for arm in range(self.arms)]
+            self.x = [float(arm == new[0]) for arm in range(self.arms)]
             return new[0]
         if self.initialisation == "released":
-            self.pi = [1 / len(arms) if arm in arms else 0.0 for arm in range(self.arms)]
+            self.x = [1 / len(arms) if arm in arms else 0.0 for arm in range(self.arms)]
             return arms[math.floor(naive.unit(coin) * len(arms))]
         return self.exposure(self.group, coin)
 
@@ -266,10 +292,8 @@ class BFUCB(Grouped):
 class GroupUCB(Grouped):
     """GEF, and without quotas UCB (6.4)."""
 
-    SWITCHES: ClassVar = {
-        **{"index": "ucb1", "cap": False, "ties": "lowest", "initialisation": "paper"},
-        **{"running_mean": "paper", "delta": 0.01, "first_width": "paper", "box": "upper"},
-    }
+    initialisation = first_width = "paper"
+    delta, box, index, cap, ties = 0.01, "upper", "ucb1", False, "lowest"
 
     def __init__(self, sizes, quotas, **switches):
         super().__init__(sizes, quotas, **switches)
@@ -288,9 +312,7 @@ class GroupUCB(Grouped):
     def choose(self, coin):
         self.late = False
         if self.t < self.initial:
-            arm = self.first.choose(coin)
-            self.group = self.first.group
-            return arm
+            return self.choose_first(coin)
         due = self.most_owed()
         self.late = due is NOBODY
         candidates = list(range(self.arms)) if self.late else self.groups[due]
@@ -307,20 +329,13 @@ class GroupUCB(Grouped):
         self.group = self.group_with(arm)
         return arm
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        if self.t <= self.initial:
-            self.first.advance(arm, reward)
-
 
 class FairXUCB(Grouped):
     """MF (6.4)."""
 
-    SWITCHES: ClassVar = {
-        **{"delta": 0.01, "width": "paper", "clock": "horizon", "counts": "own", "draw": "paper"},
-        **{"initialisation": "paper", "running_mean": "paper", "first_width": "paper"},
-        **{"box": "upper", "shadow_means": None},
-    }
+    initialisation = width = first_width = draw = "paper"
+    delta, box, clock, counts = 0.01, "upper", "horizon", "own"
+    shadow_means = None
 
     def __init__(self, sizes, horizon, quotas=None, **switches):
         super().__init__(sizes, quotas, **switches)
@@ -340,9 +355,8 @@ class FairXUCB(Grouped):
 
     def choose(self, coin):
         if self.t < self.initial:
-            arm = self.first.choose(coin)
-            self.group = self.first.group
-            self.pi = self.first.pi
+            arm = self.choose_first(coin)
+            self.x = self.first.x
             return arm
         counts = self.first.known.pulls if self.shadow else self.known.pulls
         w = self.numerator(self.t + 1)
@@ -351,13 +365,13 @@ class FairXUCB(Grouped):
             for m, n in zip(self.known.mean, counts, strict=True)
         ]
         total = by_eights(upper)
-        self.pi = [u / total for u in upper]
+        self.x = [u / total for u in upper]
         if self.draw == "released":
             order = released_numbering(self.sizes)
-            arm = rounded_draw([self.pi[arm] for arm in order], order, coin)
+            arm = rounded_draw([self.x[arm] for arm in order], order, coin)
             arm = 0 if arm is NOBODY else arm
         else:
-            arm = naive.sample(self.pi, naive.unit(coin))
+            arm = naive.sample(self.x, coin)
         self.group = self.group_with(arm)
         if self.shadow:
             other = self.first.choose(naive.inner(coin, 1))
@@ -365,10 +379,9 @@ class FairXUCB(Grouped):
             self.first.advance(other, 1.0 if win else 0.0)
         return arm
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        if self.t <= self.initial:
-            self.first.advance(arm, reward)
+    def report(self):
+        share = [0.0] * self.arms if self.t <= self.initial else list(self.x)
+        return super().report() | {"share": share}
 
 
 class GroupOracle(Grouped):
@@ -383,6 +396,9 @@ class GroupOracle(Grouped):
         values = [phi([means[arm] for arm in arms], power(1)) for arms in self.groups]
         self.favourite = naive.first_argmax(values)
 
+    def report(self):
+        return super().report() | {"share": list(self.last_policy)}
+
     def due(self):
         """Return the group that must be served, or nobody."""
         if self.schedule == "deficit":
@@ -395,19 +411,19 @@ class GroupOracle(Grouped):
 
     def choose(self, coin):
         due = self.due()
-        self.pi = [0.0] * self.arms
+        self.x = [0.0] * self.arms
         if self.within == "best":
             arms = range(self.arms) if due is NOBODY else self.groups[due]
             arm = max(arms, key=lambda arm: (self.means[arm], -arm))
             self.group = self.group_with(arm)
-            self.pi[arm] = self.last_policy[arm] = 1.0
+            self.x[arm] = self.last_policy[arm] = 1.0
             return arm
         self.group = self.favourite if due is NOBODY else due
         arms = self.groups[self.group]
         merit = [1.0 if self.within == "uniform" else self.means[arm] for arm in arms]
         for arm, m in zip(arms, merit, strict=True):
-            self.pi[arm] = self.last_policy[arm] = m / sum(merit)
-        return arms[naive.sample([self.pi[arm] for arm in arms], naive.unit(coin))]
+            self.x[arm] = self.last_policy[arm] = m / sum(merit)
+        return arms[naive.sample([self.x[arm] for arm in arms], coin)]
 
 
 def fair_policy(means, sizes, f):

@@ -1,4 +1,4 @@
-"""Reference implementations of what the audit of Fair-Learn runs: its record, and two wrappers.
+"""Reference implementation of what the audit records of Fair-Learn.
 
 Plain Python like ``naive_fair_ucb``, from the definitions alone, and nothing from ``fairbandits``.
 The record is made from the list of all arms pulled, in exact fractions, anew for every round.
@@ -7,10 +7,7 @@ The record is made from the list of all arms pulled, in exact fractions, anew fo
 import math
 from fractions import Fraction
 
-import naive
 import naive_fair_ucb as twins
-
-# ----------------------------------------------------------------- Lemma 1, Observations 2 and 3
 
 
 def deficits(arms, quotas, t):
@@ -68,24 +65,3 @@ def observed(arms, quotas, tolerance):
         )
         before = now
     return record
-
-
-# ------------------------------------------------------------------------------- two wrappers
-
-
-class Mixture:
-    """Arm i with probability r_i, else the learner's choice, which hears of every pull."""
-
-    def __init__(self, quotas, learner):
-        self.quotas = twins.exactly(quotas)
-        self.learner = learner
-
-    def choose(self, coin):
-        u = naive.unit(naive.inner(coin, 2**32))
-        for arm in range(len(self.quotas)):
-            if u < float(sum(self.quotas[: arm + 1])):
-                return arm
-        return self.learner.choose(coin)
-
-    def advance(self, arm, reward):
-        self.learner.advance(arm, reward)

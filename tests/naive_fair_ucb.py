@@ -2,9 +2,9 @@
 
 Plain Python like ``naive``, from the definitions alone (the tags B1.3 to B1.7 and A1.6 name the
 sections of the specification), and nothing from ``fairbandits``. Arms are numbered from 0, rounds
-from 1. A policy has ``choose(coin)``, called with the 64-bit word of the round and at most once in
-a round, and ``advance(arm, reward)``, called in every round. What is owed to an arm is counted
-anew from the list of all pulls, in exact fractions, whenever it is asked for.
+from 1. A learner's ``choose(coin)`` is called at most once in a round, its ``advance(arm, reward)``
+in every round. What is owed to an arm is counted anew from the list of all pulls, in exact
+fractions, whenever it is asked for.
 """
 
 import math
@@ -38,10 +38,11 @@ def pick_largest(values, ties, coin):
 # ------------------------------------------------------------------------------- learners
 
 
-class Sampled:
+class Sampled(naive.Policy):
     """Counts pulls and adds up rewards: what most learners remember."""
 
     def __init__(self, arms):
+        self.t = 1
         self.pulls = [0] * arms
         self.sums = [0.0] * arms
 
@@ -53,7 +54,10 @@ class Sampled:
         """Return the mean of each arm; every arm must have been pulled."""
         return [total / n for total, n in zip(self.sums, self.pulls, strict=True)]
 
-    def advance(self, arm, reward):
+    def pulled(self, arm):
+        self.t += 1
+
+    def heard(self, arm, reward):
         self.pulls[arm] += 1
         self.sums[arm] += self.learnt(reward)
 
@@ -75,8 +79,7 @@ class UCB1(Sampled):
         """Return the first arm never pulled, else an arm of largest index."""
         if 0 in self.pulls:
             return self.pulls.index(0)
-        t = sum(self.pulls) + 1
-        clock = {"round": t, "previous": t - 1}[self.clock]
+        clock = {"round": self.t, "previous": self.t - 1}[self.clock]
         bonuses = [math.sqrt(2 * math.log(clock) / n) for n in self.pulls]
         indices = [mean + bonus for mean, bonus in zip(self.means(), bonuses, strict=True)]
         return pick_largest(indices, self.ties, coin)
@@ -117,14 +120,7 @@ class EpsilonGreedy(Sampled):
         return naive.first_argmax(self.means())
 
 
-class Exp3(naive.Exp3):
-    """EXP3 on words; a forced pull is weighted by the probability that EXP3 gave it."""
-
-    def choose(self, coin):
-        return super().choose(naive.unit(coin))
-
-
-class Uniform:
+class Uniform(naive.Policy):
     """Any arm, all alike (B1.3)."""
 
     def __init__(self, arms):
@@ -133,11 +129,8 @@ class Uniform:
     def choose(self, coin):
         return math.floor(naive.unit(coin) * self.arms)
 
-    def advance(self, arm, reward):
-        """Learn nothing."""
 
-
-class Constant:
+class Constant(naive.Policy):
     """One arm for ever: 1 is the first, -1 the last (B1.3)."""
 
     def __init__(self, arms, arm=1):
@@ -146,14 +139,11 @@ class Constant:
     def choose(self, _coin):
         return self.arm
 
-    def advance(self, arm, reward):
-        """Learn nothing."""
-
 
 # ------------------------------------------------------------------------- what is owed
 
 
-class Quotas:
+class Quotas(naive.Policy):
     """Keeps the list of pulls, and counts from it."""
 
     def __init__(self, quotas):
@@ -170,7 +160,7 @@ class Quotas:
         past = len(self.history)
         return [r * past - self.count(arm) for arm, r in enumerate(self.quotas)]
 
-    def advance(self, arm, reward):
+    def pulled(self, arm):
         self.history.append(arm)
 
 
@@ -210,28 +200,44 @@ class LFG(Quotas):
         u = self.sample.sums[arm] / n + math.sqrt(self.constant * math.log(t) / n)
         return u if self.cap is None else min(self.cap, u)
 
+    def report(self):
+        return {"queue": [float(self.queue(arm)) for arm in range(self.arms)]}
+
     def choose(self, coin):
         """Return an arm of largest queue plus eta times estimate."""
         return naive.first_argmax(
             [float(self.queue(arm)) + self.eta * self.estimate(arm) for arm in range(self.arms)]
         )
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        self.sample.advance(arm, reward)
+    def heard(self, arm, reward):
+        self.sample.heard(arm, reward)
 
 
-class FairLearn(Quotas):
+class Asking(Quotas):
+    """Quotas with a learner, which hears of every pull."""
+
+    def __init__(self, quotas, learner):
+        super().__init__(quotas)
+        self.learner = learner
+
+    def pulled(self, arm):
+        super().pulled(arm)
+        self.learner.pulled(arm)
+
+    def heard(self, arm, reward):
+        self.learner.heard(arm, reward)
+
+
+class FairLearn(Asking):
     """Pull the arm owed most if that is more than the tolerance; if not, ask the learner (B1.3).
 
-    The learner hears of every pull. With ``first_rounds="round_robin"`` round t <= k is arm t's,
+    With ``first_rounds="round_robin"`` round t <= k is arm t's,
     whatever is owed.
     """
 
     def __init__(self, quotas, tolerance, learner, first_rounds="learner"):
-        super().__init__(quotas)
+        super().__init__(quotas, learner)
         self.tolerance = exact(tolerance)
-        self.learner = learner
         self.first_rounds = first_rounds
 
     def choose(self, coin):
@@ -243,9 +249,16 @@ class FairLearn(Quotas):
             return naive.first_argmax(deficits)
         return self.learner.choose(coin)
 
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        self.learner.advance(arm, reward)
+
+class Mixture(Asking):
+    """Arm i with probability r_i, else the learner's choice."""
+
+    def choose(self, coin):
+        u = naive.unit(naive.inner(coin, 2**32))
+        for arm in range(self.arms):
+            if u < float(sum(self.quotas[: arm + 1])):
+                return arm
+        return self.learner.choose(coin)
 
 
 class PlugIn:
@@ -292,13 +305,12 @@ class PlugIn:
         self.learner.advance(arm, reward)
 
 
-class TFairLearn(Quotas):
+class TFairLearn(Asking):
     """First the whole horizon's quotas, then the learner, which has seen it all (B1.5)."""
 
     def __init__(self, quotas, horizon, learner, order="round_robin"):
-        super().__init__(quotas)
+        super().__init__(quotas, learner)
         self.horizon = horizon
-        self.learner = learner
         self.order = order
 
     def first_phase(self):
@@ -315,18 +327,6 @@ class TFairLearn(Quotas):
             return unsatisfied[0]
         assert self.order == "round_robin"
         return min(unsatisfied, key=self.count)  # the first of several
-
-    def advance(self, arm, reward):
-        super().advance(arm, reward)
-        self.learner.advance(arm, reward)
-
-
-# --------------------------------------------------------------------------------- a run
-
-
-def play(policy, *problem, **par):
-    """Play a policy that is given the words themselves, on the named streams (naive.run_bandit)."""
-    return naive.run_bandit(policy, *problem, number=lambda word: word, **par)
 
 
 def fair_ucb_counts(means, quotas, horizon, seed, stream, replicate):
@@ -409,7 +409,7 @@ def theorem_learners(quotas, horizon):
         "ucb1": ("ucb1", {}, UCB1(arms)),
         "thompson": ("thompson", {}, Thompson(arms)),
         "epsilon_greedy": ("epsilon_greedy", {}, EpsilonGreedy(arms)),
-        "exp3": ("exp3", {}, Exp3(arms, horizon)),
+        "exp3": ("exp3", {}, naive.Exp3(arms, horizon)),
         "uniform": ("uniform", {}, Uniform(arms)),
         "first": ("constant", {"arm": 1}, Constant(arms, 1)),
         "last": ("constant", {"arm": -1}, Constant(arms, -1)),

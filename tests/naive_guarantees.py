@@ -1,8 +1,7 @@
 """Reference implementations of the policies for guaranteed reward rates, and of KL-UCB.
 
 Plain Python like ``naive``, from the descriptions alone, and nothing from ``fairbandits``. Arms are
-numbered from 0. A policy has ``choose(u)`` for the round's number in [0, 1), and
-``advance(arm, reward)``; it keeps every arm's list of rewards and counts anew whenever it is asked.
+numbered from 0. A policy keeps every arm's list of rewards and counts anew whenever it is asked.
 """
 
 import math
@@ -52,10 +51,6 @@ class Seen:
         self.arms = range(len(self.targets))
 
     @property
-    def x(self):
-        return [0.0] * len(self.targets)
-
-    @property
     def past(self):
         """Number of rounds so far."""
         return sum(map(len, self.rewards))
@@ -95,7 +90,7 @@ class KLUCB(Seen):
     def __init__(self, arms, constant=1.0):
         super().__init__([0.0] * arms, constant)
 
-    def choose(self, _u):
+    def choose(self, _coin):
         return self.rewards.index([]) if [] in self.rewards else self.optimist()
 
 
@@ -118,7 +113,7 @@ class GuaranteeKLUCB(Seen):
             found.append(target / self.cut(arm, value) if target else 0.0)
         return found
 
-    def choose(self, u):
+    def choose(self, coin):
         if [] in self.rewards:
             return self.rewards.index([])
         shares = self.shares(self.estimate)
@@ -127,15 +122,15 @@ class GuaranteeKLUCB(Seen):
             if self.excess == "upper" and sum(others) < 1:
                 shares = others
             else:
-                return naive.sample([share / sum(shares) for share in shares], u)
+                return naive.sample([share / sum(shares) for share in shares], coin)
         shares[self.optimist()] += 1 - sum(shares)
-        return naive.sample(shares, u)
+        return naive.sample(shares, coin)
 
 
 class GuaranteeBaseline(Seen):
     """The arm furthest below its guarantee, else KL-UCB."""
 
-    def choose(self, _u):
+    def choose(self, _coin):
         ahead = [
             sum(got) - target * self.past if target else math.inf
             for got, target in zip(self.rewards, self.targets, strict=True)
@@ -151,7 +146,7 @@ class GuaranteeAnytime(Seen):
         self.second = [[] for _ in targets]
         self.explores = False
 
-    def choose(self, u):
+    def choose(self, coin):
         """Return the arm; one number decides on the part and the arm."""
         self.explores = False
         needed = [
@@ -162,7 +157,7 @@ class GuaranteeAnytime(Seen):
         if sum(needed) > 1:
             extra = [(1 - sum(self.targets)) * e / sum(extra) for e in extra]
         parts = [*self.targets, *extra, 1 - sum(self.targets) - sum(extra)]
-        drawn = naive.sample(parts, u)
+        drawn = naive.sample(parts, coin)
         n = len(self.targets)
         if drawn < n:
             return drawn
@@ -212,7 +207,7 @@ class GuaranteeETC(Seen):
         """Return the sum of lambda / estimate."""
         return sum(t / estimate(arm) for arm, t in enumerate(self.targets) if t)
 
-    def choose(self, _u):
+    def choose(self, _coin):
         for self.phase in (0, 1):
             for arm in self.arms:
                 if len(self.phases[self.phase][arm]) < self.wanted(arm, self.phase):
@@ -256,8 +251,8 @@ class GuaranteeKnapsack(Seen):
         raw = [math.exp(gain - top) for gain in self.gains]
         return [(1 - self.gamma) * one / sum(raw) + self.gamma / n for one in raw]
 
-    def choose(self, u):
-        return naive.sample(self.distribution(), u)
+    def choose(self, coin):
+        return naive.sample(self.distribution(), coin)
 
     def advance(self, arm, reward):
         n, T, shares = len(self.gains), self.horizon, self.distribution()
@@ -294,12 +289,12 @@ class RewardFairUCB(Seen):
             return 1.0
         return self.cut(arm, max(0.0, sum(got) / len(got) + math.sqrt(self.width / len(got))))
 
-    def choose(self, u):
+    def choose(self, coin):
         if self.past < self.turns:
             return self.past % len(self.targets)
         bounds = [self.bound(arm) for arm in self.arms]
         shares = [t / bound if t else 0.0 for t, bound in zip(self.targets, bounds, strict=True)]
         if sum(shares) > 1:
-            return naive.sample([share / sum(shares) for share in shares], u)
+            return naive.sample([share / sum(shares) for share in shares], coin)
         shares[naive.first_argmax(bounds)] += 1 - sum(shares)
-        return naive.sample(shares, u)
+        return naive.sample(shares, coin)

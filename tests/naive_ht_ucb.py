@@ -1,8 +1,7 @@
 """Reference implementations for penalised pulls: HT-UCB, its baselines, regret, oracle, fluid law.
 
 Plain Python from the definitions (the tags 1.1 to 1.5 name the sections of the specification), with
-nothing from ``fairbandits``. Arms are numbered from 0, rounds from 1; policies are those of
-``naive_fair_ucb.play``, with ``choose(coin)`` and ``advance(arm, reward)``. Quotas are fractions.
+nothing from ``fairbandits``. Arms are numbered from 0, rounds from 1. Quotas are fractions.
 """
 
 import itertools
@@ -10,33 +9,12 @@ import math
 from fractions import Fraction
 
 import naive
-from naive_fair_ucb import exact, exactly
+from naive_fair_ucb import Sampled, exact, exactly
 
 # ------------------------------------------------------------------------------- policies
 
 
-class History:
-    """N and R of every arm, and the round to come."""
-
-    def __init__(self, arms):
-        self.arms = range(arms)
-        self.N = [0] * arms
-        self.R = [0.0] * arms
-        self.n = 1
-        self.last = None
-
-    def ucb(self, k, ell):
-        """Return R/N + sqrt(2 ln ell / N)."""
-        return self.R[k] / self.N[k] + math.sqrt(2 * math.log(ell) / self.N[k])
-
-    def advance(self, arm, reward):
-        self.N[arm] += 1
-        self.R[arm] += reward
-        self.n += 1
-        self.last = arm
-
-
-class HTUCB(History):
+class HTUCB(Sampled):
     """Hard-threshold UCB and its soft variant (1.2, 1.3)."""
 
     def __init__(self, quotas, penalties, clock="round", threshold="hard"):
@@ -45,26 +23,29 @@ class HTUCB(History):
         self.A = penalties if isinstance(penalties, list | tuple) else [penalties] * len(quotas)
         self.clock = clock
         self.threshold = threshold
+        self.made = [0] * len(quotas)
+
+    def pulled(self, arm):
+        super().pulled(arm)
+        self.made[arm] += 1
 
     def raised(self, k):
         """Return what is added to the index of an arm for its missing pulls."""
-        tau, n = self.tau[k], self.n
-        if self.threshold == "hard":
-            return self.A[k] if self.N[k] < tau * n else 0.0
-        if tau == 0:
-            return 0.0
-        return self.A[k] * float(max(tau * n - self.N[k], 0) / (tau * n))
+        entitled = self.tau[k] * self.t
+        missing = max(entitled - self.made[k], 0)
+        if self.threshold == "hard" or missing == 0:
+            return self.A[k] if missing > 0 else 0.0
+        return self.A[k] * float(missing / entitled)
 
     def choose(self, coin):
-        """Return arm n in the first rounds, then an arm of largest index."""
-        n = self.n
-        if n <= len(self.N):
-            return n - 1
-        ell = {"round": n, "previous": n - 1}[self.clock]
+        """Return the first arm without a reward, else an arm of largest index."""
+        if 0 in self.pulls:
+            return self.pulls.index(0)
+        ell = {"round": self.t, "previous": self.t - 1}[self.clock]
         index = []
-        for k in self.arms:
-            bonus = math.sqrt(2 * math.log(ell) / self.N[k])
-            index.append(self.R[k] / self.N[k] + self.raised(k) + bonus)
+        for k, N in enumerate(self.pulls):
+            bonus = math.sqrt(2 * math.log(ell) / N)
+            index.append(self.sums[k] / N + self.raised(k) + bonus)
         return naive.first_argmax(index)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import fairbandits as fb
 import naive
+import naive_fair_ucb
 from bench import notebook, plain
 
 SEED, STREAM = 0, "bench"
@@ -81,7 +82,7 @@ def twin(fresh: Callable[[int], Any]) -> Callable[[Case, int], list[Outcome]]:
         loop = {"bandit": naive.run_bandit, "full": naive.run_full}[case.feedback]
         policy = fresh(max(rounds, len(case.means)))
         last = loop(policy, case.means, case.law, rounds, SEED, STREAM, 0)[-1]
-        names = {"pulls": "pulls", "rewards": "accrued", "queue": "queue", "idleness": "idle"}
+        names = {"pulls": "pulls", "rewards": "accrued", "queue": "queue", "idleness": "idleness"}
         return [{name: np.array(last[theirs]) for name, theirs in names.items() if theirs in last}]
 
     return play
@@ -111,7 +112,7 @@ def ucb1(means: Sequence[float], **rest) -> Case:
         policies=(fb.UCB1(),),
         means=tuple(means),
         in_c=("ucb1",),
-        in_python=twin(lambda _: naive.UCB1(len(means))),
+        in_python=twin(lambda _: naive_fair_ucb.UCB1(len(means))),
         **rest,
     )
 

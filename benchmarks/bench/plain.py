@@ -6,6 +6,8 @@ They play in the loop of ``tests/naive.py``, which also has the others.
 import itertools
 import math
 
+import naive
+
 
 class FairUCB:
     """Fair-UCB on integers: quotas are numerators over one denominator."""
@@ -20,7 +22,7 @@ class FairUCB:
         self.t = 1
         self.x = [1 / arms] * arms  # the loop notes it; this policy has no use for it
 
-    def choose(self, _u):
+    def choose(self, _coin):
         """Return the arm furthest behind its quota, or else UCB1's."""
         past = self.t - 1
         deficits = [
@@ -57,7 +59,7 @@ class HTUCB:
         self.t = 1
         self.x = [1 / arms] * arms  # as above
 
-    def choose(self, _u):
+    def choose(self, _coin):
         """Return the arm of largest index, raised by the penalty while the arm is short."""
         if 0 in self.pulls:
             return self.pulls.index(0)
@@ -89,7 +91,7 @@ class LFG:
         self.t = 1
         self.x = [1 / arms] * arms  # as above
 
-    def choose(self, _u):
+    def choose(self, _coin):
         """Return the arm of largest queue plus weighted bound, which is 1 at most and at first."""
         bonus = 1.5 * math.log(self.t)
         index = []
@@ -107,10 +109,10 @@ class LFG:
         self.t += 1
 
 
-def draw(merits, u):
+def draw(merits, coin):
     """Return a place, drawn in proportion to the merits."""
     total = sum(merits)
-    cumulated = 0.0
+    u, cumulated = naive.unit(coin), 0.0
     for place, merit in enumerate(merits):
         cumulated += merit / total
         if cumulated > u:
@@ -167,14 +169,14 @@ class BFUCB:
         promises = [self.promise(g) for g in range(len(self.groups))]
         return promises.index(max(promises))
 
-    def choose(self, u):
+    def choose(self, coin):
         """Return an arm of the group: one not pulled yet, or else one drawn by merit."""
         g = self.next_group()
         arms = self.groups[g]
         for arm in arms:
             if self.pulls[arm] == 0:
                 return arm
-        return arms[draw(self.optimistic_means(g), u)]
+        return arms[draw(self.optimistic_means(g), coin)]
 
     def advance(self, arm, reward):
         """Record the pull."""
@@ -187,10 +189,10 @@ class BFUCB:
 class GroupUCB(BFUCB):
     """GEF, and with quotas of 0 UCB: BF-UCB's initial rounds, then the arm of largest index."""
 
-    def choose(self, u):
+    def choose(self, coin):
         """Return the best arm of the group that is behind, or else of all."""
         if self.t <= self.initial:
-            return super().choose(u)
+            return super().choose(coin)
         behind = self.group_behind()
         arms = range(len(self.pulls)) if behind is None else self.groups[behind]
         bonus = 2 * math.log(self.t)
@@ -205,12 +207,12 @@ class FairXUCB(BFUCB):
         super().__init__(sizes, [0] * len(sizes), 1, delta)
         self.width = math.sqrt(2 * math.log(4 * horizon * sum(sizes) / delta))
 
-    def choose(self, u):
+    def choose(self, coin):
         """Return an arm drawn by the optimistic means."""
         if self.t <= self.initial:
-            return super().choose(u)
+            return super().choose(coin)
         upper = [
             min(1.0, total / n + self.width / math.sqrt(n))
             for total, n in zip(self.sums, self.pulls, strict=True)
         ]
-        return draw(upper, u)
+        return draw(upper, coin)

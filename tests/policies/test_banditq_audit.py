@@ -5,27 +5,18 @@ import math
 
 import numpy as np
 import pytest
-import test_policies_against_naive as against
+from test_policies_against_naive import FEASIBLE, PENALTIES, ROUNDS, SCENARIOS, WEIGHTS, scenarios
 
 import fairbandits as fb
 import naive
 import naive_banditq_audit as twins
-from drawn import arms_of, one_of
+from drawn import assert_agrees, one_of, recorded, twin_history
 from fairbandits.engine import protocol
 from fairbandits.engine.watching import watched
 from fairbandits.observers.surrogate_gains import ENDS
 
 feedbacks = pytest.mark.parametrize("feedback", ["full", "bandit"])
 indices = pytest.mark.parametrize("index", ["post", "pre"])
-#: With means in [0, 1] and targets that can be met.
-FEASIBLE = [
-    *(against.five, against.two, against.twenty_all_protected, against.always_the_same),
-    *(against.no_targets, against.all_alike, against.nearly_always_one),
-]
-feasible = pytest.mark.parametrize("scenario", FEASIBLE, ids=lambda scenario: scenario.__name__)
-
-
-SUMS = (fb.QueueSquares(), fb.Starvation(), fb.PlaysSum())
 
 
 def started(policy, observer, n_arms, horizon):
@@ -34,39 +25,29 @@ def started(policy, observer, n_arms, horizon):
     return watched(state, [observer.start(policy, state, n_arms, horizon)], [len(policy.probes)])
 
 
-def growing(history, measure):
-    """Return a measure of the history up to each round, shape (n_rounds, n_arms)."""
-    return np.array([measure(history[:t]) for t in range(1, len(history) + 1)], dtype=float)
-
-
 # --------------------------------------------------------------------------- the recorded sums
 
-
-def assert_same_tally(result, history):
-    for name, measure in (
-        ("squares", twins.squared_queues),
-        ("starvation", twins.longest_starvation),
-        ("plays_sum", twins.summed_plays),
-    ):
-        against.assert_close(result.probes[name][0], growing(history, measure))
+SUMS = {
+    "squares": (fb.QueueSquares(), twins.squared_queues),
+    "starvation": (fb.Starvation(), twins.longest_starvation),
+    "plays_sum": (fb.PlaysSum(), twins.summed_plays),
+}
 
 
-@against.scenarios
+@scenarios
 @feedbacks
 def test_sums_are_those_of_the_history(scenario, feedback, rng):
     full = feedback == "full"
     gain = one_of(rng, 1, 1e-3, 1e6 if full else 1e3, -2.5)
-    instance, targets = scenario(rng)
-    twin = (naive.BanditQFull if full else naive.BanditQBandit)(
-        list(targets), against.weight("sqrt")
-    )
+    instance, targets = SCENARIOS[scenario](rng)
+    twin = (naive.BanditQFull if full else naive.BanditQBandit)(list(targets), WEIGHTS["sqrt"])
     twin.subroutine = twins.Scaled(twin.subroutine, gain)
-    history = against.twin_run(naive.run_full if full else naive.run_bandit, twin, instance)
-    result = against.recorded(fb.BanditQ(targets, feedback, gain=gain), instance, SUMS)
-    same = against.assert_same_full_run if full else against.assert_same_bandit_run
-    same(result, history)
-    against.assert_same_queues(result, history)
-    assert_same_tally(result, history)
+    history = twin_history(twin, instance, ROUNDS)
+    for t, record in enumerate(history, start=1):
+        record |= {name: measure(history[:t]) for name, (_, measure) in SUMS.items()}
+    observe = [observer for observer, _ in SUMS.values()]
+    policy = fb.BanditQ(targets, feedback, gain=gain)
+    assert_agrees(recorded(policy, instance, ROUNDS, observe=observe), history)
 
 
 def test_starvation_by_hand():
@@ -84,27 +65,25 @@ def test_starvation_by_hand():
 # -------------------------------------------------------------------------------- inequalities
 
 
-@feasible
+@pytest.mark.parametrize("scenario", FEASIBLE)
 @indices
 def test_inequalities(scenario, index, rng):
-    penalty, step_c = one_of(rng, *against.PENALTIES), one_of(rng, math.sqrt(0.5), 1)
-    instance, targets = scenario(rng)
+    penalty, step_c = one_of(rng, *PENALTIES), one_of(rng, math.sqrt(0.5), 1)
+    instance, targets = FEASIBLE[scenario](rng)
     options = {"surrogate_index": index, "step_c": step_c}
-    policy = fb.BanditQ(targets, "full", **options, **against.PENALTIES[penalty])
+    policy = fb.BanditQ(targets, "full", **options, **PENALTIES[penalty])
     inequalities = fb.BanditQInequalities(instance.means)
-    twin = naive.BanditQFull(list(targets), against.weight(penalty), **options)
-    history = against.twin_run(naive.run_full, twin, instance)
-    result = against.recorded(policy, instance, [inequalities])
-    against.assert_same_full_run(result, history)
-    terms = instance.means, list(targets), against.weight(penalty), index, step_c
-    single = [twins.excesses(history[:t], *terms) for t in range(1, against.ROUNDS + 1)]
-    assert list(result.probes) == [*policy.probes, *single[0]]
-    for name in inequalities.probes:
-        found = result.probes[name]
-        expected = np.array([np.broadcast_to(one[name], len(targets)) for one in single])
-        # sides of the size of V^2 t leave a difference with fewer digits
-        rtol = 1e-6 if penalty == "1e6" else 1e-9
-        against.assert_close(found[0], np.maximum.accumulate(expected, axis=0), rtol)
+    twin = naive.BanditQFull(list(targets), WEIGHTS[penalty], **options)
+    history = twin_history(twin, instance, ROUNDS)
+    largest = dict.fromkeys(inequalities.probes, -math.inf)
+    for t, record in enumerate(history, start=1):
+        terms = instance.means, list(targets), WEIGHTS[penalty], index, step_c
+        excesses = twins.excesses(history[:t], *terms)
+        largest = {name: np.maximum(largest[name], excesses[name]) for name in inequalities.probes}
+        record |= {name: np.broadcast_to(one, len(targets)) for name, one in largest.items()}
+    result = recorded(policy, instance, ROUNDS, observe=[inequalities])
+    # sides of the size of V^2 t leave a difference with fewer digits
+    assert_agrees(result, history, rtol=1e-6 if penalty == "1e6" else 1e-9)
     # both sides are added up alike, so that no rounding shows
     assert (result.probes["eq6_excess"] <= 0).all()
     assert (result.probes["queue_excess"] <= 0).all()
@@ -156,92 +135,60 @@ def test_inequalities_need_targets_that_can_be_met():
 
 # ----------------------------------------------------------------------------- surrogate rewards
 
-
-def own_reward(targets, **parameters):
-    return fb.OwnReward("banditq", {"targets": tuple(targets), **parameters})
+CORRELATIONS = [f"correlation_{last}" for last in ENDS]
 
 
-def assert_same_surrogates(result, history, penalty, index):
-    found = {name: values[0] for name, values in result.probes.items()}
-    rows = np.array(twins.surrogates(history, penalty, index))
-    against.assert_close(found["gain_sum"], rows.cumsum(axis=0))
-    against.assert_close(found["gain_squares"], (rows**2).cumsum(axis=0))
-    against.assert_close(found["gain_max"], np.maximum.accumulate(abs(rows), axis=0))
-    norm = np.maximum.accumulate(np.sqrt((rows**2).sum(axis=1)))
-    regret = [
-        twins.surrogate_regret(history[:t], penalty, index) for t in range(1, len(history) + 1)
-    ]
-    for name, expected in (("gain_norm", norm), ("surrogate_regret", np.array(regret))):
-        assert (found[name] == found[name][:, :1]).all()
-        # a difference of sums of the size of V t
-        scale = max(1.0, float(abs(rows).sum()))
-        np.testing.assert_allclose(found[name][:, 0], expected, rtol=1e-9, atol=1e-12 * scale)
+def pair(feedback, targets, weight, index="post", **penalty):
+    """Return BanditQ, its twin, and who plays this; bandit feedback hides rewards of a round."""
+    options = {"surrogate_index": index, **penalty}
+    if feedback == "full":
+        twin = naive.BanditQFull(list(targets), weight, index)
+        return fb.BanditQ(targets, "full", **options), twin, naive.run_full
+    policy = fb.OwnReward("banditq", {"targets": tuple(targets), **options})
+    return policy, naive.BanditQBandit(list(targets), weight, None, index), twins.run_unseen
 
 
-@against.scenarios
+@scenarios
 @indices
 @feedbacks
 def test_surrogates(scenario, index, feedback, rng):
-    """With full information, and where they are not seen."""
-    penalty = one_of(rng, *against.PENALTIES)
-    instance, targets = scenario(rng)
-    options = {"surrogate_index": index, **against.PENALTIES[penalty]}
-    given = {"surrogate_index": index}
-    if feedback == "full":
-        policy, play = fb.BanditQ(targets, "full", **options), naive.run_full
-        twin = naive.BanditQFull(list(targets), against.weight(penalty), **given)
-    else:
-        policy, play = own_reward(targets, **options), twins.run_unseen
-        twin = naive.BanditQBandit(list(targets), against.weight(penalty), **given)
-    history = against.twin_run(play, twin, instance)
-    result = against.recorded(policy, instance, [fb.SurrogateGains()])
-    if feedback == "full":
-        against.assert_same_full_run(result, history)
-    else:
-        assert arms_of(result) == [one["arm"] for one in history]
-        against.assert_close(result.rewards[0], against.column(history, "accrued"))
-    against.assert_same_queues(result, history)
-    assert_same_surrogates(result, history, against.weight(penalty), index)
+    penalty = one_of(rng, *PENALTIES)
+    instance, targets = SCENARIOS[scenario](rng)
+    policy, twin, play = pair(feedback, targets, WEIGHTS[penalty], index, **PENALTIES[penalty])
+    history = twin_history(twin, instance, ROUNDS, play=play)
+    result = recorded(policy, instance, ROUNDS, observe=[fb.SurrogateGains()])
+    gains = np.array(twins.surrogates(history, WEIGHTS[penalty], index))
+    regret = np.array(
+        [twins.surrogate_regret(history[:t], WEIGHTS[penalty], index) for t in range(1, ROUNDS + 1)]
+    )
+    norm = np.maximum.accumulate(np.sqrt((gains**2).sum(axis=1)))
+    columns = {
+        "gain_sum": gains.cumsum(axis=0),
+        "gain_squares": (gains**2).cumsum(axis=0),
+        "gain_max": np.maximum.accumulate(abs(gains), axis=0),
+        "gain_norm": np.broadcast_to(norm[:, None], gains.shape),
+    }
+    for t, record in enumerate(history):
+        record |= {name: values[t] for name, values in columns.items()}
+    # the probabilities of one twin have fewer digits, as in test_banditq
+    assert_agrees(result, history, without=["probability", "surrogate_regret", *CORRELATIONS])
+    # a difference of sums of the size of V t
+    scale = max(1.0, float(abs(gains).sum()))
+    found = result.probes["surrogate_regret"][0]
+    np.testing.assert_allclose(found.T, [regret] * len(found.T), rtol=1e-9, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("seen", ["full", "bandit"])
+@feedbacks
 @pytest.mark.parametrize("rounds", [[1, 2, 9, 10, 11, 12, 100, 101, 150], [999, 1000, 1001, 2300]])
-def test_correlations(seen, rounds, rng):
+def test_correlations(feedback, rounds, rng):
     means = rng.uniform(0.2, 0.8, 2).tolist()
-    targets = [0.4 * means[0], 0]
-    horizon = rounds[-1]
-    address = (against.SEED, "naive", against.REPLICATE)
+    horizon, arms = rounds[-1], fb.Instance(means, "uniform02")
+    policy, twin, play = pair(feedback, [0.4 * means[0], 0], math.sqrt(horizon))
     options = {"checkpoints": rounds, "observe": [fb.SurrogateGains()]}
-    options |= {"seed": against.SEED, "stream": "naive"}
-    policy = fb.BanditQ(targets, "full") if seen == "full" else own_reward(targets)
-    arms = fb.Instance(means, "uniform02")
-    result = fb.run(policy, arms, horizon, [against.REPLICATE], **options)
-    if seen == "full":
-        twin = naive.BanditQFull(targets, math.sqrt(horizon))
-        history = naive.run_full(twin, means, "uniform02", horizon, *address)
-    else:
-        twin = naive.BanditQBandit(targets, math.sqrt(horizon))
-        history = twins.run_unseen(twin, means, "uniform02", horizon, *address)
-    values = list(zip(*twins.surrogates(history, math.sqrt(horizon), "post"), strict=True))
-    for first, last in itertools.pairwise((0, *ENDS)):
-        found = result.probes[f"correlation_{last}"][0]
-        for place, t in enumerate(rounds):
-            for arm in range(2):
-                expected = twins.mean_autocorrelation(values[arm][:t], range(first + 1, last + 1))
-                assert found[place, arm] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-# ------------------------------------------------------------------------- other policies
-
-
-@against.scenarios
-@pytest.mark.parametrize(("index", "scale"), [("surrogate", 1), ("max_weight", 1.6)])
-def test_queue_ucb(scenario, index, scale, rng):
-    penalty = one_of(rng, *against.PENALTIES)
-    instance, targets = scenario(rng)
-    policy = fb.QueueUCB(targets, index, scale=scale, **against.PENALTIES[penalty])
-    twin = twins.QueueUCB(list(targets), against.weight(penalty), index, scale)
-    history = against.twin_run(naive.run_bandit, twin, instance)
-    result = against.recorded(policy, instance)
-    against.assert_same_bandit_run(result, history)
-    against.assert_same_queues(result, history)
+    result = recorded(policy, arms, horizon, **options)
+    history = twin_history(twin, arms, horizon, play=play)
+    gains = list(zip(*twins.surrogates(history, math.sqrt(horizon), "post"), strict=True))
+    for name, (first, last) in zip(CORRELATIONS, itertools.pairwise((0, *ENDS)), strict=True):
+        lags = range(first + 1, last + 1)
+        expected = [[twins.mean_autocorrelation(one[:t], lags) for one in gains] for t in rounds]
+        np.testing.assert_allclose(result.probes[name][0], expected, rtol=1e-9, atol=1e-12)

@@ -13,13 +13,12 @@ from numba import config, njit
 import fairbandits as fb
 import naive
 import naive_bf_ucb as twins
-import naive_fair_ucb
-from drawn import arms_of, one_of
+from drawn import arms_of, assert_same_run, one_of, recorded
 from fairbandits.engine import protocol
 from fairbandits.measures import groups as measures
 from fairbandits.policies import merit
 
-SEED, STREAM, REPLICATE = 20250113, "groups", 2
+SEED = 20250113
 ROUNDS = 150 if config.DISABLE_JIT else 400
 
 few = settings(deadline=None, derandomize=True, max_examples=30)
@@ -37,12 +36,12 @@ SCENARIOS = {
 }
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
 
-#: Parameters that policy and twin share; the policy's merit function comes with the twin's.
-SQUARE = ({"merit_parameter": 2}, {"f": twins.power(2)})
-ROOT = ({"merit_parameter": 0.5}, {"f": twins.power(0.5)})
-CUBE = ({"merit_parameter": 3}, {"f": twins.power(3)})
-FLAT = ({"merit_parameter": 0}, {"f": twins.power(0)})
-STEEP = ({"merit": "exponential", "merit_parameter": 2}, {"f": twins.exponential(2)})
+#: The policy's merit function, and the twin's.
+MERITS = {
+    **{c: ({"merit_parameter": c}, twins.power(c)) for c in (0, 0.5, 2, 3)},
+    "steep": ({"merit": "exponential", "merit_parameter": 2}, twins.exponential(2)),
+}
+#: Parameters that policy and twin share.
 SWITCHES = {
     "paper": {},
     "delta": {"delta": 0.3},
@@ -60,7 +59,6 @@ SWITCHES = {
     "random": {"learner": "random"},
     "least_owed": {"learner": "least_owed"},
 }
-MERITS = {"square": SQUARE, "root": ROOT, "cube": CUBE, "flat": FLAT, "steep": STEEP}
 
 
 def problem(scenario, rng):
@@ -68,12 +66,6 @@ def problem(scenario, rng):
     if means is None:
         means = rng.uniform(0.5, 0.95, sum(sizes)).round(3).tolist()
     return sizes, quotas, means, fb.Instance(means, law)
-
-
-def recorded(policy, instance, rounds=ROUNDS, observe=(), **options):
-    """Return a run with a checkpoint at every round."""
-    options |= {"seed": SEED, "stream": STREAM, "checkpoints": range(1, rounds + 1)}
-    return fb.run(policy, instance, rounds, [REPLICATE], observe=observe, **options)
 
 
 def observers_of(policy, reference=None):
@@ -88,87 +80,23 @@ def observers_of(policy, reference=None):
     return observers
 
 
-class Watched:
-    """A twin, with notes of what it reports after every round."""
-
-    def __init__(self, twin):
-        self.twin = twin
-        self.rows = []
-        self.optional = [0] * twin.arms
-        self.probability = np.zeros(twin.arms)
-
-    def choose(self, coin):
-        arm = self.twin.choose(coin)
-        self.optional[arm] += self.twin.late
-        if self.twin.pi is not None:
-            self.probability += self.twin.pi
-        return arm
-
-    def advance(self, arm, reward):
-        twin = self.twin
-        twin.advance(arm, reward)
-        of_group = [g for g, arms in enumerate(twin.groups) for _ in arms]
-        row = {
-            "probability": self.probability.copy(),
-            "optional": list(self.optional),
-            "group_plays": [twin.served[g] for g in of_group],
-            "group_deficit_sup": [twin.most_behind[g] for g in of_group],
-        }
-        if isinstance(twin, twins.BFUCB):
-            row |= {
-                "share": list(twin.last_policy),
-                "merit_regret": list(twin.regret),
-                "outside": list(twin.outside),
-                "expected_root": list(twin.roots),
-            }
-        if isinstance(twin, twins.GroupOracle):
-            row["share"] = list(twin.last_policy)
-        if isinstance(twin, twins.FairXUCB):
-            row["share"] = [0.0] * twin.arms if twin.t <= twin.initial else list(twin.pi)
-        self.rows.append(row)
-
-
-def assert_same_run(policy, twin, instance, rounds=ROUNDS, reference=None, **options):
-    """Compare arms, rewards, and every column after every round."""
-    watched = Watched(twin)
-    extras = {"m": instance.spread} if instance.law == "beta" else {}
-    address = (SEED, STREAM, REPLICATE)
-    history = naive_fair_ucb.play(watched, instance.means, instance.law, rounds, *address, **extras)
-    result = recorded(policy, instance, rounds, observers_of(policy, reference), **options)
-    assert arms_of(result) == [record["arm"] for record in history]
-    accrued = np.array([record["accrued"] for record in history])
-    np.testing.assert_allclose(result.rewards[0], accrued, rtol=1e-9, atol=1e-12)
-    initial = min(policy.initial_rounds, rounds) if hasattr(policy, "initial_rounds") else 0
-    for name, values in result.probes.items():
-        if name == "initial_plays":
-            expected = np.minimum(result.plays[0], result.plays[0, initial - 1])
-        elif name == "initial_reward":
-            early = np.arange(1, rounds + 1)[:, None] <= initial
-            expected = np.where(early, accrued, accrued[initial - 1])
-        else:
-            expected = np.array([row[name] for row in watched.rows])
-        tolerance = 1e-12 if name == "share" else 1e-12 * rounds
-        np.testing.assert_allclose(values[0], expected, rtol=0, atol=tolerance, err_msg=name)
-
-
-@scenarios
-def test_bf_ucb_is_its_twin(scenario, rng):
-    sizes, quotas, means, instance = problem(scenario, rng)
-    for name in rng.permutation(list(SWITCHES))[:3]:
-        twin = twins.BFUCB(sizes, quotas, reference=means, **SWITCHES[name])
-        policy = fb.BFUCB(sizes, quotas, **SWITCHES[name])
-        assert_same_run(policy, twin, instance, reference=means)
+def assert_same(policy, twin, instance, reference=None, **options):
+    """Compare a policy with its twin, watched by all that can watch it."""
+    observe = observers_of(policy, reference)
+    assert_same_run(policy, twin, instance, ROUNDS, observe=observe, **options)
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_each_switch_is_its_twins(name, rng):
-    """With two merit functions, and the released version by its name."""
-    for merit_function in rng.permutation(list(MERITS))[:2]:
-        sizes, quotas, means, instance = problem(one_of(rng, "low", "uneven", "poor"), rng)
-        ours, theirs = MERITS[merit_function]
-        given = {"version": "released"} if name == "all_released" else SWITCHES[name]
-        twin = twins.BFUCB(sizes, quotas, reference=means, **SWITCHES[name], **theirs)
-        assert_same_run(fb.BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
+def test_bf_ucb_is_its_twin(name, rng):
+    """With any merit function, and the released version by its name."""
+    given = {"version": "released"} if name == "all_released" else SWITCHES[name]
+    for scenario in rng.permutation(list(SCENARIOS))[:4]:
+        sizes, quotas, means, instance = problem(scenario, rng)
+        merits = [({}, None)]  # the first merit function has a form of its own
+        merits += MERITS.values() if scenario in ("low", "uneven", "poor") else ()
+        ours, f = merits[rng.integers(len(merits))]
+        twin = twins.BFUCB(sizes, quotas, reference=means, f=f, **SWITCHES[name])
+        assert_same(fb.BFUCB(sizes, quotas, **given, **ours), twin, instance, reference=means)
 
 
 INDICES = {
@@ -191,7 +119,7 @@ def test_gef_and_ucb_are_their_twins(name, quoted, rng):
         quotas = quotas if quoted else None
         given = {"version": "released"} if name == "released" else INDICES[name]
         twin = twins.GroupUCB(sizes, quotas, **INDICES[name])
-        assert_same_run(fb.GroupUCB(sizes, quotas, **given), twin, instance)
+        assert_same(fb.GroupUCB(sizes, quotas, **given), twin, instance)
 
 
 FAIRX = {
@@ -221,7 +149,7 @@ def test_fairx_ucb_is_its_twin(name, rng):
         policy = fb.FairXUCB(sizes, **switches, **told)
         of_version = AS_RELEASED if switches.pop("version", "paper") == "released" else {}
         twin = twins.FairXUCB(sizes, ROUNDS, **switches, **of_version, **told)
-        assert_same_run(policy, twin, instance, compiled=False)  # watched it is a kind of its own
+        assert_same(policy, twin, instance, compiled=False)  # watched it is a kind of its own
 
 
 @scenarios
@@ -233,7 +161,7 @@ def test_oracles_are_their_twins(within, scenario, rng):
             one(sizes, quotas, means, within, schedule)
             for one in (fb.GroupOracle, twins.GroupOracle)
         )
-        assert_same_run(policy, twin, instance)
+        assert_same(policy, twin, instance)
 
 
 # The box (spec 6.3).
@@ -245,12 +173,11 @@ def random_box(rng, size):
     return ends[0], np.maximum(ends[1], 1e-6)
 
 
-@pytest.mark.parametrize("name", ["identity", *MERITS])
+@pytest.mark.parametrize("name", [1, *MERITS])
 def test_best_vertex_is_that_of_all_vertices(name, rng):
-    parameters, theirs = MERITS.get(name, ({}, {"f": twins.power(1)}))
+    parameters, f = MERITS.get(name, ({}, twins.power(1)))
     kind = merit.MERITS[parameters.get("merit", "power")]
     c = float(parameters.get("merit_parameter", 1.0))
-    f = theirs["f"]
     moved = 0
     for _ in range(60):
         size = int(rng.integers(1, 9))
@@ -263,7 +190,7 @@ def test_best_vertex_is_that_of_all_vertices(name, rng):
         moved += not np.array_equal(out[:size], upper)
         inside = [twins.phi(rng.uniform(lower, upper), f) for _ in range(20)]
         assert max(inside) <= value * (1 + 1e-12)
-    assert (moved > 0) == (name != "flat")  # without merit the upper corner is always best
+    assert (moved > 0) == (name != 0)  # without merit the upper corner is always best
 
 
 def test_ties_of_the_box_go_up():
@@ -273,39 +200,29 @@ def test_ties_of_the_box_go_up():
     assert out.tolist() == [1] * 5 + [0] * 3
 
 
-def word_of(u):
-    """Return a coin whose uniform number is u, to 53 bits."""
-    return np.uint64(int(u * 2**53) << 11)
-
-
 @njit
 def draw_rounded_compiled(group, coin):
     return merit.draw_rounded(group, 0, True, 1.0, coin)
 
 
-def drawn_rounded(p, order, coin):
+def drawn_rounded(p, order, u):
     """Return the arm drawn from p by a kernel whose arms stand in this order, ties by arm."""
     arms = merit.begin((len(p),), False, True)
     arms.rank[: len(p)] = order
     arms.place_of[order] = np.arange(len(p))
     arms.placed_weight[: len(p)] = np.array(p)[order]
-    arm = draw_rounded_compiled(arms, coin)
+    arm = draw_rounded_compiled(arms, np.uint64(naive.word_of(u)))
     assert arms.policy[arms.place_of[: len(p)]].tolist() == list(p)
     return arm
 
 
 def test_rounded_draw():
+    """In increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2."""
+    drawn = {0.0: 1, 0.124: 1, 0.1244: 1, 0.13: 3, 0.26: 2, 0.49: 2, 0.51: 0, 0.9994: 0}
+    drawn |= {0.1254: 3, 0.12549: 3}  # rounded to 0.125, which is not below 1/8
+    drawn |= {0.9996: -1}  # rounded to 1.000
     p = [0.5, 0.125, 0.25, 0.125]
-
-    def drawn(u):
-        return drawn_rounded(p, [2, 0, 3, 1], word_of(u))
-
-    # in increasing order: arms 1 and 3 with 1/8 each, arm 2 with 1/4, arm 0 with 1/2
-    assert [drawn(u) for u in (0.0, 0.124, 0.13, 0.26, 0.49, 0.51, 0.9994)] == [1, 1, 3, 2, 2, 0, 0]
-    assert drawn(0.1254) == 3  # rounded to 0.125, which is not below 1/8
-    assert drawn(0.12549) == 3
-    assert drawn(0.1244) == 1
-    assert drawn(0.9996) == -1  # rounded to 1.000
+    assert {u: drawn_rounded(p, [2, 0, 3, 1], u) for u in drawn} == drawn
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 50, 61])
@@ -315,10 +232,10 @@ def test_rounded_draw_is_its_twin_where_sums_meet_the_number(size, rng):
     few_values = rng.integers(1, 4, size)
     for p in (equal, thousandths, few_values / few_values.sum(), rng.dirichlet(equal)):
         for number in rng.integers(0, 1001, 50) / 1000:
-            coin = word_of(min(number, 1 - 2**-53))
-            expected = twins.rounded_draw(p.tolist(), range(size), coin)
+            u = min(number, 1 - 2**-53)
+            expected = twins.rounded_draw(p.tolist(), range(size), naive.word_of(u))
             expected = -1 if expected is twins.NOBODY else expected
-            assert drawn_rounded(p, rng.permutation(size), coin) == expected
+            assert drawn_rounded(p, rng.permutation(size), u) == expected
 
 
 # Group exposure fairness, in exact integers (Theorem 2).
@@ -473,26 +390,17 @@ def test_released_regret_by_hand():
     assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
 
 
-def instance(sizes, low, high, **options):
-    """Return an instance whose groups have ranges of means of their own."""
-    low, high = (np.repeat(ends, sizes) for ends in (low, high))
-    return fb.RandomInstance(sum(sizes), low, high, **options)
-
-
 def test_drawn_means():
-    sizes, low, high = (50, 10), (0.7, 0.5), (1.0, 0.8)
+    """Each group has a range of its own; the released program rounds, and fixes the first arms."""
+    low, high = (np.repeat(ends, (50, 10)) for ends in ((0.7, 0.5), (1.0, 0.8)))
     address = (SEED, "instances", 3)
-    means = np.array(instance(sizes, low, high).draw(*address).means)
     words = [naive.draw(*address, "instance", 0, k) for k in range(1, 61)]
-    ends = np.repeat(low, sizes), np.repeat(high, sizes)
-    expected = [a + (b - a) * naive.open_unit(w) for a, b, w in zip(*ends, words, strict=True)]
-    assert means.tolist() == expected
-    assert means[50:].min() < 0.6 < 0.7 <= means[:50].min()
-    options = {"decimals": 3, "fixed": [(1, 0.65), (51, 0.6)]}
-    released = np.array(instance(sizes, low, high, **options).draw(*address).means)
-    assert released[[0, 50]].tolist() == [0.65, 0.6]
-    others = np.delete(np.arange(60), [0, 50])
-    assert np.array_equal(released[others], means.round(3)[others])
+    means = low + (high - low) * [naive.open_unit(word) for word in words]
+    assert fb.RandomInstance(60, low, high).draw(*address).means == tuple(means)
+    released = fb.RandomInstance(60, low, high, decimals=3, fixed=[(1, 0.65), (51, 0.6)])
+    means = means.round(3)
+    means[[0, 50]] = 0.65, 0.6
+    assert released.draw(*address).means == tuple(means)
 
 
 #: The notebook's last instance in its numbering; group 1 is arm 0 and those from 6 on.

@@ -8,12 +8,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import naive_fair_ucb as twins
+from drawn import arms_of, recorded
 from fairbandits import Constant, FairLearn, Instance, TFairLearn, run
 from fairbandits.measures.pulls import r_regret, regret
 
 ROUNDS = 600
 SEED = 20240817
-STREAM = "fair"
 
 few = settings(deadline=None, derandomize=True, max_examples=20)
 
@@ -24,38 +24,19 @@ QUOTAS_2 = ("0.2", "0.3", "0.25")
 
 def played(policy, instance, rounds, replicates=1, **options):
     """Return the pulls N of every round, integers of shape (replicates, rounds, arms)."""
-    options |= {"seed": SEED, "stream": STREAM, "checkpoints": range(1, rounds + 1)}
-    result = run(policy, instance, rounds, replicates, **options)
-    pulls = np.asarray(result.plays).astype(np.int64)
-    assert np.array_equal(pulls, result.plays)
+    plays = recorded(policy, instance, rounds, replicates, **options).plays
+    pulls = plays.astype(np.int64)
+    assert np.array_equal(pulls, plays)
     assert (pulls.sum(axis=2) == np.arange(1, rounds + 1)).all()
     return pulls
 
 
-def arms_of(pulls):
-    """Return the arm of every round of one replicate."""
-    return np.diff(pulls, axis=0, prepend=0).argmax(axis=1).tolist()
-
-
-def in_integers(quotas):
-    """Return the numerators over the common denominator, and that."""
-    quotas = twins.exactly(quotas)
-    denominator = int(np.lcm.reduce([r.denominator for r in quotas]))
-    return np.array([int(r * denominator) for r in quotas]), denominator
-
-
 def owed(pulls, quotas):
-    """Return (p t - q N, q), the deficits times their denominator, in integers."""
-    p, q = in_integers(quotas)
-    t = np.arange(1, pulls.shape[1] + 1)[:, None]
-    return p * t - q * pulls, q
-
-
-def floor_owed(pulls, quotas):
-    """Return floor(p t / q) - N."""
-    p, q = in_integers(quotas)
-    t = np.arange(1, pulls.shape[1] + 1)[:, None]
-    return p * t // q - pulls
+    """Return p t - q N, the deficits times their denominator, floor(p t / q) - N, and q."""
+    quotas = twins.exactly(quotas)
+    q = int(np.lcm.reduce([r.denominator for r in quotas]))
+    p, t = np.array([int(r * q) for r in quotas]), np.arange(1, pulls.shape[1] + 1)[:, None]
+    return p * t - q * pulls, p * t // q - pulls, q
 
 
 # Theorem 1, for every learner, where it holds: (a) r < 1/k; (b) r < 1/(k - 1), sum < 1 (B4.2).
@@ -101,10 +82,9 @@ def test_theorem_1(learner, kind, data):
     tolerance = data.draw(st.sampled_from([0, 1, 2, 5, "1/2", "9/10", "5/2", "1/7"]))
     means = data.draw(st.lists(MEANS, min_size=len(quotas), max_size=len(quotas)))
     pulls = fair_pulls(quotas, tolerance, learner, means, replicates=2)
-    assert floor_owed(pulls, quotas).max() <= np.ceil(float(Fraction(tolerance)))
-    deficits, q = owed(pulls, quotas)
-    limit = q * (Fraction(tolerance) + 1)
-    assert deficits.max() < limit
+    deficits, floors, q = owed(pulls, quotas)
+    assert floors.max() <= np.ceil(float(Fraction(tolerance)))
+    assert deficits.max() < q * (Fraction(tolerance) + 1)
 
 
 @pytest.mark.parametrize("parts", ["k - 1", "k"])
@@ -116,7 +96,7 @@ def test_lemma_1(parts, data):
     learner = data.draw(st.sampled_from(twins.LEARNERS))
     tolerance = data.draw(st.sampled_from([0, 1, 2]))
     pulls = fair_pulls(quotas, tolerance, learner, [0.5] * len(quotas), rounds=200)
-    deficits, q = owed(pulls, quotas)
+    deficits, _, q = owed(pulls, quotas)
     m = len(quotas) - (parts == "k - 1")
     for j in range(1, m + 1):
         late = m * deficits >= q * (m * tolerance + m - j)
@@ -174,7 +154,7 @@ def test_a_deficit_of_the_tolerance_is_tolerated():
     """After 3 rounds arm 1 is owed 0.3, not more; floats make it 0.30000000000000004."""
     assert 0.1 * 3 > 0.3
     policy = FairLearn((0.1, 0.0), 0.3, "constant", {"arm": 2})
-    arms = arms_of(played(policy, Instance((0.5, 0.5)), 20)[0])
+    arms = arms_of(recorded(policy, Instance((0.5, 0.5)), 20))
     assert [t for t, arm in enumerate(arms, start=1) if arm == 0] == [5, 15]
 
 
@@ -182,11 +162,7 @@ def test_equal_deficits_are_ties():
     """In round 3 arms 1 and 2 are owed 0.02 each; floats make it 0.020000000000000018 for 2."""
     assert 2 * 0.51 - 1 > 2 * 0.01
     policy = FairLearn((0.01, 0.51, 0.0), 0, "constant", {"arm": 3})
-    assert arms_of(played(policy, Instance((0.5,) * 3), 3)[0]) == [2, 1, 0]
-
-
-def first_phase(quotas, horizon):
-    return sum(-(-r.numerator * horizon // r.denominator) for r in twins.exactly(quotas))
+    assert arms_of(recorded(policy, Instance((0.5,) * 3), 3)) == [2, 1, 0]
 
 
 @pytest.mark.parametrize("order", ["round_robin", "sequential"])
@@ -197,15 +173,13 @@ def first_phase(quotas, horizon):
 @example(quotas=("0", "0"), horizon=2)
 def test_t_fair_learn_is_fair_at_the_horizon(learner, order, quotas, horizon):
     """Already when the first phase ends, if the rounds suffice for it."""
-    needed = first_phase(quotas, horizon)
-    assume(needed <= horizon)
+    first = [-(-r.numerator * horizon // r.denominator) for r in twins.exactly(quotas)]
+    assume(sum(first) <= horizon)
     policy = TFairLearn(quotas, learner=learner, order=order)
     instance = Instance((0.5,) * len(quotas))
     pulls = played(policy, instance, horizon, compiled=learner == "ucb1")
-    assert floor_owed(pulls, quotas)[:, -1].max() <= 0
-    p, q = in_integers(quotas)
-    if needed:
-        assert pulls[0, needed - 1].tolist() == [-(-int(part) * horizon // q) for part in p]
+    assert owed(pulls, quotas)[1][:, -1].max() <= 0
+    assert not any(first) or pulls[0, sum(first) - 1].tolist() == first
 
 
 def test_a_tolerance_of_more_than_64_bits_is_cut():

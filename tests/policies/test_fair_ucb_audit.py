@@ -1,4 +1,4 @@
-"""What the audit of Fair-Learn runs: its record and two wrappers, against their naive twins."""
+"""What the audit records of Fair-Learn, against its naive twin and by hand."""
 
 import re
 
@@ -8,7 +8,7 @@ import pytest
 import drawn
 import naive_fair_audit as audit
 import naive_fair_ucb as twins
-from fairbandits import FairLearn, FairLearnDeficits, Instance, Mixture
+from fairbandits import FairLearn, FairLearnDeficits, Instance
 
 DEFICITS = (FairLearnDeficits(),)
 
@@ -56,7 +56,9 @@ def test_first_violations_by_hand():
 def test_record_by_hand():
     """Quotas 1/4 and 0; the second arm is pulled but in the rounds 2, 6 and 10."""
     found = probes_of(("1/4", 0), 0, "constant", 12, arm=-1)
-    assert arms_by_hand() == [0 if t in (2, 6, 10) else 1 for t in range(1, 13)]
+    policy = FairLearn(("1/4", 0), 0, "constant", {"arm": -1})
+    arms = drawn.arms_of(drawn.recorded(policy, evenly(2), 12, compiled=False))
+    assert arms == [0 if t in (2, 6, 10) else 1 for t in range(1, 13)]
     assert found == {
         # at deficits of 0 and 1/4 the first arm is alone in the lower of two classes, M_2
         "crowding_k": [-1, -1],
@@ -66,11 +68,6 @@ def test_record_by_hand():
         "pulled_excess": [-2, -4],  # 2/4 - 1 and 0 - 1, in quarters
         "first_beyond": [0, 0],
     }
-
-
-def arms_by_hand():
-    policy = FairLearn(("1/4", 0), 0, "constant", {"arm": -1})
-    return drawn.arms_of(drawn.recorded(policy, evenly(2), 12, compiled=False))
 
 
 def test_an_arm_never_pulled_has_no_excess():
@@ -90,14 +87,3 @@ def test_numbers_that_a_float_cannot_hold_are_refused():
     assert str(error.value).endswith(f"is below 2**53, got {2 * 3 * 2**52}")
     with pytest.raises(ValueError, match=re.escape(words)):
         watch(FairLearn(("1/3", 0), 10**18), 100)
-
-
-@drawn.settings
-def test_mixture(setting, rng):
-    learner = drawn.one_of(rng, "ucb1", "thompson", "epsilon_greedy", "uniform", "last")
-    instance = drawn.instance_of(setting, rng)
-    quotas = drawn.random_quotas(rng, instance.n_arms)
-    name, parameters, twin = twins.theorem_learners(quotas, drawn.ROUNDS)[learner]
-    policy = Mixture(quotas, name, parameters)
-    twin = audit.Mixture(quotas, twin)
-    drawn.assert_same_run(policy, twin, instance, compiled=learner == "thompson")

@@ -5,19 +5,17 @@ one. What is compared is bits, of the record and of all arrays of the state.
 """
 
 import itertools
-import math
 from functools import partial
 
 import numpy as np
 import pytest
 
-import naive
-from examples import CASES, EXAMPLES, MEANS, TARGETS, WATCHED, arms_of, instance_of, made
+from examples import CASES, EXAMPLES, WATCHED, arms_of, instance_of
 from fairbandits import run
-from fairbandits.engine import laws, streams
+from fairbandits.engine import laws
 from fairbandits.engine.lanes import block_of, lane_of
 from fairbandits.engine.loops import LOOPS, new_record
-from fairbandits.engine.sources import TapeSource, stream_source
+from fairbandits.engine.sources import stream_source
 from fairbandits.engine.vectors import LANES, Rows
 from fairbandits.engine.watching import watched
 from fairbandits.observers import OBSERVERS
@@ -129,37 +127,3 @@ def test_examples_cover_the_registries():
         assert {type(example) for example in examples} == {POLICIES[name]}
     seen = {type(one) for cases in WATCHED.values() for _, *observers in cases for one in observers}
     assert seen == {OBSERVERS[name] for name in OBSERVERS}
-
-
-TAPED = {"bandit": made("banditq", tolerance=1e-5), "full": made("banditq", feedback="full")}
-
-
-@pytest.mark.parametrize("feedback", TAPED)
-def test_a_tape_gives_the_naive_run(feedback, rng):
-    """As replays of other programs play it: in pieces, compiled or interpreted."""
-    rounds, loop, policy = 90, LOOPS[feedback], TAPED[feedback]
-    uniforms, scale = rng.random((rounds, len(MEANS))), 2 * np.array(MEANS)
-    coins = rng.integers(0, streams.MASK, rounds, dtype=np.uint64, endpoint=True)
-    runs = []
-    for cuts, one in (([0, 1, 45, 46, 90], loop), ([0, 90, 90], getattr(loop, "py_func", loop))):
-        state = policy.start(len(MEANS), rounds)
-        record = new_record(feedback, len(MEANS), np.array([rounds]), len(policy.probes))
-        for start, stop in itertools.pairwise(cuts):
-            tape = TapeSource(start, uniforms[start:stop].copy(), scale, coins[start:stop].copy())
-            one(state, tape, record, start, stop)
-        runs.append((bits(record), bits(state)))
-    assert runs[0] == runs[1]
-
-    def reward_at(t, *pulled):
-        return scale[pulled[-1]] * uniforms[t - 1, pulled[-1]]
-
-    given = TARGETS, math.sqrt(rounds)
-    if feedback == "bandit":
-        twin = naive.BanditQBandit(*given, tol=1e-5)
-        coin = [naive.unit(int(one)) for one in coins]
-        history = naive.play_bandit(twin, len(MEANS), rounds, reward_at, lambda t: coin[t - 1])
-        assert record.plays.tolist() == history[-1]["pulls"]
-    else:
-        history = naive.play_full(naive.BanditQFull(*given), len(MEANS), rounds, reward_at)
-    np.testing.assert_allclose(record.rewards, history[-1]["accrued"], rtol=1e-9)
-    np.testing.assert_allclose(record.probes_at[-1, 0], history[-1]["queue"], rtol=1e-9, atol=1e-12)

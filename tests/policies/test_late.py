@@ -8,11 +8,13 @@ import pytest
 from test_compiling import FairGreedy, Softmax
 
 import fairbandits as fb
+import naive_fair_ucb as fair
 import naive_late as twins
 from drawn import REPLICATE, SEED, STREAM, arms_of, one_of, random_quotas, recorded, settings
 from examples import EXAMPLES, instance_of
 from examples import arms_of as n_arms_of
 from fairbandits.policies import late as late_states
+from naive_ht_ucb import HTUCB
 
 ROUNDS = 150
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -37,18 +39,21 @@ def wrappers_of(rng):
     )
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_without_delay_nothing_changes(name):
-    for policy in EXAMPLES[name]:
+PLAIN = {"plain": [FairGreedy([0.1] * 5), Softmax(), fb.compiled(Softmax())]}
+
+
+@pytest.mark.parametrize("policies", [*EXAMPLES.values(), *PLAIN.values()], ids=[*EXAMPLES, *PLAIN])
+def test_without_delay_nothing_changes(policies):
+    """Also of what is in plain Python and says nothing of its counts."""
+    for policy in policies:
         instance = instance_of("uniform02", n_arms_of(policy))
         rounds = getattr(policy, "initial_rounds", 0) + 60
         how = {"checkpoints": range(1, rounds + 1), "compiled": False}
-        plain = fb.run(policy, instance, rounds, 2, **how).columns()
-        for late in (fb.Delayed(policy, 0), fb.Batched(fb.Delayed(policy, 0), 1)):
-            found = fb.run(late, instance, rounds, 2, **how).columns()
-            assert {key: values.tobytes() for key, values in found.items()} == {
-                key: values.tobytes() for key, values in plain.items()
-            }, policy
+        wrapped = (policy, fb.Delayed(policy, 0), fb.Batched(fb.Delayed(policy, 0), 1))
+        plain, *late = (fb.run(one, instance, rounds, 2, **how).columns() for one in wrapped)
+        for found in late:
+            for key, values in plain.items():
+                assert found[key].tobytes() == values.tobytes(), (policy, key)
         # feedback that comes too late for some draw, or never, is no error
         for number in (rounds // 4, 10**20):
             fb.run(fb.Batched(policy, number), instance, rounds, 1, **how)
@@ -59,13 +64,11 @@ def test_late_policies_against_naive_ones(setting, rng):
     quotas = random_quotas(rng, 4)
     means = rng.uniform(0.1, 0.9, 4)
     targets = tuple(0.2 * means * rng.integers(0, 2, 4))
-    t_fair = twins.TFairUCB(quotas)
-    t_fair.rounds = ROUNDS
     pairs = [
-        (fb.FairUCB(quotas), twins.FairUCB(quotas)),
-        (fb.LFG(quotas, eta=10), twins.LFG(quotas)),
-        (fb.HTUCB(quotas, penalties=0.3), twins.HTUCB(quotas)),
-        (fb.TFairLearn(quotas), t_fair),
+        (fb.FairUCB(quotas), fair.FairLearn(quotas, 0, fair.UCB1(4))),
+        (fb.LFG(quotas, eta=10), fair.LFG(quotas, eta=10)),
+        (fb.HTUCB(quotas, penalties=0.3), HTUCB(quotas, 0.3)),
+        (fb.TFairLearn(quotas), fair.TFairLearn(quotas, ROUNDS, fair.UCB1(4))),
         (fb.BFUCB((3, 1), quotas[:2]), twins.BFUCB((3, 1), quotas[:2])),
         (fb.BFUCB((10, 2), quotas[:2], box="uncut"), twins.BFUCB((10, 2), quotas[:2], False)),
         (fb.EXP3(), twins.EXP3(4, ROUNDS)),
@@ -176,17 +179,6 @@ def test_plain_python_learns_as_late_as_compiled_code():
         for own in (late, fb.compiled(late)):
             assert (fb.run(own, arms, **how).plays == expected).all()
         assert (fb.run(late, arms, **how, n_jobs=2).plays == expected).all()
-
-
-@pytest.mark.parametrize("policy", [FairGreedy(), Softmax(), fb.compiled(Softmax())])
-def test_plain_python_without_delay(policy):
-    """Also what says nothing of its counts."""
-    plain, *late = (
-        fb.run(one, ARMS, 60, 3, checkpoints=range(1, 61)).columns()
-        for one in (policy, fb.Delayed(policy, 0), fb.Batched(policy, 1))
-    )
-    for found in late:
-        assert all(found[key].tobytes() == values.tobytes() for key, values in plain.items())
 
 
 def test_wrappers_add_up():

@@ -10,7 +10,7 @@ from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.replication import banditq_uai2024 as program
-from fairbandits.replication.banditq_uai2024 import HORIZONS, replay
+from fairbandits.replication.banditq_uai2024 import HORIZONS, draw_start, replay
 from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: Rounds in which the naive twin plays along, by the number of arms.
@@ -51,7 +51,7 @@ def history_of(arms, feedback, rounds):
         return [reward_at(t, arm) for arm in range(arms)][pulled]
 
     def coin(_t):
-        return float(source.random_sample())
+        return naive.word_of(source.random_sample())
 
     if feedback == "full":
         twin = naive.BanditQFull(targets, weight)
@@ -76,6 +76,17 @@ def test_first_rounds_equal_the_naive_twin(arms, feedback):
         np.testing.assert_allclose(found[f"rate_{k + 1}"], rates, rtol=1e-9, atol=1e-15)
         queues = [record["queue"][k] for record in history]
         np.testing.assert_allclose(found[f"queue_{k + 1}"], queues, rtol=1e-9)
+
+
+@pytest.mark.parametrize("arms", [5, 1000])
+def test_means_and_first_draws(arms):
+    generator = np.random.RandomState(100)
+    means = draw_start(generator, arms)
+    source, wanted = naive.replay_source(arms)
+    assert means.tolist() == list(wanted)
+    assert generator.random_sample(7).tolist() == source.random_sample(7).tolist()
+    if arms == 1000:
+        assert means[:2].round(8).tolist() == [0.54340494, 0.27836939]
 
 
 @pytest.mark.parametrize("block", [1, 60, 333, 10**6])
