@@ -34,7 +34,7 @@ Known = Mapping[str, Collection[str]]
 HERE = Path(__file__).resolve().parent
 #: The site's folder for the sources of its pages.
 SOURCES = "made_by"
-#: A paper's page shows so many sections, and folds the others below their headings.
+#: A paper's page shows so many sections and those with figures, and folds the others.
 SHOWN = 5
 
 #: A figure's image and links in a page; `build` puts the site's own places in.
@@ -304,13 +304,15 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
 
 
 def _fold(_app: Any, page: Any, name: str) -> None:
-    """Fold the sections of a paper's page after the first ones, below their headings."""
+    """Fold the later sections of a paper's page without figures, below their headings."""
     from docutils import nodes
 
     if name not in PAPERS:
         return
     sections = [one for one in page[0] if isinstance(one, nodes.section)]
     for section in sections[SHOWN:]:
+        if any('class="fb-figure' in raw.astext() for raw in section.findall(nodes.raw)):
+            continue
         section.insert(1, nodes.raw("", "</summary>", format="html"))
         section.insert(0, nodes.raw("", "<details><summary>", format="html"))
         section.append(nodes.raw("", "</details>", format="html"))

@@ -268,8 +268,9 @@
   const formulas = () => document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
     const scrolls = getComputedStyle(formula).overflowX === "auto";
     // what is folded has no width yet
-    const wide = !formula.clientWidth || formula.scrollWidth > formula.clientWidth + 4;
-    if (scrolls && wide) scrolling(formula);
+    const folded = !formula.getBoundingClientRect().width;
+    const wide = formula.clientWidth && formula.scrollWidth > formula.clientWidth + 4;
+    if (scrolls && (folded || wide)) scrolling(formula);
   });
 
   addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => {
