@@ -51,9 +51,10 @@ def bundles_of(config: Config) -> list[Bundle]:
     """
     most = config.job_seconds
     units: dict[tuple[str, bool, str], list[Experiment]] = {}
-    for one in config.experiments:
-        shown = bool(one.figures or one.companion_to)
-        units.setdefault((one.paper, shown, one.suite or one.name), []).append(one)
+    for experiment in config.experiments:
+        shown = bool(experiment.figures or experiment.companion_to)
+        name = experiment.suite or experiment.name
+        units.setdefault((experiment.paper, shown, name), []).append(experiment)
     bundles = []
     short: dict[tuple[str, bool], list[list[Experiment]]] = {}
     for (paper, shown, name), unit in units.items():
@@ -65,23 +66,23 @@ def bundles_of(config: Config) -> list[Bundle]:
         for together in _packed(runs, _seconds, most):
             parts += _packed(chain(*together), lambda chunk: chunk.seconds, most)
         bundles.append(Bundle(paper, name, unit, shown, parts))
-    for (paper, shown), kind in short.items():
-        packed = _packed(kind, lambda unit: sum(map(_seconds, _runs(unit))), most)
+    for (paper, shown), few in short.items():
+        packed = _packed(few, lambda unit: sum(map(_seconds, _runs(unit))), most)
         for number, together in enumerate(packed, 1):
             name = f"{'figures' if shown else 'evidence'}_{number}"
-            unit = [*chain(*together)]
-            bundles.append(Bundle(paper, name, unit, shown, [[*chain(*_runs(unit))]]))
+            experiments = [*chain(*together)]
+            bundles.append(Bundle(paper, name, experiments, shown, [[*chain(*_runs(experiments))]]))
     return bundles
 
 
-def _runs(unit: Iterable[Experiment]) -> list[list[Chunk]]:
+def _runs(experiments: Iterable[Experiment]) -> list[list[Chunk]]:
     """Return the chunks of each run of some experiments."""
-    found = []
-    for run in (run for experiment in unit for run in experiment.runs):
-        one = seconds_of_replicate(run.spec)
-        parts = {part: len(range_of(part)) * one + WRITTEN for part in run.chunks()}
-        found.append([Chunk(run, part, seconds) for part, seconds in parts.items()])
-    return found
+    chunks_of_runs = []
+    for run in (run for experiment in experiments for run in experiment.runs):
+        each = seconds_of_replicate(run.spec)
+        seconds = {part: len(range_of(part)) * each + WRITTEN for part in run.chunks()}
+        chunks_of_runs.append([Chunk(run, part, seconds[part]) for part in seconds])
+    return chunks_of_runs
 
 
 def _packed(
@@ -91,12 +92,12 @@ def _packed(
     packed: list[list[Item]] = []
     taken = math.inf
     for item in items:
-        own = seconds(item)
-        if taken + own > most:
+        length = seconds(item)
+        if taken + length > most:
             packed.append([])
             taken = 0.0
         packed[-1].append(item)
-        taken += own
+        taken += length
     return packed
 
 
@@ -135,7 +136,7 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
     results = config.folders["results"]
     for bundle in bundles_of(config):
         name = f"{bundle.paper}_{bundle.name}"
-        seeds = {one.name: config.seed_of(one) for one in bundle.experiments}
+        seeds = {block.name: config.seed_of(block) for block in bundle.experiments}
         for number, chunks in enumerate(bundle.parts, 1):
             part = f"_{number}" if len(bundle.parts) > 1 else ""
             outputs = [chunk.run.chunk_file(chunk.replicates) for chunk in chunks]
@@ -152,15 +153,15 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
             code = code_of_all(chunk.run.spec for chunk in chunks)
             simulating.append(Job(*made, json.dumps(tasks, sort_keys=True), code))
         files, tasks = [], []
-        for one in bundle.experiments:
-            chunks = [run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
+        for block in bundle.experiments:
+            chunks = [run.chunk_file(chunk) for run in block.runs for chunk in run.chunks()]
             files += chunks
-            task = {"chunks": [f"{results}/{file}" for file in chunks], "experiment": one.facts()}
-            task |= {"seed": seeds[one.name], "out": f"{results}/{one.dataset}"}
-            tasks.append(task | {"ledger": config.ledger_of(one)})
-        outputs = [one.dataset for one in bundle.experiments]
+            task = {"chunks": [f"{results}/{file}" for file in chunks], "experiment": block.facts()}
+            task |= {"seed": seeds[block.name], "out": f"{results}/{block.dataset}"}
+            tasks.append(task | {"ledger": config.ledger_of(block)})
+        outputs = [block.dataset for block in bundle.experiments]
         made = f"collect_{name}", files, outputs, bundle.shown, 0.05 * len(files)
-        code = code_of_all(run.spec for one in bundle.experiments for run in one.runs)
+        code = code_of_all(run.spec for block in bundle.experiments for run in block.runs)
         # runs in the order of the configuration
         collecting.append(Job(*made, json.dumps(tasks), code))
     return simulating, collecting
@@ -178,8 +179,8 @@ def write_plans(config: Config, jobs: Iterable[Job]) -> None:
 def read_plan(file: Path, what: str) -> list[dict[str, Any]]:
     """Return a plan's tasks, of ``chunks`` or ``datasets``; ConfigError if it is no such plan."""
     try:
-        tasks = read_json(file)
-        return [one | {key: read(one[key]) for key, read in TASKS[what].items()} for one in tasks]
+        tasks, readers = read_json(file), TASKS[what].items()
+        return [task | {key: read(task[key]) for key, read in readers} for task in tasks]
     except FileNotFoundError:
         raise ConfigError(f"{file} does not exist; the workflow writes it") from None
     except (OSError, ValueError, RecursionError) as error:

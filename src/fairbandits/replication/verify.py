@@ -45,9 +45,10 @@ def write_lock(config: Config, files: Mapping[str, str], out: Path) -> None:
 def of_results(config: Config) -> dict[str, Any]:
     """Return a lock made of the datasets on disk, for results that have none; of sound ones."""
     runs: dict[str, str] = {}
-    for one in config.experiments:
+    for experiment in config.experiments:
         try:
-            runs |= {run.key: " ".join(own.values()) for run, own, _ in _runs(config, one)}
+            for run, hashes, _ in _runs(config, experiment):
+                runs[run.key] = " ".join(hashes.values())
         except StoreError:  # it is missing, or named where it is checked
             continue
     return {"name": "its dataset", "seed": config.seed, "runs": runs, "files": {}} | (
@@ -96,8 +97,8 @@ def verify_tables(config: Config, lock: dict[str, Any], facts: Facts) -> list[st
                 problems += other or wrong
         except StoreError as error:
             problems.append(str(error))
-    for place, wanted in facts.items():
-        file = config.results / place
+    for name, wanted in facts.items():
+        file = config.results / name
         if not file.exists():
             continue
         try:
@@ -114,9 +115,9 @@ def _check(config: Config, file: Path, facts: Mapping[str, Any]) -> None:
         expect(footer, facts, file)
         store.read_table(file)
         for drawn in footer.get("datasets", ()):
-            one = config.experiment(drawn["paper"], drawn["experiment"])
-            code = code_of_all(run.spec for run in one.runs)
-            expect_drawn(drawn, {"seed": config.seed_of(one), "code": code}, file)
+            experiment = config.experiment(drawn["paper"], drawn["experiment"])
+            code = code_of_all(run.spec for run in experiment.runs)
+            expect_drawn(drawn, {"seed": config.seed_of(experiment), "code": code}, file)
 
 
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
@@ -126,21 +127,21 @@ def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
         return [f"{lock['name']} was made with {words}"]
     if config.exploratory:
         return []
-    own, locked = _digests(config), lock["ledgers"]
+    configured, locked = _digests(config), lock["ledgers"]
     return [
         f"{lock['name']} was made under other rules of {name}: what decides the claims that read "
-        f"it has digest {own.get(name, 'none')}, the lock {locked.get(name, 'none')}"
-        for name in dict.fromkeys((*own, *locked))
-        if own.get(name) != locked.get(name)
+        f"it has digest {configured.get(name, 'none')}, the lock {locked.get(name, 'none')}"
+        for name in dict.fromkeys((*configured, *locked))
+        if configured.get(name) != locked.get(name)
     ]
 
 
 def _digests(config: Config) -> dict[str, str]:
     """Return the digests that seeds follow from, by experiment or suite."""
     return {
-        f"{one.paper}/{one.suite or one.name}": digest
-        for one in config.experiments
-        if (digest := config.ledger_of(one))
+        f"{experiment.paper}/{experiment.suite or experiment.name}": digest
+        for experiment in config.experiments
+        if (digest := config.ledger_of(experiment))
     }
 
 
@@ -149,23 +150,23 @@ def _runs(
 ) -> Iterator[tuple[Run, dict[int, str], list[str]]]:
     """Yield the runs of a dataset, the hashes of their replicates, and where the footer differs."""
     file = config.results / experiment.dataset
-    own = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
+    origin = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
     with named(file):
         table, footer = load_dataset(file)
-        expect(footer, experiment.facts() | own, file)
+        expect(footer, experiment.facts() | origin, file)
         expect_all_rows(file)
         blocks, content = blocks_of(table), footer["content"]
     for run in experiment.runs:
         rows = blocks[run.name].drop(["run", "policy", "law"])
-        names = [one for one in rows.column_names if rows[one].null_count < len(rows)]
-        columns = {one: rows[one].to_numpy() for one in names}
+        names = [name for name in rows.column_names if rows[name].null_count < len(rows)]
+        columns = {name: rows[name].to_numpy() for name in names}
         hashes, said = replicate_hashes(columns), content.get(run.name, "none")
         if content_of_run(hashes.values()) != said and (columns["plays"] % 1 == 0).all():
             # pulls, in one file with runs whose plays are probabilities
             hashes = replicate_hashes(columns | {"plays": columns["plays"].astype(np.int64)})
-        found = content_of_run(hashes.values())
-        words = f"{file}, {run.name} has content hash {found}, the footer says {said}"
-        yield run, hashes, [] if found == said else [words]
+        content_now = content_of_run(hashes.values())
+        problem = f"{file}, {run.name} has content hash {content_now}, the footer says {said}"
+        yield run, hashes, [] if content_now == said else [problem]
 
 
 def summarised(problems: Sequence[str]) -> Iterator[str]:
@@ -186,10 +187,10 @@ def _compare(what: str, hashes: Mapping[int, str], lock: dict[str, Any], key: st
     if (line := lock["runs"].get(key)) is None:
         return [f"{what} is not in {lock['name']}"]
     wanted = dict(enumerate(line.split()))
-    other = [one for one, value in hashes.items() if wanted.get(one) != value]
-    if not other:
+    differing = [replicate for replicate, hash_ in hashes.items() if wanted.get(replicate) != hash_]
+    if not differing:
         return []
-    first, *rest = other
+    first, *rest = differing
     more = f"; {len(rest)} more of its {len(hashes)} replicates differ" if rest else ""
-    found = f"{hashes[first]}, {lock['name']} has {wanted.get(first, 'none')}{more}"
-    return [f"{what}: replicate {first} has content hash {found}"]
+    both = f"{hashes[first]}, {lock['name']} has {wanted.get(first, 'none')}{more}"
+    return [f"{what}: replicate {first} has content hash {both}"]
