@@ -106,9 +106,6 @@ def _role(content: ArenaFile, policy: str, contract: str, ran: bool, where: str)
 
 def _reasons(blocks: dict[str, Any]) -> dict[str, str]:
     """Return why each instance was chosen: the origin of its means."""
-    reasons = {}
-    for block in blocks.values():
-        for name, own in block["instances"].items():
-            means = own.get("means") or own["drawn_means"]
-            reasons[name] = means["source"] if "source" in means else means["low"]["source"]
-    return reasons
+    instances = [named for block in blocks.values() for named in block["instances"].items()]
+    means = {name: own.get("means") or own["drawn_means"] for name, own in instances}
+    return {name: of.get("source") or of["low"]["source"] for name, of in means.items()}
