@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-import naive_fair_ucb as twins
 import naive_ht_ucb as naive
 from drawn import arms_of, as_texts, instance_of, one_of, random_quotas, recorded
 from drawn import settings as ten
@@ -150,42 +149,35 @@ def test_the_prophet_fills_quotas_that_cost_what_they_save():
 # The measures.
 
 
-@pytest.fixture(params=["one instance", "an instance for each replicate"])
-def measured(request, rng):
-    """Return rounds, pulls, means, quotas and rates, random, and the rows of each replicate."""
-    rounds = np.array([1, 10, 333, 10**7])
-    shape = (3, 5) if request.param != "one instance" else (5,)
+@pytest.mark.parametrize("shape", [(5,), (3, 5)], ids=["one instance", "one for each replicate"])
+def test_measures_equal_the_naive_ones(shape, rng):
+    rounds, quotas = np.array([1, 10, 333, 10**7]), random_quotas(rng, 5)
     plays = np.array(
         [[rng.multinomial(t, rng.dirichlet(np.ones(5))) for t in rounds] for _ in range(3)]
     )
-    means, penalties = rng.uniform(0, 1, shape).round(3), rng.uniform(0, 1, shape).round(3)
-    return rounds, plays, means, random_quotas(rng, 5), penalties
+    means, penalties = rng.uniform(0, 1, (2, *shape)).round(3)
+    of_each = (np.broadcast_to(values, (3, 5)).tolist() for values in (means, penalties))
+    replicates = list(zip(plays.tolist(), *of_each, strict=True))
 
+    def naively(measure):
+        return [
+            [measure(t, N, mu, A) for t, N in zip(rounds.tolist(), rows, strict=True)]
+            for rows, mu, A in replicates
+        ]
 
-def by_replicate(values):
-    return np.broadcast_to(values, (3, 5)).tolist()
-
-
-def test_measures_equal_the_naive_ones(measured):
-    rounds, plays, means, quotas, penalties = measured
-    wanted = {name: np.zeros((3, 4)) for name in ("regret", "loss", "oracle", "reward")}
-    missing = np.zeros((3, 4, 5))
-    cases = zip(plays.tolist(), by_replicate(means), by_replicate(penalties), strict=True)
-    for i, (rows, mu, A) in enumerate(cases):
-        for j, (t, N) in enumerate(zip(rounds.tolist(), rows, strict=True)):
-            wanted["regret"][i, j] = naive.regret(t, N, mu, quotas, A)
-            wanted["loss"][i, j] = naive.loss(t, N, mu, quotas, A)
-            wanted["oracle"][i, j] = naive.oracle_loss(t, mu, quotas, A)
-            wanted["reward"][i, j] = sum(m * n for m, n in zip(twins.exactly(mu), N, strict=True))
-            missing[i, j] = floats(naive.levels(t, N, quotas))
     found = {
-        "regret": penalised_regret(rounds, plays, means, quotas, penalties),
-        "loss": penalised_loss(rounds, plays, means, quotas, penalties),
-        "oracle": np.broadcast_to(oracle_loss(rounds, means, quotas, penalties), (3, 4)),
-        "reward": mean_reward(plays, means),
+        naive.regret: penalised_regret(rounds, plays, means, quotas, penalties),
+        naive.loss: penalised_loss(rounds, plays, means, quotas, penalties),
     }
-    for name, values in found.items():
-        np.testing.assert_allclose(values, wanted[name], rtol=1e-12, atol=1e-12, err_msg=name)
+    for measure, values in found.items():
+        expected = naively(lambda t, N, mu, A, of=measure: float(of(t, N, mu, quotas, A)))
+        np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+    least = naively(lambda t, N, mu, A: float(naive.oracle_loss(t, mu, quotas, A)))
+    values = np.broadcast_to(oracle_loss(rounds, means, quotas, penalties), (3, 4))
+    np.testing.assert_allclose(values, least, rtol=1e-12, atol=1e-12)
+    earned = naively(lambda t, N, mu, A: np.dot(mu, N))
+    np.testing.assert_allclose(mean_reward(plays, means), earned, rtol=1e-12)
+    missing = np.array(naively(lambda t, N, mu, A: floats(naive.levels(t, N, quotas))))
     assert np.array_equal(unfairness_levels(rounds, plays, quotas), missing)  # rounded once
     total = unfairness(rounds, plays, quotas)
     np.testing.assert_allclose(total, missing.sum(axis=2), rtol=1e-14)
