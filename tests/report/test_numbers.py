@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit.finding import GRADES, OUTCOMES
 from fairbandits.audit.rows import read
+from fairbandits.audit.totals import tally
 from fairbandits.data.store import write_table
 from fairbandits.report.audit import Audit
 from fairbandits.report.numbers import (
@@ -18,6 +18,7 @@ from fairbandits.report.numbers import (
     csv_of,
     numbers_of,
     texts_of,
+    totals_of,
     written,
 )
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
@@ -35,12 +36,7 @@ def own_numbers(paper):
 KNOWN = {
     name: paper
     for paper in (*OWN, ALL, ARENA)
-    for name in (
-        *own_numbers(paper),
-        *(f"{paper}_{outcome.replace(' ', '_')}" for outcome in OUTCOMES),
-        *(f"{paper}_{of}reproduced_{grade}" for of in ("", "not_") for grade in GRADES),
-        *(f"{paper}_{what}" for what in ("claims", "printed", "older", "reproduced_in_part")),
-    )
+    for name in (*own_numbers(paper), *(one.name for one in totals_of({paper: tally([])})))
 }
 COMMITTED = {row["claim"] for row in read(ROOT / "audit" / "findings.csv", OWN, "findings").rows}
 JUDGED = {slug for slug, paper in OWN.items() if COMMITTED & paper.claims.keys()}

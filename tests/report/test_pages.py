@@ -2,16 +2,17 @@
 
 import base64
 import re
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import shrunk
 import small
-from fairbandits.data.store import read_footer, read_table, write_table
+from fairbandits.data.store import read_footer
 from fairbandits.numerals import number
-from fairbandits.replication.datasets import load_dataset
 from fairbandits.report import comparison, pages
 from fairbandits.report.comparison import Curve, compare, observe, published
 from settings_of_a_user import set_otherwise
@@ -126,6 +127,16 @@ def test_numbers_of_the_notebook_stand_beside_ours():
     assert comparison.notebook_laid_over(judged, "bf-notebook-magnitudes") is None
 
 
+def linked(paper, folder, name):
+    """Link a paper's results into a folder, but copy the file of this name, which is returned."""
+    (folder / "results" / "banditq").mkdir(parents=True)
+    for file in (paper.results / "banditq").iterdir():
+        (folder / "results" / "banditq" / file.name).symlink_to(file)
+    copy = folder / "results" / "banditq" / f"{name}.parquet"
+    copy.unlink()
+    return shutil.copyfile(paper.file(name), copy)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
@@ -136,14 +147,7 @@ def test_numbers_of_the_notebook_stand_beside_ours():
     ],
 )
 def test_results_of_something_else_are_refused(paper, tmp_path, change, says):
-    (tmp_path / "results").mkdir()
-    for file in (paper.results / "banditq").iterdir():
-        (tmp_path / "results" / "banditq").mkdir(exist_ok=True)
-        (tmp_path / "results" / "banditq" / file.name).symlink_to(file)
-    changed = tmp_path / "results" / "banditq" / "oracle_lfg.parquet"
-    table, footer = load_dataset(changed)
-    changed.unlink()
-    write_table(changed, table, footer | change)
+    shrunk.rewritten(linked(paper, tmp_path, "oracle_lfg"), **change)
     with pytest.raises(pages.NotReady, match=says) as caught:
         pages.open_paper("banditq", tmp_path / "results", paper.figures)
     assert "make replicate" in str(caught.value)
@@ -152,14 +156,9 @@ def test_results_of_something_else_are_refused(paper, tmp_path, change, says):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["seed", "code"])
 def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
-    folder = tmp_path / "results" / "banditq"
-    folder.mkdir(parents=True)
-    for file in (paper.results / "banditq").iterdir():
-        (folder / file.name).symlink_to(file)
-    table, footer = (f(folder / "fig7.parquet") for f in (read_table, read_footer))
-    footer["datasets"][0][key] = "another"
-    (folder / "fig7.parquet").unlink()
-    write_table(folder / "fig7.parquet", table, footer)
+    drawn_of = read_footer(paper.file("fig7"))["datasets"]
+    drawn_of[0][key] = "another"
+    shrunk.rewritten(linked(paper, tmp_path, "fig7"), datasets=drawn_of)
     says = f"fig7.parquet is stale: oracle_lfg had {key} another when it was drawn, now "
     with pytest.raises(pages.NotReady, match=says):
         pages.open_paper("banditq", tmp_path / "results", paper.figures)

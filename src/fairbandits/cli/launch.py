@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -179,20 +179,15 @@ def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     return list(targets) or showing or datasets
 
 
-def _processes_in(root: Path) -> Iterator[tuple[psutil.Process, list[str]]]:
-    """Yield the other processes that are at work in a folder, with their command lines."""
-    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
-        if process.info["cwd"] == str(root) and process.info["pid"] != os.getpid():
-            yield process, process.info["cmdline"] or []
-
-
 def _end_jobs(root: Path) -> None:
     """End the jobs of a killed run, which would write the same files as the next one."""
     jobs: list[psutil.Process] = []
-    above = {one.pid for one in psutil.Process().parents()}
-    for process, words in _processes_in(root):
-        job = words[1:2] == ["-c"] and JOB.match(words[-1])
-        if (job or SERVER in words) and process.pid not in above:
+    kept = {os.getpid(), *(one.pid for one in psutil.Process().parents())}
+    for process in psutil.process_iter(["cmdline", "cwd"]):
+        words = process.info["cmdline"] or []
+        is_job = words[1:2] == ["-c"] and JOB.match(words[-1])
+        is_of_run = process.info["cwd"] == str(root) and process.pid not in kept
+        if is_of_run and (is_job or SERVER in words):
             with suppress(psutil.NoSuchProcess):  # it has come to its end meanwhile
                 jobs += [*process.children(recursive=True), process]
     for end in (psutil.Process.terminate, psutil.Process.kill):

@@ -6,7 +6,6 @@ hosts, and in other namespaces of processes, nobody who looks can tell that it i
 
 import atexit
 import fcntl
-import getpass
 import json
 import os
 import signal
@@ -17,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
+
+import psutil
 
 LOCK = Path(".snakemake/fairbandits.lock")
 #: Snakemake's own locks, and its logs, which are the last sign of a run's life.
@@ -108,7 +109,8 @@ def end_with_run() -> None:
 
 def _describe() -> None:
     file, pid = _held[-1], os.getpid()
-    own = {**_here(), "pid": pid, "started": _started(pid), "user": _user(), "since": time.time()}
+    user = psutil.Process().username()  # a number where it has no name
+    own = {**_here(), "pid": pid, "started": _started(pid), "user": user, "since": time.time()}
     file.seek(0)
     file.truncate()
     file.write(json.dumps(own))
@@ -147,12 +149,8 @@ def _is_gone(known: dict[str, Any]) -> bool:
         return True
     if known["namespace"] != here["namespace"]:
         return False
-    try:
-        os.kill(known["pid"], 0)
-    except ProcessLookupError:
+    if not psutil.pid_exists(known["pid"]):
         return True
-    except PermissionError:  # another user's
-        pass
     started = _started(known["pid"])
     return started is not None and started != known["started"]
 
@@ -166,18 +164,9 @@ def _started(pid: int) -> str | None:
             return None
     else:
         return "" if state in "ZX" else fields[18]
-    import psutil  # not on Linux
-
-    with suppress(psutil.Error):
+    with suppress(psutil.Error):  # not on Linux
         return str(psutil.Process(pid).create_time())
     return None
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name
-        return str(os.getuid())
 
 
 def _owner() -> str:

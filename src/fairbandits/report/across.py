@@ -8,8 +8,8 @@ from IPython.display import Markdown
 
 from fairbandits.audit import finding
 from fairbandits.audit.claims import Papers, elsewhere
-from fairbandits.report.audit import NOT_JUDGED, Audit
-from fairbandits.report.markup import Html, offer, render
+from fairbandits.report.audit import Audit
+from fairbandits.report.markup import Html, render
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.records import AcrossFile, SharedStatement
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
@@ -37,17 +37,12 @@ def load_shared(own: Papers, root: Path = ROOT) -> dict[str, SharedStatement]:
     return found
 
 
-def outcome(audit: Audit, claim: str) -> str:
-    """Return a claim's verdict, or the words for a claim without one."""
-    return audit.headlines.get(claim, NOT_JUDGED)
-
-
 def shared(audit: Audit) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
     for name, one in load_shared(audit.papers).items():
         yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
         yield Markdown(one.statement)
-        counts = Counter(outcome(audit, key) for key in one.claims)
+        counts = Counter(audit.headlines[key] for key in one.claims)
         yield render("shared.html", name=name, audit=audit, keys=one.claims, counts=counts)
 
 
@@ -83,9 +78,6 @@ def tree(audit: Audit, paper: str) -> Html:
 def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
     above, own = resting(audit), audit.papers[paper].claims
-    broken = [key for key in own if outcome(audit, key) in BROKEN]
+    broken = [key for key in own if audit.headlines[key] in BROKEN]
     lines = [(key, over) for key in broken if (over := carried(key, above))]
     return render("taken_along.html", audit=audit, paper=audit.papers[paper], lines=lines)
-
-
-offer(outcome)

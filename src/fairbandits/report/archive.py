@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,17 +18,9 @@ from fairbandits.data.provenance import git
 from fairbandits.data.store import StoreError, replacing
 from fairbandits.numerals import counted
 from fairbandits.replication.verify import summarised, verify_tables
+from fairbandits.report import manifest as manifests
 from fairbandits.report.crate import CRATE, Entry, jobs_of, listed, written
-from fairbandits.report.manifest import (
-    MANIFEST,
-    RESULTS,
-    compared,
-    facts_of,
-    folders_of,
-    place_of,
-    read_manifest,
-    tables_of,
-)
+from fairbandits.report.manifest import MANIFEST, RESULTS, compared, read_manifest, tables_of
 from fairbandits.settings.config import Config
 
 #: Suffixes of files that are compressed already.
@@ -51,12 +43,12 @@ def write_archive(
         if not file.is_file():
             raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
     members = {place: root / place for place in _tracked(root)}
-    folders, manifest = folders_of(config), read_manifest(results / MANIFEST)
+    folders, manifest = manifests.folders_of(config), read_manifest(results / MANIFEST)
     if problems := compared(manifest.hashes, folders, results / MANIFEST):
         raise StoreError(f"{problems[0]}; `fairbandits verify` names all that differs")
-    members |= {name: place_of(name, folders) for name in manifest.hashes}
+    members |= {name: manifests.place_of(name, folders) for name in manifest.hashes}
     members[f"{RESULTS}/{MANIFEST}"] = manifest.file
-    entries = {}
+    hashes = manifests.hashes_of(members)
     with (
         replacing(out) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive,
@@ -64,9 +56,7 @@ def write_archive(
         for place, file in members.items():
             how = zipfile.ZIP_STORED if file.suffix in COMPRESSED else zipfile.ZIP_DEFLATED
             archive.write(file, place, how)
-            with file.open("rb") as opened:
-                digest = file_digest(opened, "sha256").hexdigest()
-            entries[place] = Entry(archive.getinfo(place).file_size, digest)
+        entries = {one: Entry(archive.getinfo(one).file_size, hashes[one]) for one in members}
         # Snakemake names files from the project's folder; the results can have another one there
         names = {os.path.relpath(file, root): place for place, file in members.items()}
         jobs = [job.named(names) for job in jobs_of(root, names)]
@@ -128,7 +118,9 @@ def fetch(
             problems += compared(ours, folders, lock["name"])
             others = {*taken} - manifest.hashes.keys() - {f"{RESULTS}/{MANIFEST}"}
             problems += [f"{one} is no file that {MANIFEST} lists" for one in sorted(others)]
-            problems += verify_tables(staged, lock, facts_of(config)) + problems_of(staged, lock)
+            problems += verify_tables(staged, lock, manifests.facts_of(config)) + problems_of(
+                staged, lock
+            )
             if problems:
                 # errors say what to delete on disk, which does not apply to an archive
                 reasons = [line.partition("; ")[0].replace(f"{scratch}/", "") for line in problems]

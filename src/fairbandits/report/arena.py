@@ -173,22 +173,26 @@ def all_standings(page: Shown) -> Html:
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
     titles = {one.instance: one.title for one in page.arena.config.experiments}
-    header = ("contract", "T", "instance", "policy", "kind", "keeps it at the end")
-    header += ("contract regret, reward", "shortfall", "worst shortfall")
-    header += ("rank by contract regret", "rank by shortfall", "dominated by")
+    selected = ("contract", "T", "instance", "policy", "kind", "keeps it at the end")
     lines = [
-        [
-            *(terms.title, number(row.horizon), titles[row.instance], row.label, row.kind),
-            "yes" if row.kept else "no",
-            _measured(row, "contract_regret"),
-            *(_measured(row, name, terms.unit) for name in ("shortfall", "worst_shortfall")),
-            *(_measured(row, f"{name}_rank") for name in ("contract_regret", "shortfall")),
-            with_symbols(row.dominated_by),
-        ]
+        {
+            "contract": terms.title,
+            "T": number(row.horizon),
+            "instance": titles[row.instance],
+            "policy": row.label,
+            "kind": row.kind,
+            "keeps it at the end": "yes" if row.kept else "no",
+            "contract regret, reward": _measured(row, "contract_regret"),
+            "shortfall": _measured(row, "shortfall", terms.unit),
+            "worst shortfall": _measured(row, "worst_shortfall", terms.unit),
+            "rank by contract regret": _measured(row, "contract_regret_rank"),
+            "rank by shortfall": _measured(row, "shortfall_rank"),
+            "dominated by": with_symbols(row.dominated_by),
+        }
         for row in rows.itertuples()
         for terms in [page.arena.of(row.contract)]
     ]
-    html = data_table(header, lines, "standings", dict.fromkeys(header[:6], "select"))
+    html = data_table(lines, "standings", dict.fromkeys(selected, "select"))
     return folded(f"All {len(lines)} standings", html)
 
 

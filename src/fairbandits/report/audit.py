@@ -20,7 +20,6 @@ from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale, scale_of
 
-NOT_JUDGED = "not judged yet"
 #: Letter (for those who see no colours) and CSS class of each verdict.
 MARKS = {
     finding.REPRODUCED: ("R", "good"),
@@ -29,7 +28,6 @@ MARKS = {
     finding.INCONCLUSIVE: ("I", "open"),
     finding.NOT_TESTABLE: ("–", "none"),
     finding.FAILED: ("F", "failed"),
-    NOT_JUDGED: ("?", "none"),
 }
 #: What pages say of an inconsistency in place of the first outcomes; data have the verdict.
 DIFFERENCE = {
@@ -119,9 +117,9 @@ def open_audit(results: str | Path) -> Audit:
 
 def committed(papers: Papers, folder: Path, results: Path) -> Audit:
     """Return the verdicts of the committed tables; StoreError if there are other claims."""
-    rows = read(folder / VERDICTS_TABLE, papers).rows
-    findings = read(folder / FINDINGS_TABLE, papers, "findings").rows
-    return Audit(papers, rows, findings, "paper", results)
+    verdicts, findings = folder / VERDICTS_TABLE, folder / FINDINGS_TABLE
+    found = read(findings, papers, "findings").rows
+    return Audit(papers, read(verdicts, papers).rows, found, "paper", results)
 
 
 def banner(audit: Audit) -> Html | None:
@@ -175,9 +173,8 @@ def number_of(row: Row) -> Html:
 
 def named(audit: Audit, key: str) -> Html:
     """Return a link to a claim, with its verdict and its statement."""
-    said = judged(audit.under_readings(key)[0]) if key in audit.headlines else NOT_JUDGED
-    statement = typeset(audit.claims[key].statement)
-    return Html("{} {}<br>{}").format(link_to_claim(key), said, statement)
+    verdict, statement = judged(audit.under_readings(key)[0]), audit.claims[key].statement
+    return Html("{} {}<br>{}").format(link_to_claim(key), verdict, typeset(statement))
 
 
 def role(row: Row) -> str:
@@ -236,9 +233,9 @@ def summary(audit: Audit, paper: str) -> Html | None:
 def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
     if paper not in audit.papers:
         return None
-    own = audit.papers[paper].claims.values()
-    keys = dict.fromkeys([*(one.id for one in own if figure and one.figure == figure), *claims])
-    rows = [audit.under_readings(key)[0] for key in keys if key in audit.headlines]
+    claims_of_paper = audit.papers[paper].claims.values()
+    shown = [one.id for one in claims_of_paper if figure and one.figure == figure]
+    rows = [audit.under_readings(key)[0] for key in dict.fromkeys([*shown, *claims])]
     return render("about.html", audit=audit, rows=rows)
 
 

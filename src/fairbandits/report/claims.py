@@ -13,15 +13,7 @@ from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, number
 from fairbandits.report import evidence, markup
 from fairbandits.report.across import carried
-from fairbandits.report.audit import (
-    Audit,
-    badge,
-    called,
-    counted,
-    judged,
-    named,
-    role,
-)
+from fairbandits.report.audit import Audit, badge, called, counted, judged, named, role
 from fairbandits.report.markup import (
     Html,
     data_table,
@@ -284,14 +276,13 @@ def _related(
     shown = {claim.alias_of, *claim.judged_by}
     near, above = resting_on.get(claim.id, []), carried(claim.id, resting_on)
     groups = {
-        "rests on": [key for key in claim.bases if key not in shown],
+        "rests on": [key for key in claim.bases if key in audit.claims and key not in shown],
         "supports": [key for key in above if key in near],
         "by way of those": [key for key in above if key not in near],
     }
-    known = {name: [key for key in keys if key in audit.headlines] for name, keys in groups.items()}
     return [
         (name, Html("<br>").join(named(audit, key) for key in keys))
-        for name, keys in known.items()
+        for name, keys in groups.items()
         if keys
     ]
 
@@ -341,12 +332,12 @@ def _cases(rows: Sequence[Row], kind: str) -> Html:
         }
         for row in rows
     ]
-    header = [name for name in lines[0] if any(line[name][0] for line in lines)]
-    cells = [[line[name] for name in header] for line in lines]
+    filled = [name for name in lines[0] if any(line[name][0] for line in lines)]
+    lines = [{name: line[name] for name in filled} for line in lines]
     if len(rows) <= MANY:
-        return data_table(header, cells, "cases")
+        return data_table(lines, "cases")
     called_so = dict.fromkeys(called(one, of) for of in (kind, "") for one in finding.OUTCOMES)
-    shown = data_table(header, cells, "cases", {"verdict": "|".join(called_so)})
+    shown = data_table(lines, "cases", {"verdict": "|".join(called_so)})
     return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
 
 

@@ -90,7 +90,7 @@ def missing(headline: Headline, audit: Audit) -> list[str]:
     """Return a line for each verdict that contradicts a headline, or qualifier that it omits."""
     lines = []
     for key, verdict in headline.claims.items():
-        if (judged := audit.headlines.get(key, "not judged")) != verdict:
+        if (judged := audit.headlines[key]) != verdict:
             lines.append(f"{key} is {judged!r}, not {verdict!r}")
             continue
         carried, named = qualifiers(key, audit), headline.qualified_by.get(key, {})

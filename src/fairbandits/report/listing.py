@@ -4,7 +4,6 @@ from pathlib import Path, PurePosixPath
 
 from fairbandits.audit import sentences
 from fairbandits.audit.finding import DEPENDS, OUTCOMES
-from fairbandits.audit.sentences import limits
 from fairbandits.audit.totals import tally
 from fairbandits.report import audit as of_audit
 from fairbandits.report.across import resting
@@ -21,27 +20,25 @@ BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recal
 def all_of_them(audit: Audit) -> Html:
     filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
     filters["verdict"] = "|".join(OUTCOMES)
-    header = ("claim", "paper", "kind", "role", "basis", "verdict", "grade")
-    header += ("quantity", "number", "bounds", "replicates or values")
     said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
     rows = [
-        [
-            (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
-            audit.papers[claim.paper].short_title,
-            claim.kind,
-            role(row),
-            BASES[claim.basis],
-            (judged(row, grade=False), row["verdict"]),
-            row["grade"],
-            raised(sentences.quantity(row)),
-            number_cell(row, "statistic"),
-            limits(row),
-            (count_of(row), row["n"]),
-        ]
+        {
+            "claim": (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
+            "paper": audit.papers[claim.paper].short_title,
+            "kind": claim.kind,
+            "role": role(row),
+            "basis": BASES[claim.basis],
+            "verdict": (judged(row, grade=False), row["verdict"]),
+            "grade": row["grade"],
+            "quantity": raised(sentences.quantity(row)),
+            "number": number_cell(row, "statistic"),
+            "bounds": sentences.limits(row),
+            "replicates or values": (count_of(row), row["n"]),
+        }
         for row in audit.heads
         for key, claim in [(row["claim"], audit.claims[row["claim"]])]
     ]
-    return data_table(header, rows, "claims", filters, audit.headlines)
+    return data_table(rows, "claims", filters, audit.headlines)
 
 
 def robustness(audit: Audit, slug: str) -> Html:
@@ -49,7 +46,7 @@ def robustness(audit: Audit, slug: str) -> Html:
     paper, unknown = audit.papers[slug], reconstructed(slug)
     lines = []
     for key, claim in paper.claims.items():
-        if claim.of and key in audit.headlines:
+        if claim.of:
             head, *rows = audit.under_readings(key)
             read = {PurePosixPath(one).parts[1].partition(".")[0] for one in head["data"]}
             line = {"claim": key, "head": head["verdict"]}
@@ -77,7 +74,6 @@ def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
     pages = {
         key: page_of(claim, audit, glossaries[claim.paper], above, data)
         for key, claim in audit.claims.items()
-        if key in audit.headlines
     }
     robust = {paper.title: robustness(audit, key) for key, paper in audit.papers.items()}
     given = {row["verdict"] for row in audit.rows}

@@ -159,22 +159,25 @@ def link_to_claim(claim: str, html: str = "") -> Html:
 
 
 def data_table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[Any]],
+    rows: Sequence[Mapping[str, Any]],
     name: str,
     filters: Mapping[str, str] = MappingProxyType({}),
     ids: Iterable[str] = (),
 ) -> Html:
     """Return a table that the site's script makes sortable and filterable.
 
-    A cell is a text, or a text and the value to sort and filter by (None for no number). `filters`
-    maps a column to "select", or to the values of its buttons, as "a|b"; `ids` are rows' anchors.
+    A row maps columns to cells: a text, or a text and the value to sort and filter by (None for no
+    number). `filters` maps a column to "select", or to the values of its buttons, as "a|b"; `ids`
+    are rows' anchors.
     """
-    lines = list(zip_longest(ids, rows))
-    cells = enumerate(lines[0][1] if lines else ())
-    numeric = [k for k, one in cells if isinstance(one, tuple) and not isinstance(one[1], str)]
-    given = {"header": header, "filters": filters, "lines": lines, "numeric": numeric}
-    return render("data_table.html", name=name, **given)
+    first = rows[0] if rows else {}
+    numeric = [
+        key
+        for key, cell in first.items()
+        if isinstance(cell, tuple) and not isinstance(cell[1], str)
+    ]
+    given = {"header": first, "filters": filters, "numeric": numeric}
+    return render("data_table.html", name=name, lines=zip_longest(ids, rows), **given)
 
 
 def table(

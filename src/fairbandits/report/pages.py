@@ -201,10 +201,13 @@ def all_settings(paper: Paper) -> Html:
         provenance = entry["provenance"].replace("-", " ")
         key = (setting, ", ".join(words), provenance, in_symbols(entry["source"]))
         rows.setdefault(key, []).extend(figures)
-    lines = [(_numbers(figures), *key) for key, figures in rows.items()]
-    header = ("figures", "setting", "value", "provenance", "source")
+    header = ("setting", "value", "provenance", "source")
+    lines = [
+        {"figures": _numbers(figures), **dict(zip(header, cells, strict=True))}
+        for cells, figures in rows.items()
+    ]
     said = f"All {len(lines)} settings, each with its source"
-    return folded(said, data_table(header, lines, "settings"))
+    return folded(said, data_table(lines, "settings"))
 
 
 def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
@@ -231,35 +234,32 @@ def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         else:  # each part has its own source
             for part, entry in block.get(key, {}).items():
                 yield f"{words}: {_called(part)}", entry
-    for policy in block["policies"].values():
-        horizons = {"rounds T": policy["horizons"]} if "horizons" in policy else {}
+    for policy in block.get("policies", {}).values():
+        horizons = {"horizons": policy["horizons"]} if "horizons" in policy else {}
         for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
             yield f"{policy['label']}: {_called(key)}", entry
 
 
 def _called(key: str) -> str:
-    return (NAMES["values"] | NAMES["parameters"]).get(key, key.replace("_", " "))
+    names = SETTINGS | NAMES["values"] | NAMES["parameters"]
+    return names.get(key, key.replace("_", " "))
 
 
 def reconstructed(paper: str) -> dict[str, set[str]]:
     """Return the settings of each experiment and suite that were never published, by name."""
     files = (paper_file(paper, kind) for kind in ("experiments", "audit"))
     contents = [read_yaml(file)["experiments"] for file in files if file.is_file()]
-    return {name: {*_unprinted(one, "")} for blocks in contents for name, one in blocks.items()}
+    return {name: {*_unprinted(block)} for blocks in contents for name, block in blocks.items()}
 
 
-def _unprinted(block: dict[str, Any], label: str) -> Iterator[str]:
-    """Yield the names of the reconstructed settings in a block, at any depth."""
-    for key, entry in block.items():
-        if not isinstance(entry, dict):
-            continue
-        if entry.get("provenance") == "reconstructed":
-            name = SETTINGS.get(key) or _called(key)
-            owner = label.partition(",")[0]  # without what sets versions of a policy apart
-            yield f"{owner}: {name}" if owner else name
-        elif "provenance" not in entry:
-            own = SETTINGS.get(key, label) if key in SETTINGS else entry.get("label", label)
-            yield from _unprinted(entry, own)
+def _unprinted(block: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of the reconstructed settings of an experiment and of its instances."""
+    for settings in (block, *block.get("instances", {}).values()):
+        for words, entry in _entries(settings):
+            owner, colon, setting = words.rpartition(": ")
+            if entry["provenance"] == "reconstructed":
+                # without what sets versions of a policy apart
+                yield f"{owner.partition(',')[0]}{colon}{setting}"
 
 
 def _plain(value: Any) -> str:
@@ -325,18 +325,23 @@ def values(
     The columns `rows` name a row, the columns `groups` what it stands under; `labels` has words for
     cells of these. `more` maps further headings to columns. `unit` is that of the mean.
     """
-    lines: dict[str, list[list[str]]] = {}
-    for row in drawn.to_dict("records"):
-        said, under = (
-            ", ".join(filter(None, (_in_words(key, row[key], labels) for key in keys)))
-            for keys in (rows, groups)
-        )
-        spans = (span(row[f"{what}_low"], row[f"{what}_high"], digits) for what in ("mean", "run"))
-        others = (_cell(row[key], digits) for key in more.values())
-        cells = [said, number(row["mean"], digits), *spans, *others, str(row["n_replicates"])]
-        lines.setdefault(under, []).append(cells)
-    header = [unit and f"in {unit}", "mean", "95 % interval", "95 % of our runs", *more, "n"]
-    return _folded(lines, header, name)
+
+    def said(row: Mapping[str, Any], keys: Sequence[str]) -> str:
+        return ", ".join(filter(None, (_in_words(key, row[key], labels) for key in keys)))
+
+    lines = [
+        {
+            "under": said(row, groups),
+            unit and f"in {unit}": said(row, rows),
+            "mean": number(row["mean"], digits),
+            "95 % interval": span(row["mean_low"], row["mean_high"], digits),
+            "95 % of our runs": span(row["run_low"], row["run_high"], digits),
+            **{heading: _cell(row[key], digits) for heading, key in more.items()},
+            "n": str(row["n_replicates"]),
+        }
+        for row in drawn.to_dict("records")
+    ]
+    return frame(pd.DataFrame(lines), name, under=["under"])
 
 
 def _cell(value: float | str, digits: int) -> str:
@@ -367,9 +372,11 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0, under: Sequence[str] 
     """Return a table, folded; the cells of the columns `under` are headings above its rows."""
     lines: dict[str, list[list[str]]] = {}
     for row in shown.to_dict("records"):
-        heading = ", ".join(row.pop(one) for one in under)
-        lines.setdefault(heading, []).append([_cell(one, digits) for one in row.values()])
-    return _folded(lines, [one for one in shown.columns if one not in under], name)
+        heading = ", ".join(row.pop(key) for key in under)
+        lines.setdefault(heading, []).append([_cell(value, digits) for value in row.values()])
+    header = [column for column in shown.columns if column not in under]
+    said = f"{len(shown)} rows of values: {', '.join(header[1:])}"
+    return folded(said, table(lines, header, name), "fb-numbers")
 
 
 def _by_policies(words: Iterable[str]) -> list[str]:
@@ -381,11 +388,6 @@ def _by_policies(words: Iterable[str]) -> list[str]:
     for setting, some in policies.items():
         together.setdefault("; ".join(filter(None, some)), []).append(setting)
     return [listed(some) + (f" ({of})" if of else "") for of, some in together.items()]
-
-
-def _folded(groups: Mapping[str, Sequence], header: Sequence[str], name: str) -> Html:
-    said = f"{sum(map(len, groups.values()))} rows of values: {', '.join(header[1:])}"
-    return folded(said, table(groups, header, name), "fb-numbers")
 
 
 offer(listed, shown, span)
