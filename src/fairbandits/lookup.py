@@ -1,5 +1,6 @@
 """Import the names of a package on first use."""
 
+import difflib
 import importlib
 from collections.abc import Iterable, Mapping
 
@@ -17,8 +18,6 @@ def found(module: str, home_of: Mapping[str, str], name: str, modules: Mapping[s
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return "did you mean ...?" for an unknown name, or nothing without a near one."""
-    import difflib  # slow to import, and needed for errors alone
-
     spelt = {one.lower().replace("_", ""): one for one in known}
     close = difflib.get_close_matches(name.lower().replace("_", ""), spelt, n=1)
     return f"; did you mean {spelt[close[0]]!r}?" if close else ""

@@ -15,6 +15,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +106,6 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _is_declared(name: str) -> bool:
-    from importlib import metadata  # a third of the time that importing the package takes
-
     return any(one.value == name for one in metadata.entry_points(group=GROUP))
 
 
