@@ -1,1 +1,1 @@
-"""The audit: a ledger of claims as data, and the statistical procedures that judge them."""
+"""The audit: claims as functions, and the statistical procedures that judge them."""

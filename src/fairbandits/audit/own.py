@@ -171,9 +171,8 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
             expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
         content = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
         block = validated(content, ExperimentBlock, f"{file}: instances", name)
-        place = f"{file}: instances: {name}"
-        given = f"{SUITE}_{name}", block, settings, [], place, SUITE
-        experiments.append(experiment_of(OWN, *given, audit=False))
+        common = settings, [], f"{file}: instances: {name}", SUITE
+        experiments.append(experiment_of(OWN, f"{SUITE}_{name}", block, *common, audit=False))
     return Config(LEDGER, "paper", folders, tuple(experiments))
 
 

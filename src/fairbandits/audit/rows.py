@@ -239,23 +239,24 @@ def read(
             row |= {name: row[name].split(", ") if row[name] else [] for name in LISTS}
             row |= {name: json.loads(row[name]) for name in OBJECTS}
     claims = claims_of(papers)
-    own = [row | {"paper": claims[row["claim"]].paper} for row in rows if row["claim"] in claims]
-    own = [row for row in own if paper in ("", row["paper"])]
-    for row in own if kind == "verdicts" else ():  # prose can change without the rest
+    kept = [row | {"paper": claims[row["claim"]].paper} for row in rows if row["claim"] in claims]
+    kept = [row for row in kept if paper in ("", row["paper"])]
+    for row in kept if kind == "verdicts" else ():  # prose can change without the rest
         row |= _of_claim(claims[row["claim"]], row["data"], papers)
-    return Table(own, scale, made)
+    return Table(kept, scale, made)
 
 
 def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims of all papers or one."""
     if path.suffix == ".csv":
         claims = {key: one for key, one in claims_of(papers).items() if paper in ("", one.paper)}
-        own = {one["claim"]: one["rules"] for one in lines_of(path, kind) if one["claim"] in claims}
-        wanted = (key for key, one in committed(papers).items() if kind == "verdicts" or one.of)
-        if lacking := next((key for key in wanted if key in claims and key not in own), None):
+        lines = [line for line in lines_of(path, kind) if line["claim"] in claims]
+        rules_of = {line["claim"]: line["rules"] for line in lines}
+        due = (key for key, one in committed(papers).items() if kind == "verdicts" or one.of)
+        if lacking := next((key for key in due if key in claims and key not in rules_of), None):
             yield f"{path} has other claims than there are: {lacking} is not in it"
             return
-        digests = {(stands_for(claims[key], papers).paper, rules) for key, rules in own.items()}
+        digests = {(stands_for(claims[key], papers).paper, one) for key, one in rules_of.items()}
     else:
         footer = read_footer(path)
         expect(footer, {"kind": kind}, path)

@@ -185,10 +185,10 @@ def mean(
     **said
         Further fields of `Case`.
     """
-    kept = {"least": least, "most": most, "paired": paired, "materiality": materiality}
-    kept |= {"ratio": ratio, "difference": difference}
     limits = {"at_most": at_most, "at_least": at_least, "equal_to": equal_to}
-    again = partial(mean, phrase, **limits, **kept)
+    settings = {"paired": paired, "materiality": materiality, "ratio": ratio}
+    settings |= {"difference": difference}
+    again = partial(mean, phrase, **limits, least=least, most=most, **settings)
     claim, against = _limit(said, **limits)
     values = np.full(np.shape(against), values) if np.ndim(values) == 0 else np.asarray(values)
     if values.ndim == 2 and values.shape[1] == 1:  # a single point
@@ -201,10 +201,9 @@ def mean(
         values, against = values[:size], against[:size]
     if np.ndim(against) == 1 and values.ndim == 2 and len(against) != values.shape[1]:
         raise ValueError(f"a bound for each point: {values.shape[1]}, got {len(against)}")
-    settings = {"claim": claim, "paired": paired, "materiality": materiality}
-    settings |= {"ratio": ratio, "difference": difference}
     data = {"values": values, "against": against, "least": least, "most": most}
     data = {name: one for name, one in data.items() if one is not None}
+    settings = {"claim": claim} | settings
     return Case(phrase, "mean", data if values.size else {}, settings, again, **said)
 
 
