@@ -791,7 +791,7 @@ paper.untested(
     "banditq-lowerbound-remark",
     "literature",
     "after Proposition 4",
-    r"Without targets the worst-case regret of every policy is at least $\Omega(\sqrt{T \log N})$.",
+    r"Without targets every policy's worst-case regret is at least of order $\sqrt{T \log N}$.",
     untestable="This known lower bound is over all policies, and runs of some cannot show it.",
 )
 
