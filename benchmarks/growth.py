@@ -20,7 +20,7 @@ from bench.measure import machine, machine_name, nanoseconds, ways_of
 from bench.ways import compile_c, play_ours
 
 from fairbandits.data.store import replacing
-from fairbandits.library.style import COLOURS, Picture, in_style, save
+from fairbandits.library.style import Picture, in_style, palette, save
 
 ROUNDS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 ARMS = (2, 3, 5, 10, 20, 50, 100, 200)
@@ -136,7 +136,7 @@ def draw(rows: list[dict[str, str]], svg: Path, png: Path) -> None:
                 if not points:
                     continue
                 x, middle, low, high = zip(*points, strict=True)
-                look = {"color": colour or COLOURS[policy]}
+                look = {"color": colour or palette([policy])[policy]}
                 axis.fill_between(x, low, high, alpha=0.2, lw=0, **look)
                 axis.plot(x, middle, ls=dash, marker=marker, ms=4, label=label, **look)
             axis.set(xscale="log", yscale="log")

@@ -27,6 +27,7 @@ from fairbandits.library import style
 from fairbandits.library.style import LAW_TITLES
 from fairbandits.measures.summary import summarise
 from fairbandits.replication.recorded import runs_of
+from fairbandits.report.numbers import IMAGE, described
 from settings_of_a_user import set_otherwise
 
 with warnings.catch_warnings():
@@ -95,6 +96,12 @@ def feedback_of(figure):
     return "full" if int(figure.removeprefix("fig")) <= 10 else "bandit"
 
 
+def replayed(file):
+    replay = read_table(file).to_pandas()
+    replay.attrs = read_footer(file)
+    return replay
+
+
 #: What each figure of a replay shows: quantity in its columns, and series.
 SHOWN = {
     name: ("rate", "queue", "regret")[number % 3]
@@ -123,6 +130,10 @@ def test_figure_is_written(drawings, paper, figure):
     files = drawings(paper, figure)
     svg = files["svg"].read_text(encoding="utf-8")
     assert svg.startswith("<?xml")
+    number, words = figure.removeprefix("fig"), html.unescape(svg)
+    assert f"<title>Figure {number}: {PAPERS[paper][figure].label}</title>" in words
+    told = words.partition("<desc>")[2].partition("</desc>")[0]
+    assert f"{REPLICATES} replicates" in told or "one run of" in told
     assert ACROSS.get((paper, figure), "number of rounds") in svg  # text stays text
     assert "<dc:date>" not in svg
     png = files["png"].read_bytes()
@@ -146,10 +157,10 @@ def test_two_drawings_are_the_same_bytes_under_any_settings(
     config, drawings, replays, paper, figure, tmp_path
 ):
     again = {kind: tmp_path / f"again.{kind}" for kind in ("svg", "png", "table")}
-    replayed = (paper, figure) in REPLAYED
-    data = [] if replayed else datasets_of(config, paper, figure)
+    is_replay = (paper, figure) in REPLAYED
+    data = [] if is_replay else datasets_of(config, paper, figure)
     with set_otherwise():
-        draw(paper, figure, data, replays[feedback_of(figure)] if replayed else None, **again)
+        draw(paper, figure, data, replays[feedback_of(figure)] if is_replay else None, **again)
     for kind, file in drawings(paper, figure).items():
         assert file.read_bytes() == again[kind].read_bytes(), kind
 
@@ -169,8 +180,7 @@ def test_first_panel_shows_the_primary_law(config, drawings, paper, figure):
 @pytest.mark.parametrize("figure", SHOWN)
 def test_replay_and_what_was_read_off_are_drawn(replays, figure):
     """The horizon is the published one here, so that the last round was read off."""
-    replay = read_table(replays[feedback_of(figure)]).to_pandas()
-    replay.attrs = read_footer(replays[feedback_of(figure)])
+    replay = replayed(replays[feedback_of(figure)])
     replay["round"] = replay["round"] + 3_000_000 - replay["round"].max()
     drawing, curves, _ = drawn(function_of("banditq", figure), [], replay)
     (axis,) = drawing.axes
@@ -222,6 +232,14 @@ def test_lines_join_no_points_that_are_far_apart(config):
         assert 11 in [len(one.get_offsets()) for one in axis.collections]
 
 
+def test_pictures_in_documents_tell_in_words_what_they_show():
+    text = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
+    assert described(text) == text
+    assert len(IMAGE.findall(text)) == len(DRAWN)
+    for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
+        assert "![](" not in file.read_text(encoding="utf-8"), file
+
+
 def distance(one, other):
     """Return how far apart two colours are for a reader, 1 being hardly noticeable, by CIECAM02."""
     return colorspacious.deltaE(one, other, input_space="sRGB1")
@@ -237,13 +255,17 @@ def look_of(handle):
 DEFICIENCIES = ("deuteranomaly", "protanomaly", "tritanomaly")
 
 
-@pytest.mark.parametrize(("paper", "figure"), SIMULATED, ids=map("-".join, SIMULATED))
-def test_curves_are_told_apart_without_colours(config, folder, paper, figure):
+@every_figure
+def test_curves_are_told_apart_without_colours(config, folder, replays, paper, figure):
     """Curves differ in dashes or marks, and so in grey; bars stand in the legend's order."""
-    published = None
+    published, data = None, []
+    if (paper, figure) in REPLAYED:
+        published = replayed(replays[feedback_of(figure)])
+    else:
+        data = datasets_of(config, paper, figure)
     if beside := PAPERS[paper][figure].beside:
-        published = read_table(folder / "results" / paper / f"{beside}.parquet").to_pandas()
-    drawing, *_ = drawn(function_of(paper, figure), datasets_of(config, paper, figure), published)
+        published = replayed(folder / "results" / paper / f"{beside}.parquet")
+    drawing, *_ = drawn(function_of(paper, figure), data, published)
     handles = drawing.legends[0].legend_handles
     curves = [one for one in handles if isinstance(one, Line2D | PathCollection)]
     assert curves or figure in ("fig3b", "fig3c")

@@ -45,7 +45,7 @@ def test_it_has_a_place_in_the_arena(tmp_path_factory):
     value_of(first.replace("2_000", "200"), names)
     shown = value_of(place, names)
     assert "FairGreedy (yours)" in shown
-    assert shown.count("<svg") == 1
+    assert shown.count("data:image/svg+xml") == 1
 
 
 def test_it_reads_the_picture_of_late_feedback_aright(monkeypatch):

@@ -1,6 +1,6 @@
 """Figures of BanditQ: 1-7 with five arms, 8-13 the released program replayed with a thousand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -23,11 +23,11 @@ PROTECTED = (0, 1)
 EQUILIBRIUM = (
     "dotted: fluid equilibrium, where the curve would settle without noise (our derivation)"
 )
-BENCHMARK = "b*: reward per round of the best fair policy, which knows the means"
+BENCHMARK = "b* t: reward in t rounds of the best fair policy, which knows the means"
 LEVELS = {"rates": "dotted: targets", "queues": EQUILIBRIUM, "regret": EQUILIBRIUM}
 #: Quantity -> label of its axis; its columns in a replay, and figures of replays by feedback.
 QUANTITIES = {
-    "rates": ("reward rate (reward units per round)", "rate", {"full": 8, "bandit": 11}),
+    "rates": ("reward rate\n(reward units per round)", "rate", {"full": 8, "bandit": 11}),
     "queues": ("queue length (reward units)", "queue", {"full": 9, "bandit": 12}),
     "regret": ("regret (reward units)", "regret", {"full": 10, "bandit": 13}),
 }
@@ -55,37 +55,35 @@ def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str)
         for run in runs_of(table, footer)
         for series, values in measured(run, footer, quantity).items()
     )
-    layers, later, by_arm = style.ALL, curves, {}
-    if quantity == "rates":  # of the first rounds they are those of single rewards
-        later = curves[curves["round"] >= footer["horizon"] / 200]
+    laws = curves["law"].unique()
+    # the first rounds' rates are those of single rewards
+    first = footer["horizon"] / 200 if quantity == "rates" else 0
+    shown = curves[curves["round"] >= first]
+    levels = _levels(footer, quantity, curves["series"].unique(), shown["round"])
+    others = [levels.merge(pd.DataFrame({"law": laws}), how="cross")]
+    layers, by_arm, published = style.ALL, {}, ""
     if replay is not None:
-        layers, by_arm = style.SPREAD, {"row": "series"}
-    levels = _levels(footer, quantity, panels.different(curves, "series"), later["round"])
-    others = [levels.merge(pd.DataFrame({"law": panels.different(curves, "law")}), how="cross")]
-    if replay is not None:
-        names = {f"queue_{k + 1}": f"arm {k + 1}" for k in PROTECTED}
-        run = replay.rename(columns=names).melt("round", [*names.values()], "series", "replayed")
-        others.append(run.assign(law=curves["law"].iloc[0]))
-    drawing = style.curves(later, *others, layers=layers).add(style.LEVEL, y="level", legend=False)
-    if replay is not None:
+        layers, by_arm, published = (
+            style.SPREAD,
+            {"row": "series"},
+            "black: the published run, replayed",
+        )
+        queues = {f"queue_{k + 1}": f"arm {k + 1}" for k in PROTECTED}
+        run = replay.rename(columns=queues).melt("round", [*queues.values()], "series", "replayed")
+        others.append(run.assign(law=laws[0]))
+    drawing = style.curves(shown, *others, layers=layers).add(style.LEVEL, y="level", legend=False)
+    if published:
         thin = so.Line(color="black", linestyle="-", linewidth=0.5)
         drawing = drawing.add(thin, y="replayed", legend=False)
     drawing = drawing.facet("law", **by_arm).share(y=True)
     drawing = drawing.label(x=panels.ROUNDS, y=QUANTITIES[quantity][0], title=panels.law_title)
-    lowest = None if quantity == "regret" else 0
-    drawing = drawing.limit(x=(0, later["round"].max()), y=(lowest, None))
-    said = style.note(
-        curves,
-        layers,
-        LEVELS[quantity],
-        "black: the published run, replayed" * (replay is not None),
-    )
-    height = 2.4 if replay is None else 4.2
-    return style.drawn((style.PAGE, height), said, drawing), curves
+    drawing = drawing.limit(x=(0, None), y=(None if quantity == "regret" else 0, None))
+    said = style.note(curves, layers, LEVELS[quantity], published)
+    return style.drawn((style.PAGE, 4.2 if published else 2.4), said, drawing), curves
 
 
 def _levels(
-    footer: Mapping[str, Any], quantity: str, names: Sequence[str], rounds: pd.Series
+    footer: Mapping[str, Any], quantity: str, names: Iterable[str], rounds: pd.Series
 ) -> pd.DataFrame:
     """Return arms' targets, or the levels where their queues or the regret settle."""
     given = footer["means"], footer["targets"], _penalty(footer)
@@ -191,17 +189,18 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         for label, total in measured(run, footer, "rewards").items()
         for words, less in both.items()
     )
-    laws, plots = panels.different(curves, "law"), []
+    laws, names = curves["law"].unique(), footer["labels"].values()
+    plots = []
     for words, law in product(both, laws):
-        names = {label + words: label for label in footer["labels"].values()}
-        part = panels.of(curves, law=law).assign(series=lambda one, by=names: one["series"].map(by))
-        drawing = style.curves(part.dropna(subset="series")).limit(x=(0, None))
+        part = panels.of(curves, law=law)
+        part = part.assign(series=part["series"].map({name + words: name for name in names}))
+        drawing = style.curves(part.dropna(subset="series"))
+        drawing = drawing.limit(x=(0, None))
         quantity = f"reward{' minus b* t' * bool(words)} (reward units)"
         plots.append(drawing.label(x=panels.ROUNDS, y=quantity, title=panels.law_title(law)))
-    said = style.note(curves, style.ALL, BENCHMARK)
-    drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=len(laws))
-    style.align(drawing.axes[: len(laws)])
-    style.align(drawing.axes[len(laws) :])
+    said, columns = style.note(curves, style.ALL, BENCHMARK), len(laws)
+    drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=columns, share="row")
+    drawing.axes[0].set_ylim(bottom=0)
     return drawing, curves
 
 
@@ -214,26 +213,20 @@ def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
     read_off = panels.of(read_off, quantity="value").set_index(["series", "round"])["value"]
     arms = {f"arm {k + 1}": f"{kind}_{k + 1}" for k in PROTECTED}
     columns = {kind: kind} if kind == "regret" else arms
-    parts = []
-    for series, column in columns.items():
-        x, y = replay["round"], replay[column]
-        part = {"series": series, "round": x, "value": y, "published": x.map(read_off[series])}
-        parts.append(pd.DataFrame(part))
-    curves = pd.concat(parts, ignore_index=True)
-    has_levels = kind != "regret"
-    levels = _levels(replay.attrs, quantity, [*columns], curves["round"])
-    shown = pd.concat([curves, levels]) if has_levels else curves.assign(level=np.nan)
-    line = so.Line(linewidth=0.8, linestyle="-")
-    circle = so.Dot(color="black", fill=False, pointsize=4, artist_kws={"clip_on": False})
-    drawing = style.plot(shown, "series", x="round").add(line, y="value")
-    drawing = drawing.add(style.LEVEL, y="level", legend=False)
-    drawing = drawing.add(circle, y="published", legend=False)
-    if has_levels:
-        drawing = drawing.limit(y=(0, None))
+    parts = (
+        replay[["round"]].assign(
+            series=series, value=replay[column], published=replay["round"].map(read_off[series])
+        )
+        for series, column in columns.items()
+    )
+    curves = pd.concat(parts, ignore_index=True)[["series", "round", "value", "published"]]
+    levels = [] if kind == "regret" else [_levels(replay.attrs, quantity, [*arms], curves["round"])]
+    drawing = style.plot(pd.concat([curves, *levels]), "series", x="round")
+    drawing = drawing.add(so.Line(linewidth=0.8), y="value")
+    if levels:
+        drawing = drawing.add(style.LEVEL, y="level", legend=False).limit(y=(0, None))
+    drawing = drawing.add(style.CIRCLE, y="published", legend=False)
     drawing = drawing.label(x=panels.ROUNDS, y=label).limit(x=(0, None))
-    words = [
-        "lines: one run, replayed",
-        "circles: read off the published figure",
-        LEVELS[quantity] * has_levels,
-    ]
-    return style.drawn((style.COLUMN, 2.6), style.sentence(*words), drawing), curves
+    said = ["lines: one run, replayed", "circles: read off the published figure"]
+    said += [LEVELS[quantity]] * len(levels)
+    return style.drawn((style.COLUMN, 2.6), said, drawing), curves

@@ -1,6 +1,6 @@
 """Figures 1 to 3 of the BF-UCB paper, with the policies as printed beside those as released."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -108,14 +108,21 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
     shown = panels.of(curves, series="regret").sort_values("quota", kind="stable")
     shown = shown.assign(name=[f"BF-UCB, β = ({one:g}, {one:g})" for one in shown["quota"]])
     plots = [
-        style.curves(panels.of(shown, version=version), by="name", layers=style.SPREAD).label(
-            x=panels.ROUNDS, y="reward regret (reward units)", title=title
+        one.label(y="reward regret (reward units)").limit(x=(0, None), y=(0, None))
+        for one in _by_version(shown, by="name", layers=style.SPREAD)
+    ]
+    said = style.note(curves, style.SPREAD, "the vertical axes differ")
+    return style.drawn((style.PAGE, 2.7), said, *plots, columns=2), curves
+
+
+def _by_version(curves: pd.DataFrame, **options: Any) -> list[so.Plot]:
+    """Return a panel of curves over rounds for each version of the policies."""
+    return [
+        style.curves(panels.of(curves, version=version), **options).label(
+            x=panels.ROUNDS, title=title
         )
         for version, title in VERSIONS.items()
     ]
-    said = style.note(curves, style.SPREAD, "the vertical axes differ")
-    plots = [one.limit(x=(0, None), y=(0, None)) for one in plots]
-    return style.drawn((style.PAGE, 2.7), said, *plots, columns=2), curves
 
 
 def _curve(run: RunData, series: str, *summarised: Any, **more: Any) -> pd.DataFrame:
@@ -153,23 +160,16 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
         for rounds, values in [distance_of(run, means)]
         for g, group in enumerate(GROUPS)
     )
-    near = _by_version(curves, layers=style.SPREAD)
-    near = [one.label(x=panels.ROUNDS, y="distance from the fair policy") for one in near]
-    said = style.note(curves, style.SPREAD, "a, b: axes as published; c, d: logarithmic axes")
-    drawing = style.drawn((style.PAGE, 4.4), said, *near, *near, columns=2)
+    plots = [
+        one.label(y="distance from the fair policy").limit(x=(0, None))
+        for one in _by_version(curves, layers=style.SPREAD) * 2
+    ]
+    said = style.note(curves, style.SPREAD, "a, b: axes as published", "c, d: logarithmic axes")
+    drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=2, share="row")
     panels.log_rounds(drawing.axes[2:])
     style.scale(drawing.axes[2:], y="log")
-    style.align(drawing.axes[:2], bottom=0)
-    style.align(drawing.axes[2:])
+    drawing.axes[0].set_ylim(bottom=0)
     return drawing, curves
-
-
-def _by_version(curves: pd.DataFrame, **options: Any) -> list[so.Plot]:
-    """Return a panel of curves for each version of the policies."""
-    return [
-        style.curves(panels.of(curves, version=version), **options).label(title=title)
-        for version, title in VERSIONS.items()
-    ]
 
 
 def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, np.ndarray]]:
@@ -223,24 +223,20 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     usual = curves[(curves["baseline"] == "UCB") & curves["series"].isin((*POLICIES[:-1], OPTIMUM))]
     others = panels.of(curves, series="BF-UCB")
     others = others.assign(series=[f"BF-UCB over {baseline}" for baseline in others["baseline"]])
-    names = [*panels.different(usual, "series"), *panels.different(others, "series")]
-    looks = {"colours": style.palette(names)}
+    looks = {"colours": style.palette(pd.concat([usual, others])["series"].unique())}
     near = _by_version(usual, layers=style.SPREAD, **looks)
     far = _by_version(others, layers=style.MEANS, **looks)
-    labels = ["rewards (ratio to UCB's)"] * 4 + ["BF-UCB's rewards (ratio)"] * 2
-    plots = [
-        one.label(x=panels.ROUNDS, y=label)
-        for one, label in zip([*near, *near, *far], labels, strict=True)
-    ]
+    plots = [one.label(y="rewards (ratio to UCB's)") for one in [*near, *near]]
+    plots += [one.label(y="BF-UCB's rewards (ratio)") for one in far]
     words = (
         "grey line: as much as UCB",
         "a, b: axes as published",
         "e, f: over several UCBs, without light bands",
     )
     said = style.note(curves, style.SPREAD, *words)
-    drawing = style.drawn((style.PAGE, 6.4), said, *plots, columns=2)
+    plots = [one.limit(x=(0, None)) for one in plots]
+    drawing = style.drawn((style.PAGE, 6.4), said, *plots, columns=2, share="all")
     panels.log_rounds(drawing.axes[2:], 1000)
-    style.align(drawing.axes)
     for axes in drawing.axes:
         axes.axhline(1, color=".6", linewidth=0.8, zorder=0)
     return drawing, curves
@@ -293,23 +289,26 @@ def _title(name: str) -> str:
     return VERSIONS.get(name, name)
 
 
-def _note(curves: pd.DataFrame, *more: str) -> str:
-    bars = (
-        "thin line: standard deviation over replicates",
+def _note(curves: pd.DataFrame, *more: str) -> list[str]:
+    mean, *_ = style.note(curves, style.POINTS)
+    deviation = "thin line: standard deviation over replicates"
+    return [
+        mean.replace("line", "bar"),
+        deviation,
         "thick line: 95 % t interval of the mean",
-    )
-    return style.note(curves, style.POINTS, *bars, *more).replace("Line", "Bar", 1)
+        *more,
+    ]
 
 
-def _bars(rows: pd.DataFrame, x: str, order: Sequence[str], by: str) -> so.Plot:
+def _bars(rows: pd.DataFrame, x: str, order: Iterable[str], by: str) -> so.Plot:
     """Return bars side by side, each with its standard deviation and its interval."""
     rows = rows.assign(sd_low=rows["mean"] - rows["sd"], sd_high=rows["mean"] + rows["sd"])
-    drawing = style.plot(rows, by, x=x).add(
-        so.Bar(alpha=1, edgewidth=0), so.Dodge(by=["color"]), y="mean"
-    )
-    for width, low, high in ((0.6, "sd_low", "sd_high"), (1.6, "mean_low", "mean_high")):
+    beside = so.Dodge(by=["color"])
+    drawing = style.plot(rows, by, x=x).add(so.Bar(alpha=1, edgewidth=0), beside, y="mean")
+    for width, what in ((0.6, "sd"), (1.6, "mean")):
         line = so.Range(color=".1", linestyle="-", linewidth=width)
-        drawing = drawing.add(line, so.Dodge(by=["color"]), ymin=low, ymax=high, legend=False)
+        ends = {"ymin": f"{what}_low", "ymax": f"{what}_high"}
+        drawing = drawing.add(line, beside, **ends, legend=False)
     return drawing.scale(x=so.Nominal(order=[*order])).limit(y=(0, None))
 
 
@@ -344,7 +343,7 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
         curves.assign(name=curves[column], labels=label) for column, label in words.items()
     )
     rows = rows.assign(place=[f"A{arm}" for arm in rows["arm"]])
-    drawing = _bars(rows, "place", panels.different(rows, "place"), by="name")
+    drawing = _bars(rows, "place", rows["place"].unique(), by="name")
     drawing = drawing.facet("version", "labels").label(x="", y="pulls of the arm", title=_title)
     rotated = ", ".join(f"{name} for {true}" for true, name in ROTATED.items() if name != true)
     said = (

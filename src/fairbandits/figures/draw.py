@@ -73,7 +73,9 @@ def draw(
         record["replay"] = {key: replayed.attrs[key] for key in ("code", "content")}
     content = pa.Table.from_pandas(curves, preserve_index=False)
     write_table(table, content, record | {"content": table_hash(content)})
-    style.save(drawing, svg, png)
+    shows = footers or [replayed.attrs | {"title": declared.label.partition(", ")[2]}]
+    title = f"Figure {figure.removeprefix('fig')}: {declared.label}"
+    style.save(drawing, svg, png, title, declared.caption(shows))
 
 
 def _check(paper: str, figure: str, data: Sequence[Path]) -> None:

@@ -44,24 +44,24 @@ def cost_of_fairness(datasets: list[Dataset]) -> panels.Drawing:
     """
     curves = pd.concat(part for dataset in datasets for part in _against_tolerance(dataset))
     labels = {
-        "regret": "regret R(T) (reward units)",
-        "violation": "largest violation so far (pulls)",
+        "regret": "regret R(T)\n(reward units)",
+        "violation": "largest violation\nso far (pulls)",
     }
-    sides = [
-        _cost_curves(panels.of(curves, series=one)).label(y=label) for one, label in labels.items()
-    ]
-    near, far = (
-        [one.label(x=f"tolerance α ({axis} axis)") for one in sides]
+    plots = [
+        _cost_curves(panels.of(curves, series=series)).label(
+            x=f"tolerance α ({axis} axis)", y=label
+        )
         for axis in ("linear", "logarithmic")
-    )
-    lines, circles = panels.different(curves, "panel")
+        for series, label in labels.items()
+    ]
+    lines, circles = curves["panel"].unique()
     said = style.note(
         curves,
         style.SPREAD,
         f"lines: {lines}",
         f"circles and dotted: {circles}, at fewer tolerances (bar: 95 % of the replicates)",
     )
-    drawing = style.drawn((style.PAGE, 4.6), said, *near, *far, columns=2)
+    drawing = style.drawn((style.PAGE, 4.6), said, *plots, columns=2)
     style.scale(drawing.axes[2:], x=LINEAR)
     return drawing, curves
 
@@ -87,16 +87,16 @@ def reading_of(footer: dict) -> str:
 def _cost_curves(part: pd.DataFrame) -> so.Plot:
     """Return a panel: lines of the reading with many tolerances, circles of the other one."""
     ends = pd.DataFrame({"tolerance": [0, part["tolerance"].max()]})
-    fair, control = (panels.of(part, policy=one) for one in ("Fair-UCB", "UCB1"))
-    level = control.drop(columns="tolerance").merge(ends, how="cross")
-    few = fair.groupby("panel")["panel"].transform("size") < JOINED
-    other = level["panel"].isin(fair[few]["panel"])
-    own = {"mean": "few", "run_low": "few_low", "run_high": "few_high"}
-    circles = fair[few].rename(columns=own)[["policy", "tolerance", *own.values()]]
-    dotted = level[other].rename(columns={"mean": "level"})[["policy", "tolerance", "level"]]
-    lines = pd.concat([fair[~few], level[~other]])
+    level = panels.of(part, policy="UCB1").drop(columns="tolerance").merge(ends, how="cross")
+    fair = panels.of(part, policy="Fair-UCB")
+    is_few = fair.groupby("panel")["panel"].transform("size") < JOINED
+    few = {"mean": "few", "run_low": "few_low", "run_high": "few_high"}
+    circles = fair[is_few][["policy", "tolerance", *few]].rename(columns=few)
+    is_other = level["panel"].isin(fair[is_few]["panel"])
+    dotted = level[is_other][["policy", "tolerance", "mean"]].rename(columns={"mean": "level"})
+    lines = pd.concat([fair[~is_few], level[~is_other]])
     drawing = style.curves(lines, circles, dotted, by="policy", x="tolerance", layers=style.SPREAD)
-    drawing = drawing.add(so.Range(linewidth=0.6), ymin="few_low", ymax="few_high", legend=False)
+    drawing = drawing.add(style.BAR, ymin="few_low", ymax="few_high", legend=False)
     circle = so.Dot(pointsize=3.5, fill=False, artist_kws={"clip_on": False})
     drawing = drawing.add(circle, y="few", legend=False).add(style.LEVEL, y="level", legend=False)
     return drawing.limit(x=(0, None), y=(0, None))
@@ -125,17 +125,17 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         for given in [(footer["means"], footer["quotas"])]
         for run in runs_of(table, footer)
     )
+    named = _named(curves)
     plots = [
-        _over_rounds(curves, panel=footer["experiment"]).label(
+        _over_rounds(named, panel=footer["experiment"]).label(
             title=f"{reading_of(footer)}, {style.in_short(footer['horizon'])} rounds",
             y="r-Regret (reward units)",
         )
         for _, footer in datasets
     ]
     said = style.note(curves, style.ALL, f"vertical axes are linear below {LINEAR:g}")
-    drawing = style.drawn((style.PAGE, 4.8), said, *plots, columns=2)
+    drawing = style.drawn((style.PAGE, 4.8), said, *plots, columns=2, share="all")
     style.scale(drawing.axes, y=LINEAR)
-    style.align(drawing.axes)
     panels.log_rounds(drawing.axes[2:])
     return drawing, curves
 
@@ -163,27 +163,31 @@ def fairness(datasets: list[Dataset]) -> panels.Drawing:
         for run in runs_of(*dataset)
         for series, values in _violations(run).items()
     )
-    short, long = (dataset.footer["experiment"] for dataset in datasets)
+    short, long = (dataset.footer for dataset in datasets)
     shown = (
         (short, "now", "violation in the round (pulls)"),
         (short, "so far", "largest violation so far (pulls)"),
         (long, "now", "violation in the round (pulls)"),
         (long, "now, per round", "violation per round (pulls)"),
     )
-    largest = gaps(datasets[1].footer["means"]).max()
-    levels = panels.of(curves, panel=long, series="now", policy="LFG")[["policy", "eta", "round"]]
-    ends = levels[levels["round"].isin([levels["round"].min(), levels["round"].max()])]
-    ends = ends.assign(level=ends["eta"] * largest, panel=long, series="now")  # where queues settle
-    known = curves.assign(**curves[NOT_BELOW].clip(lower=0))
+    settled = panels.of(curves, panel=long["experiment"], series="now", policy="LFG")
+    settled = settled[["panel", "series", "policy", "eta", "round"]]
+    settled = settled[settled["round"].isin(settled["round"].agg(["min", "max"]))]
+    settled = settled.assign(level=settled["eta"] * gaps(long["means"]).max())
+    above = curves.assign(**curves[NOT_BELOW].clip(lower=0))
+    named = _named(pd.concat([above, settled]))
     plots = [
-        _over_rounds(pd.concat([known, ends]), panel=name, series=series).label(y=label)
-        for name, series, label in shown
+        _over_rounds(named, panel=footer["experiment"], series=series).label(
+            title=f"{style.in_short(footer['horizon'])} rounds", y=label
+        )
+        for footer, series, label in shown
     ]
     said = style.note(
         curves,
         style.ALL,
         "dotted: η times the largest gap",
         "no shortfall is drawn as 0; below 1 pull (0.0001 per round) the vertical axes are linear",
+        "a violation below 1 is a fraction of one pull",
     )
     drawing = style.drawn((style.PAGE, 4.8), said, *plots, columns=2)
     style.scale(drawing.axes[:3], y=1)
@@ -208,19 +212,19 @@ def _over_time(run: RunData, footer: dict, series: str, values: np.ndarray) -> p
     return curve.assign(policy=label, eta=eta, panel=footer["experiment"])
 
 
-def _name(policy: str, eta: float) -> str:
-    return policy if np.isnan(eta) else f"{policy}, η = {eta:g}"
+def _named(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return curves with names, LFG's with its weight; those without a weight come first."""
+    weights = curves["eta"].map(", η = {:g}".format, na_action="ignore").fillna("")
+    named = curves.assign(name=curves["policy"] + weights)
+    return named.sort_values("eta", na_position="first", kind="stable")
 
 
-def _over_rounds(curves: pd.DataFrame, **shown: str) -> so.Plot:
-    """Return a panel of every policy, LFG once for each eta; those without eta come first."""
-    name = [_name(policy, eta) for policy, eta in curves[["policy", "eta"]].itertuples(index=False)]
-    named = curves.assign(name=name).sort_values("eta", na_position="first", kind="stable")
+def _over_rounds(named: pd.DataFrame, **shown: str) -> so.Plot:
+    """Return a panel of every policy, LFG once for each weight, with the looks of all panels."""
     part = panels.of(named, **shown)
-    lines, levels = part[part["mean"].notna()], part[part["mean"].isna()]
-    drawing = style.curves(
-        lines, levels, by="name", colours=style.palette(panels.different(named, "name"))
-    )
-    if "level" in part:
+    is_level = part["mean"].isna()
+    colours = style.palette(named["name"].unique())
+    drawing = style.curves(part[~is_level], part[is_level], by="name", colours=colours)
+    if is_level.any():
         drawing = drawing.add(style.LEVEL, y="level", legend=False)
-    return drawing.label(x=panels.ROUNDS)
+    return drawing.label(x=panels.ROUNDS).limit(x=(0, None))

@@ -49,15 +49,15 @@ def pulls(datasets: list[Dataset]) -> panels.Drawing:
     """
     curves = pd.concat(part for dataset in datasets for part in _pulls_of(dataset))
     plots = [_points(curves, footer) for _, footer in datasets]
-    words = (
-        "circle: mean over n = {} replicates, bar: its 95 % t interval",
-        "marks of an arm stand side by side",
+    n = datasets[0].footer["replicates"]
+    said = [
+        f"mark: mean over n = {n} replicates, bar: its 95 % t interval",
+        "marks of an arm stand side by side, the first at its gap",
         "cross: one replicate of the first law",
         "curve: fluid law of HT-UCB",
         "dotted: quota times rounds",
         "d-f begin near it",
-    )
-    said = style.sentence(*words).format(datasets[0].footer["replicates"])
+    ]
     return style.drawn((style.PAGE, 4.6), said, *plots, columns=3), curves
 
 
@@ -107,33 +107,26 @@ def _points(curves: pd.DataFrame, footer: dict) -> so.Plot:
     """Return a panel of an experiment: each law's pulls side by side, and the fluid law."""
     shown = {"panel": footer["experiment"], "n_replicates": footer["replicates"]}
     part, fluid, level = panels.of(curves, **shown), _fluid_curve(footer), _level(footer)
-    laws = panels.different(part, "law")
+    first, *_ = laws = [*part["law"].unique()]
     kind, gap, lowest = "critical", "Δ²", 0.9 * level
     if is_raised(footer):
         kind, gap, lowest = "non-critical", "(Δ − A)²", 0
-    wide = fluid["inverse_gap"].max()
-    beside = 0.03 * wide * (part["law"].map(laws.index) - (len(laws) - 1) / 2)
-    part = part.assign(law=part["law"].map(LAW_NAMES), inverse_gap=part["inverse_gap"] + beside)
-    one = part["one_run"].where(part["law"] == LAW_NAMES[laws[0]])
-    rows = pd.concat([part.assign(one=one), fluid, fluid[["inverse_gap"]].assign(level=level)])
-    rows = rows.assign(law=rows["law"].fillna(LAW_NAMES[laws[0]]))
+    beside = 0.03 * fluid["inverse_gap"].max() * part["law"].map(laws.index)
+    part = part.assign(inverse_gap=part["inverse_gap"] + beside)
+    part = part.assign(one=part["one_run"].where(part["law"] == first))
+    rows = pd.concat([part, fluid.assign(law=first, level=level)])
+    rows["law"] = rows["law"].map(LAW_NAMES)
     drawing = style.plot(rows, "law", x="inverse_gap", marker="law")
-    drawing = drawing.add(
-        so.Line(color=".5", linestyle="-", marker="", linewidth=0.8), y="law_of_pulls", legend=False
-    )
-    drawing = drawing.add(
-        so.Line(color=".5", linestyle=(0, (1, 2)), marker="", linewidth=0.9),
-        y="level",
-        legend=False,
-    )
-    drawing = drawing.add(
-        so.Range(linestyle="-", linewidth=0.8), ymin="mean_low", ymax="mean_high", legend=False
-    )
+    for dashes, known in (("-", "law_of_pulls"), (style.LEVEL.linestyle, "level")):
+        line = so.Line(color=".5", linestyle=dashes, marker="", linewidth=0.8)
+        drawing = drawing.add(line, y=known, legend=False)
+    drawing = drawing.add(style.BAR, **style.MEAN, legend=False)
     drawing = drawing.add(so.Dot(pointsize=4, artist_kws={"clip_on": False}), y="mean")
     drawing = drawing.add(so.Dot(pointsize=4, marker="+", color=".1"), y="one", legend=False)
-    drawing = drawing.label(title=f"{kind} arms, case {footer['experiment'][-1]}")
     drawing = drawing.label(
-        x=f"1 / {gap}", y=f"pulls in {style.in_short(footer['horizon'])} rounds"
+        title=f"{kind} arms, case {footer['experiment'][-1]}",
+        x=f"1 / {gap}",
+        y=f"pulls in {style.in_short(footer['horizon'])} rounds",
     )
     return drawing.limit(x=(0, None), y=(lowest, None))
 
@@ -170,31 +163,26 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
     shown = shown.assign(policy=shown["policy"].str.replace("η₀", "η"))
     short = ~shown["experiment"].str.contains("_long_")
     published = shown[short & shown["policy"].isin(PUBLISHED)]
-    titles = panels.different(curves, "panel")
-    # the prophet's is 0
-    colours = style.palette(one for one in panels.different(shown, "policy") if one != "prophet")
-    point = so.Line(marker="o", pointsize=2)
+    titles = curves["panel"].unique()
     plots = [
         style.curves(
             panels.of(kept, panel=title),
             by="policy",
-            colours=colours,
+            colours=style.palette(shown["policy"].unique()),
             layers=style.MEANS,
-            mean=point,
+            mean=so.Line(marker="o", pointsize=2),
         ).label(x="number of rounds T", y="penalised regret\n(reward units)", title=title)
-        for kept in (published, shown[shown["policy"] != "prophet"])
+        for kept in (published, shown)
         for title in titles
     ]
-    said = style.note(
-        shown,
-        style.MEANS,
-        "the prophet's penalised regret is 0",
-        "a-f: as published; g-l: with controls, on logarithmic axes",
-    )
+    words = "a-f: as published", "g-l: with controls, on axes that are logarithmic from 10 on"
+    said = style.note(shown, style.MEANS, *words)
     drawing = style.drawn((style.PAGE, 7.4), said, *plots, columns=len(titles) // 2)
     for axes in drawing.axes[: len(titles)]:
         axes.set(xlim=(0, None), ylim=(0, None))
     style.scale(drawing.axes[len(titles) :], x="log", y=10)
+    for axes in drawing.axes[len(titles) :]:
+        axes.set_ylim(bottom=-5)  # the prophet's regret is 0
     return drawing, curves
 
 
@@ -249,26 +237,21 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
         eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    policies, settings = (panels.different(curves, one) for one in ("policy", "panel"))
     words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
+    by_panel = curves.groupby(["panel", "policy"], sort=False)
     plots = [
-        style.curves(
-            panels.of(curves, panel=setting, policy=policy),
-            x="eta",
-            layers=style.SPREAD,
-            colours="viridis",
-        ).label(
+        style.curves(part, x="eta", layers=style.SPREAD, colours="viridis")
+        .label(
             x=f"scale parameter η ({words[policy]})",
             y="shortfall of the arm (pulls)",
             title=f"{policy}, setting {setting[-1]}",
         )
-        for setting in settings
-        for policy in policies
+        .limit(x=(0, 1), y=(0, None))
+        for (setting, policy), part in by_panel
     ]
     none = [arm for arm, own in curves.groupby("series")["mean"] if not own.any()]
     said = style.note(curves, style.SPREAD, f"0 throughout: {', '.join(none)}" * bool(none))
-    plots = [one.limit(x=(0, 1), y=(0, None)) for one in plots]
-    return style.drawn((style.PAGE, 4.6), said, *plots, columns=len(policies)), curves
+    return style.drawn((style.PAGE, 4.6), said, *plots, columns=len(words)), curves
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
@@ -317,35 +300,36 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
         Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _frontiers_of(dataset))
-    laws = panels.different(curves, "law")
+    laws = [*curves["law"].unique()]
     curves = curves.sort_values("law", key=lambda own: own.map(laws.index), kind="stable")
     titles = [panel_of(dataset.footer) for dataset in datasets]
-    plots = [
-        _frontier(panels.of(shown, panel=title, law=law)).label(
-            title=f"{title}, {LAW_NAMES[law].removesuffix(' rewards')}"
+    compared = curves[curves["policy"] != "LFG, even grid"]
+    parts = {
+        f"{title}, {LAW_NAMES[law].removesuffix(' rewards')}": panels.of(
+            compared, panel=title, law=law
         )
-        for shown in (curves[curves["policy"] != "LFG, even grid"],)
-        for title in titles
-        for law in laws
-    ]
-    whole = curves[(curves["panel"] == titles[0]) & (curves["policy"] != "Flearn")]
+        for title, law in product(titles, laws)
+    }
+    whole = panels.of(curves[curves["policy"] != "Flearn"], panel=titles[0])
+    plots = [_frontier(part).label(title=title) for title, part in parts.items()]
     plots += [
         _frontier(panels.of(whole, law=law)).label(title=f"{titles[0]}, all weights")
         for law in laws
     ]
-    said = style.sentence(
+    said = [
         f"mean over n = {datasets[0].footer['replicates']} replicates",
         "a point for each value of the policy's parameter",
         "grey: levels that all policies reach",
         "m-o: as a-c with LFG's whole range",
-    )
+    ]
     drawing = style.drawn((style.PAGE, 8.4), said, *plots, columns=len(laws))
-    for axes, (title, law) in zip(drawing.axes, product(titles, laws), strict=False):
-        part = panels.of(curves[curves["policy"] != "LFG, even grid"], panel=title, law=law)
+    for axes in drawing.axes:
+        axes.set_xlim(0, 1.03 * axes.get_xlim()[1])
+    for axes, part in zip(drawing.axes, parts.values(), strict=False):
         reached = part.groupby("policy")["unfairness"]
         axes.axvspan(reached.min().max(), reached.max().min(), color="0.93", lw=0, zorder=0)
         # LFG without rewards is far below
-        reward = part[part["policy"] != "LFG"]["mean"]
+        reward = part["mean"][part["policy"] != "LFG"]
         low, high = reward.min(), reward.max()
         axes.set_ylim(low - 0.4 * (high - low) - 1, high + 0.1 * (high - low) + 1)
     return drawing, curves

@@ -1,7 +1,7 @@
 """Pictures of a comparison, or of a sweep; `Comparison.plot` draws them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -20,11 +20,12 @@ from fairbandits.measures.summary import summarise
 
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
-#: The most arms with a line each; the most whose names, or parameters whose values, fit an axis.
-LINES, NAMED = 6, 30
+#: The most arms with a line each; the most whose names, or parameters whose values, fit an axis;
+#: panels beside each other.
+LINES, NAMED, ACROSS = 6, 30, 3
 BEHIND = {"marker": "<", "ls": "", "ms": 4, "color": "#c2003a", "clip_on": False}
-POINT = so.Dot(pointsize=4)
-BARS = (so.Range(linestyle="-", linewidth=1), "mean_low", "mean_high")
+POINT = so.Dot(pointsize=4, artist_kws={"clip_on": False, "zorder": 3})
+ROUNDS, SHARE = "number of rounds", "share of the pulls so far"
 
 
 @style.in_style()
@@ -35,35 +36,38 @@ def plot(compared: Any, kind: str) -> Picture:
 
 
 def _by_round(compared: Any) -> Picture:
-    colours = _colours(compared)
-    rows = {
-        name: pd.concat(
-            summarise("", label, compared.rounds, compared.curves[name, label]) for label in colours
+    colours, plots = _colours(compared), []
+    for measure, title in compared.titles.items():
+        rows = pd.concat(
+            summarise("", label, compared.rounds, compared.curves[measure, label])
+            for label in compared.results
         )
-        for name in compared.titles
-    }
-    plots = [
-        style.curves(rows[name], colours=colours, layers=style.MEANS)
-        .label(x="number of rounds", y=title)
-        .limit(x=(0, None))
-        for name, title in compared.titles.items()
-    ]
+        drawing = style.curves(rows, colours=colours, layers=style.MEANS)
+        plots.append(drawing.label(x=ROUNDS, y=title).limit(x=(0, None)))
     count = len(plots)
-    size = (style.COLUMN * count, _height(compared, 2.8))
-    said = style.note(next(iter(rows.values())), style.MEANS)
-    return style.drawn(size, said, *plots, columns=count)
+    size = style.COLUMN * count, _height(compared)
+    return style.drawn(size, style.note(rows, style.MEANS), *plots, columns=count)
 
 
-def _height(compared: Any, usual: float) -> float:
+def _height(compared: Any) -> float:
     """Return a height, in inches, with room for the names of the policies."""
-    lines = sum(1 + wrapped(label).count("\n") for label in compared.results)
-    return usual + 0.14 * lines
+    return 2.8 + 0.14 * _lines_of(compared.results)
 
 
-def _ends(compared: Any, name: str) -> pd.DataFrame:
-    """Return a measure at the last round by policy: mean and interval."""
-    values = (interval_of(compared.curves[name, label][:, -1]) for label in compared.results)
+def _lines_of(names: Iterable[str]) -> int:
+    return sum(1 + wrapped(name).count("\n") for name in names)
+
+
+def _ends(compared: Any, measure: str, least: float = -np.inf) -> pd.DataFrame:
+    """Return a measure at the last round, at `least` where below, by policy: mean and interval."""
+    curves = (compared.curves[measure, label] for label in compared.results)
+    values = (interval_of(np.maximum(curve[:, -1], least)) for curve in curves)
     return pd.DataFrame(values, columns=["mean", "mean_low", "mean_high"])
+
+
+def _said(compared: Any) -> list[str]:
+    n = len(next(iter(compared.curves.values())))
+    return [f"mark: mean over n = {n} replicates at the last round", "bar: 95 % t interval"]
 
 
 def _tradeoff(compared: Any) -> Picture:
@@ -71,25 +75,19 @@ def _tradeoff(compared: Any) -> Picture:
         raise ValueError(
             "a trade-off needs two measures; compare(..., metrics=('regret', 'violation'))"
         )
-    cost, lack = list(compared.titles)[:2]
-    above = {key: np.maximum(curve, 0) for key, curve in compared.curves.items() if key[0] == lack}
-    lacks = pd.DataFrame(
-        [interval_of(above[lack, label][:, -1]) for label in compared.results],
-        columns=["lack", "lack_low", "lack_high"],
-    )
+    cost, lack, *_ = titles = compared.titles
+    lacks = _ends(compared, lack, 0).set_axis(["lack", "lack_low", "lack_high"], axis=1)
     rows = _ends(compared, cost).join(lacks).assign(policy=[*compared.results])
-    colours = _colours(compared)
-    drawing = style.plot(rows, "policy", colours, marker="policy").add(POINT, x="lack", y="mean")
-    bars, low, high = BARS
-    drawing = drawing.add(bars, x="lack", ymin=low, ymax=high, legend=False)
-    drawing = drawing.add(
-        bars, y="mean", xmin="lack_low", xmax="lack_high", orient="y", legend=False
-    )
-    titles = compared.titles
+    drawing = style.plot(
+        rows, "policy", _colours(compared), x="lack", y="mean", marker="policy"
+    ).add(POINT)
+    drawing = drawing.add(style.BAR, legend=False, **style.MEAN, **style.ALIKE)
+    ends = {"xmin": "lack_low", "xmax": "lack_high"}
+    drawing = drawing.add(style.BAR, orient="y", legend=False, **ends, **style.ALIKE)
     drawing = drawing.label(x=f"{titles[lack]}, where above 0", y=titles[cost])
-    n = compared.curves[cost, next(iter(compared.results))].shape[0]
-    said = f"Mark: mean over n = {n} replicates at the last round; bar: 95 % t interval."
-    return style.drawn((style.COLUMN * 1.3, _height(compared, 2.8)), said, drawing)
+    figure = style.drawn((style.COLUMN * 1.3, _height(compared)), _said(compared), drawing)
+    figure.axes[0].margins(0.05)
+    return figure
 
 
 def _colours(compared: Any) -> dict[str, Any]:
@@ -116,101 +114,86 @@ def _arms(compared: Any) -> list[str]:
 
 def _lines(compared: Any, arms: Sequence[str]) -> Picture:
     late = compared.rounds >= compared.rounds[-1] / 100  # the first rounds have shares of 1
-    rounds, plots = compared.rounds[late], []
-    ends = pd.DataFrame({"round": rounds[[0, -1]]})
-    for label, result in compared.results.items():
-        shares = result.plays[:, late] / rounds[:, None]
-        rows = pd.concat(
-            summarise("", name, rounds, shares[:, :, k]) for k, name in enumerate(arms)
-        )
-        quotas = result.quotas or [np.nan] * len(arms)
-        levels = pd.DataFrame({"series": arms, "level": np.array(quotas, float)})
-        drawing = style.curves(rows, levels.merge(ends, how="cross"), layers=style.MEANS)
-        drawing = drawing.add(style.LEVEL, y="level", legend=False)
-        drawing = drawing.label(
-            title=wrapped(label), x="number of rounds", y="share of the pulls so far"
-        )
-        plots.append(drawing.limit(x=(0, None), y=(0, None)))
-    columns = min(len(plots), 3)
-    size = 2.3 * columns + 0.8, 1.9 * math.ceil(len(plots) / columns) + 0.8
-    dotted = "dotted: quotas" * (result.quotas is not None)
-    figure = style.drawn(size, style.note(rows, style.MEANS, dotted), *plots, columns=columns)
-    style.align(figure.axes)
-    return figure
+    rounds, results = compared.rounds[late], compared.results
+    rows = pd.concat(
+        summarise("", name, rounds, result.plays[:, late, k] / rounds).assign(policy=label)
+        for label, result in results.items()
+        for k, name in enumerate(arms)
+    )
+    quotas = next(iter(results.values())).quotas
+    levels = pd.DataFrame({"series": arms, "level": np.array(quotas or np.nan, float)})
+    for column, values in {"round": rounds[[0, -1]], "policy": [*results]}.items():
+        levels = levels.merge(pd.DataFrame({column: values}), how="cross")
+    columns = min(len(results), ACROSS)
+    drawing = style.curves(rows, levels, layers=style.MEANS)
+    drawing = drawing.add(style.LEVEL, y="level", legend=False).facet("policy", wrap=columns)
+    drawing = drawing.label(title=wrapped, x=ROUNDS, y=SHARE).limit(x=(0, None), y=(0, None))
+    size = 2.3 * columns + 0.8, 1.9 * math.ceil(len(results) / columns) + 0.8
+    return style.drawn(
+        size, style.note(rows, style.MEANS, "dotted: quotas" * bool(quotas)), drawing
+    )
 
 
 def _map(compared: Any, names: Sequence[str]) -> Picture:
     """Return the shares of many arms as colours, beside each map its quotas."""
     results, rounds = compared.results, compared.rounds
-    lines = sum(1 + wrapped(name).count("\n") for name in names) if len(names) <= NAMED else 0
-    columns = min(len(results), 3)
-    tall = min(max(2.2, 0.14 * lines, len(names) / 60), 12)
+    is_named = len(names) <= NAMED
+    columns = min(len(results), ACROSS)
     rows = math.ceil(len(results) / columns)
+    tall = min(max(2.2, 0.14 * _lines_of(names) * is_named, len(names) / 60), 12)
     figure = Picture(figsize=(2.5 * columns + 1.2, tall * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    panels = dict(zip(results, axes.flat, strict=False))
-    for axis in axes.flat[len(results) :]:
-        axis.remove()
-    quotas = next(iter(compared.results.values())).quotas
-    least = min([1 / len(names), *(float(one) for one in quotas or () if one)])
-    most = max(
-        (one.plays[:, -1].mean(axis=0) / rounds[-1]).max() for one in compared.results.values()
-    )
+    panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    for spare in panels.flat[len(results) :]:
+        spare.remove()
+    plays = {label: result.plays.mean(axis=0) for label, result in results.items()}
+    quotas = np.array(next(iter(results.values())).quotas or (), float)
+    least = min([1 / len(names), *quotas[quotas > 0]])
+    most = max(own[-1].max() for own in plays.values()) / rounds[-1]
     look = {"norm": LogNorm(least / 10, most), "cmap": "viridis_r", "rasterized": True}
-    arms = np.arange(1, len(names) + 1)
-    for label, axis in panels.items():
+    edges, heights = [0, *rounds], np.arange(len(names) + 1) + 0.5
+    for axis, (label, own) in zip(panels.flat, plays.items(), strict=False):
         axis.set_title(wrapped(label))
         axis.xaxis.set_major_formatter(style.in_short)
-        plays = compared.results[label].plays.mean(axis=0)
-        edges = np.concatenate([[0], rounds])
-        heights = np.arange(len(names) + 1) + 0.5
-        shares = np.ma.masked_equal(plays / rounds[:, None], 0)
+        shares = np.ma.masked_equal(own / rounds[:, None], 0)
         mesh = axis.pcolormesh(edges, heights, shares.T, **look)
-        if quotas is not None:
+        if quotas.size:
             beside = axis.inset_axes((1.02, 0, 0.05, 1), sharey=axis)
-            column = np.ma.masked_equal([[float(one)] for one in quotas], 0)
-            beside.pcolormesh([0, 1], heights, column, **look)
-            behind = [float(one) * rounds[-1] for one in quotas] - plays[-1] >= 1
-            for arm in arms[behind]:
-                beside.plot(1.6, arm, **BEHIND)
+            beside.pcolormesh([0, 1], heights, np.ma.masked_equal(quotas[:, None], 0), **look)
+            for arm in np.flatnonzero(quotas * rounds[-1] - own[-1] >= 1):
+                beside.plot(1.6, arm + 1, **BEHIND)
             beside.set(xlim=(0, 1), xticks=[])
             beside.set_title("quota", fontsize="small")
             beside.tick_params(left=False, labelleft=False)
-    axis = next(iter(panels.values()))
-    axis.set(ylabel="arm", ylim=(len(names) + 0.5, 0.5))
-    if names[0] != "arm 1" and len(names) <= NAMED:
-        axis.set_yticks(arms, [*map(wrapped, names)])
+    first = panels[0, 0]
+    first.set(ylabel="arm", ylim=(len(names) + 0.5, 0.5))
+    if names[0] != "arm 1" and is_named:
+        first.set_yticks(np.arange(1, len(names) + 1), [*map(wrapped, names)])
     else:
-        axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-    bar = figure.colorbar(
-        mesh, ax=[*panels.values()], label="share of the pulls so far; white: none"
-    )
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        first.yaxis.set_major_locator(MaxNLocator(integer=True))
+    shown = [*panels.flat[: len(results)]]
+    bar = figure.colorbar(mesh, ax=shown, label=f"{SHARE}; white: none")
+    bar.ax.yaxis.set_major_formatter(style.in_short)
     words = f"means of {compared.results[label].replicates.size} replicates"
-    if quotas is not None:
+    if quotas.size:
         words += "; red mark: at the last round, behind the quota by a pull or more"
-    figure.suptitle(words)
-    figure.supxlabel("number of rounds")
+    figure.suptitle(words, fontsize="medium")
+    figure.supxlabel(ROUNDS, fontsize="medium")
     return figure
 
 
 def _along(swept: Any) -> Picture:
     """Return the measures at the last round against a sweep's parameter."""
-    values, plots = list(swept.values.values()), []
+    values, plots = [*swept.values.values()], []
     is_number = all(isinstance(one, Real) and not isinstance(one, bool) for one in values)
     x = np.array(values, float) if is_number else np.arange(len(values))
-    for name, title in swept.titles.items():
-        rows = _ends(swept, name).assign(x=x, series="")
-        drawing = style.plot(rows, "series", x="x").add(
-            so.Line(marker="o", linewidth=0.7 * is_number), y="mean", legend=False
-        )
-        bars, low, high = BARS
-        drawing = drawing.add(bars, ymin=low, ymax=high, legend=False)
+    line = so.Line(marker="o", linewidth=0.7 * is_number)
+    for measure, title in swept.titles.items():
+        rows = _ends(swept, measure).assign(x=x, series="")
+        drawing = style.plot(rows, "series", x="x").add(line, y="mean", legend=False)
+        drawing = drawing.add(style.BAR, **style.MEAN, legend=False)
         plots.append(drawing.label(x=wrapped(swept.parameter), y=title))
-    n = next(iter(swept.curves.values())).shape[0]
-    said = f"Mark: mean over n = {n} replicates at the last round; bar: 95 % t interval."
     count = len(plots)
-    figure = style.drawn((style.COLUMN * count, 2.8), said, *plots, columns=count)
+    figure = style.drawn((style.COLUMN * count, 2.8), _said(swept), *plots, columns=count)
     for axis in figure.axes:
         axis.margins(x=0.05)
         if is_number:
@@ -225,17 +208,12 @@ def _along(swept: Any) -> Picture:
 def _scale(axis: Axes, values: np.ndarray) -> None:
     """Let the horizontal axis be logarithmic for values that are nearer to even steps on one."""
     steps = np.unique(values)
-    if steps[0] < 0 or (steps > 0).sum() < 2:
-        return
     positive = steps[steps > 0]
-
-    def unevenness(places: np.ndarray) -> float:
-        gaps = np.diff(places)
-        return float(gaps.std() / gaps.mean())
-
-    if positive[-1] < 10 * positive[0] or unevenness(np.log(positive)) > unevenness(positive):
+    if steps[0] < 0 or positive.size < 2 or positive[-1] < 10 * positive[0]:
         return
-    style.scale([axis], x="log" if steps[0] > 0 else positive[0])
+    in_logs, as_is = (np.diff(one) for one in (np.log(positive), positive))
+    if in_logs.std() / in_logs.mean() <= as_is.std() / as_is.mean():
+        style.scale([axis], x="log" if steps[0] > 0 else positive[0])
 
 
 #: Kind of a picture -> what draws it.

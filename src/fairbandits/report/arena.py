@@ -27,7 +27,7 @@ from fairbandits.numerals import number
 from fairbandits.policies import HOMES
 from fairbandits.replication.datasets import expect
 from fairbandits.report import entrant
-from fairbandits.report.markup import Html, data_table, folded, link, offer, render
+from fairbandits.report.markup import Html, as_figure, data_table, folded, link, offer, render
 from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale
 from fairbandits.settings.schemas import read_yaml
 
@@ -70,7 +70,7 @@ class Shown:
         return rows[rows["horizon"] == rows.groupby("instance")["horizon"].transform("max")]
 
     def each(self) -> Iterator[tuple[Terms, pd.DataFrame, picture.Looks]]:
-        """Yield each contract, its longest runs' standings and the looks of the policies there."""
+        """Yield each contract, its longest runs' standings and the policies' colours there."""
         labels = list(self.tables["standings"]["label"].unique())
         for terms in self.arena.terms:
             rows = self.longest("standings", terms.name)
@@ -110,24 +110,25 @@ def rule(page: Shown) -> Html:
 
 def overview(page: Shown) -> Html:
     """Return a picture of each contract; a narrow screen has them folded."""
-    panels = [picture.overview(terms, rows, look) for terms, rows, look in page.each()]
+    panels = [
+        as_figure(picture.overview(terms, rows, colours), entrant.caption(terms))
+        for terms, rows, colours in page.each()
+    ]
     return render("arena_overview.html", panels=panels, horizon=page.horizons[-1])
 
 
 def each_contract(page: Shown) -> Iterator[Html]:
     """Yield for each contract the results of each policy, and its instances' pictures, folded."""
-    for terms, rows, look in page.each():
+    for terms, rows, colours in page.each():
         every = page.of("standings", terms.name)
         kept = {column: every.groupby(["name", "horizon"])[column].sum() for column in KEPT}
         given = {"lines": summary(rows).to_dict("records"), "kept": kept}
         given |= {"needs": needs_horizon(every, "kept"), "horizons": page.horizons}
         yield render("arena_contract.html", terms=terms, **given)
-        by_instance = rows.groupby("instance")
-        panels = [
-            picture.panel(one.title, by_instance.get_group(one.instance), look, terms.unit)
-            for one in page.arena.instances(terms.name)
-        ]
-        yield render("arena_pictures.html", panels=panels, look=look, yours=())
+        titles = {one.instance: one.title for one in page.arena.instances(terms.name)}
+        drawing = picture.instances(terms, rows, colours, titles)
+        shown = as_figure(drawing, entrant.caption(terms))
+        yield render("arena_pictures.html", shown=shown, n_instances=len(titles))
 
 
 def banditq(page: Shown) -> Html:

@@ -21,8 +21,6 @@ from fairbandits.settings.schemas import paper_file, read_yaml
 
 #: The law of the published runs of BanditQ: that of the released program.
 RELEASED = "uniform02"
-#: How published numbers are drawn.
-CIRCLE = so.Dot(color="black", fill=False, marker="o", pointsize=5, artist_kws={"clip_on": False})
 #: What a finding on a published number says of our runs.
 OURS = ("lowest of ours", "mean", "highest of ours")
 #: Of so many rounds a small picture shows one.
@@ -114,7 +112,7 @@ def laid_over(paper: Paper) -> Html:
         read = read.reindex(columns=["series", "round", "value"])
         declared = PAPERS[paper.slug][name]
         plot = style.curves(curves.iloc[THINNED::THINNED], read, layers=("runs", "mean"))
-        plot = plot.add(CIRCLE, y="value", legend=False).limit(x=(0, None))
+        plot = plot.add(style.CIRCLE, y="value", legend=False).limit(x=(0, None))
         title = f"Figure {name[3:]}\n{declared.label}"
         plots.append(plot.label(title=title, x=panels.ROUNDS, y=declared.unit))
     said = style.note(curves, ("runs", "mean"), "circles: published" if is_whole else "")
@@ -148,10 +146,11 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
             if what in one["phrase"].split()
         ]
         plot = style.plot(pd.DataFrame(ours), "reading", x="place", marker="reading")
-        line, dot = so.Range(linestyle="-", linewidth=1), so.Dot(pointsize=4)
-        plot = plot.add(line, so.Dodge(by=["color"]), ymin="low", ymax="high", legend=False)
-        plot = plot.add(dot, so.Dodge(by=["color"]), y="mean").add(CIRCLE, y="value", legend=False)
+        beside = so.Dodge(by=["color"])
+        plot = plot.add(style.BAR, beside, ymin="low", ymax="high", legend=False)
+        plot = plot.add(so.Dot(pointsize=4), beside, y="mean")
+        plot = plot.add(style.CIRCLE, y="value", legend=False)
         plots.append(plot.label(x="", y=unit).limit(y=(0, None)))
-    said = "Mark: mean of our runs; bar: from the lowest to the highest; circle: published."
+    said = ["mark: mean of our runs", "bar: from the lowest to the highest", "circle: published"]
     drawing = style.drawn((style.PAGE, 2.8), said, *plots, columns=2)
     return as_figure(drawing, NAMES["captions"]["notebook_laid_over"])

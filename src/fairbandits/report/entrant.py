@@ -9,11 +9,11 @@ import pandas as pd
 from fairbandits.arena import picture
 from fairbandits.arena.decisions import pareto
 from fairbandits.arena.entrant import Outcome
-from fairbandits.arena.roles import TOLD, Arena
+from fairbandits.arena.roles import TOLD, Arena, Terms
 from fairbandits.arena.standings import KEPT
 from fairbandits.data.store import replacing
 from fairbandits.numerals import number, significant
-from fairbandits.report.markup import Html, offer, render
+from fairbandits.report.markup import Html, as_figure, offer, render
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import read_yaml
 
@@ -72,6 +72,11 @@ def half(one: Any, measure: str) -> str:
     return " ± ".join(significant(round(value, 6), trimmed=True) for value in (mean, high - mean))
 
 
+def caption(terms: Terms) -> str:
+    """Return what a picture of a contract shows."""
+    return f"{terms.title[0].upper()}{terms.title[1:]}: contract regret against shortfall"
+
+
 def write(arena: Arena, outcome: Outcome, out: Path) -> None:
     """Write the page into a file, wholly or not at all."""
     with replacing(out) as temporary:
@@ -88,12 +93,12 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     for terms in arena.terms:
         tables = {key[1]: one for key, one in outcome.tables.items() if key[0] == terms.name}
         if tables:
-            look = picture.looks(everyone, pd.concat(tables.values()), yours)
-            panels = [
-                picture.panel(titles[name], longest(table), look, terms.unit, yours)
-                for name, table in tables.items()
-            ]
-            found.append((terms, look, panels, tables))
+            rows = pd.concat(map(longest, tables.values()))
+            colours = picture.looks(everyone, rows, yours)
+            drawing = picture.instances(
+                terms, rows, colours, {name: titles[name] for name in tables}
+            )
+            found.append((terms, as_figure(drawing, caption(terms)), tables))
     given = {"arena": arena, "outcome": outcome, "yours": yours, "titles": titles, "found": found}
     return render(
         "entrant_body.html",
@@ -102,4 +107,4 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     )
 
 
-offer(half, kept_at, longest, pareto, plain, MARKS_OF_POLICIES=picture.MARKS)
+offer(half, kept_at, longest, pareto, plain)

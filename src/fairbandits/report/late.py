@@ -78,10 +78,8 @@ def picture() -> Html:
     ]
     drawing = style.drawn((style.PAGE, 2.8), style.note(rows, style.MEANS), *plots, columns=2)
     left, right = drawing.axes
-    style.scale([left, right], x=DELAYS[1])
-    style.scale([left], y=100)
-    style.scale([right], y=1)
-    for axes in (left, right):
+    for axes, linear in ((left, 100), (right, 1)):
+        style.scale([axes], x=DELAYS[1], y=linear)
         axes.set_xticks(DELAYS)
     right.set_ylim(bottom=0)
     arms = ", ".join(map(str, MEANS))

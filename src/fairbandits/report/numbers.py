@@ -17,6 +17,7 @@ from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUC
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
 from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
+from fairbandits.figures import PAPERS
 from fairbandits.library import style
 from fairbandits.report import headlines
 from fairbandits.report.audit import Audit, committed
@@ -27,6 +28,8 @@ from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ConfigError, paper_file, read_yaml
 
 MARK = re.compile(r"<!--n:([a-z0-9_]+)-->(.*?)<!--/n-->", re.DOTALL)
+#: The picture of a figure in a page: its file, paper and name.
+IMAGE = re.compile(r"!\[[^]]*\]\((\.\./figures/(\w+)/(\w+)\.png)\)")
 FINDINGS_PAGE = "docs/findings.md"
 PAGES = (FINDINGS_PAGE, "docs/figures.md")
 TABLE = "numbers.csv"
@@ -184,6 +187,16 @@ def written(text: str, numbers: Mapping[str, str], page: str) -> str:
     return MARK.sub(filled, text)
 
 
+def described(text: str) -> str:
+    """Return a page's text whose figures of papers tell in words what they show."""
+
+    def shown(image: re.Match[str]) -> str:
+        place, paper, figure = image.groups()
+        return f"![Figure {figure.removeprefix('fig')}: {PAPERS[paper][figure].label}]({place})"
+
+    return IMAGE.sub(shown, text)
+
+
 def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     """Write the pages' numbers, their table and the first picture; return what it wrote."""
     table = root / config.folders["audit"] / TABLE
@@ -197,13 +210,14 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     texts = {one.name: minus(one.text) for one in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     pages[FINDINGS_PAGE] = headlines.written(pages[FINDINGS_PAGE], shown)
-    pages = {page: written(text, texts, page) for page, text in pages.items()}
+    pages = {page: described(written(text, texts, page)) for page, text in pages.items()}
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
     images = root / config.folders["figures"] / ARENA
     drawn = price_of_quotas(shown_first(audit.results))
-    style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"))
+    told = "Regret against shortfall", NAMES["captions"]["price_of_quotas"]
+    style.save(drawn, images.with_suffix(".svg"), images.with_suffix(".png"), *told)
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     where = f"{marked} in {' and '.join(PAGES)}, {ARENA} in {config.folders['figures']}"
     return f"{len(numbers)} numbers in {table.name}, {where}"
