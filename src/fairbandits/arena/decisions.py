@@ -45,7 +45,7 @@ class Choice(NamedTuple):
     @property
     def keeps(self) -> bool:
         """Whether it keeps the contract on all instances at its horizons."""
-        return all(self.counts[one] == self.total for one in self.horizons)
+        return all(self.counts[horizon] == self.total for horizon in self.horizons)
 
     @property
     def needs_horizon(self) -> bool:
@@ -88,15 +88,15 @@ def choices(rows: pd.DataFrame) -> Iterator[Choice]:
     horizons = sorted(rows["horizon"].unique())
     for kept in KEPT:
         unknown = choice(rows, kept, horizons, known=False)
-        known = [choice(rows, kept, [one]) for one in horizons]
-        if {(one.name, one.keeps) for one in known} == {(unknown.name, unknown.keeps)}:
+        known = [choice(rows, kept, [horizon]) for horizon in horizons]
+        if {(chosen.name, chosen.keeps) for chosen in known} == {(unknown.name, unknown.keeps)}:
             yield unknown._replace(known=True)
             continue
         yield unknown
-        for _, own in groupby(known, key=lambda one: (one.name, one.keeps)):
-            together = [*own]
-            at = tuple(one.horizons[0] for one in together)
-            yield together[0]._replace(horizons=at, least=sum(one.least for one in together))
+        for _, group in groupby(known, key=lambda chosen: (chosen.name, chosen.keeps)):
+            together = [*group]
+            at = tuple(chosen.horizons[0] for chosen in together)
+            yield together[0]._replace(horizons=at, least=sum(chosen.least for chosen in together))
 
 
 def choice(rows: pd.DataFrame, kept: str, horizons: Sequence[int], known: bool = True) -> Choice:
@@ -118,9 +118,9 @@ def choice(rows: pd.DataFrame, kept: str, horizons: Sequence[int], known: bool =
     else:
         measure = thousandths(best, KEPT[kept][0])
     name = measure.groupby(best["name"], sort=False).mean().idxmin()
-    own = candidates[candidates["name"] == name]
+    its_rows = candidates[candidates["name"] == name]
     least = _least(everyone[everyone["horizon"].isin(horizons)], kept)[name]
-    return Choice(kept, known, not known, tuple(horizons), own, least, total)
+    return Choice(kept, known, not known, tuple(horizons), its_rows, least, total)
 
 
 def _least(rows: pd.DataFrame, kept: str) -> Counter[str]:
@@ -142,31 +142,31 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     per_thousand = {name: thousandths(plain, name) for name in measures}
     plain = plain.assign(pareto=pareto, breaking=pareto & ~plain["kept"], **per_thousand)
     by = plain.groupby("name", sort=False)
-    found = by.agg(
+    table = by.agg(
         label=("label", "first"),
         kind=("kind", "first"),
         instances=("instance", "size"),
         **{name: (name, "sum") for name in (*KEPT, "pareto", "breaking")},
         **{name: (name, "mean") for name in measures},
     )
-    found["least"] = found.index.map(_least(plain, "kept"))
-    found["by"] = by["dominated_by"].agg(lambda own: Counter(name for name in own if name))
-    found["ignores"] = found["kind"] == CONTROL
+    table["least"] = table.index.map(_least(plain, "kept"))
+    table["by"] = by["dominated_by"].agg(lambda names: Counter(name for name in names if name))
+    table["ignores"] = table["kind"] == CONTROL
     order = {"ignores": True, "kept": False, "kept_always": False}
     order |= {"shortfall": True, "contract_regret": True}
-    return found.sort_values([*order], ascending=[*order.values()]).reset_index()
+    return table.sort_values([*order], ascending=[*order.values()]).reset_index()
 
 
-def pareto(one: Any) -> str:
+def pareto(row: Any) -> str:
     """Return in words whether a row of standings is Pareto-optimal."""
-    if one.dominated_by:
-        return f"no: {with_symbols(one.dominated_by)} dominates it"
-    return "yes" if one.kept else "yes, but only by breaking the contract"
+    if row.dominated_by:
+        return f"no: {with_symbols(row.dominated_by)} dominates it"
+    return "yes" if row.kept else "yes, but only by breaking the contract"
 
 
 def with_symbols(name: str) -> str:
     """Return a policy's name with its setting in symbols, as in ``LFG, η = 100``."""
-    return re.sub("|".join(SYMBOLS), lambda found: SYMBOLS[found[0]], name)
+    return re.sub("|".join(SYMBOLS), lambda match: SYMBOLS[match[0]], name)
 
 
 def thousandths(rows: pd.DataFrame, measure: str) -> pd.Series:
@@ -181,14 +181,14 @@ def surely_less(pairs: pd.DataFrame) -> Counter[tuple[str, str]]:
     return Counter(map(tuple, sure))
 
 
-def kept_for(one: Choice) -> tuple[str, str]:
+def kept_for(chosen: Choice) -> tuple[str, str]:
     """Return in words the horizons at which a choice keeps its contract on all instances.
 
     Second comes on how many it does at the others.
     """
-    rest = {horizon: n for horizon, n in one.counts.items() if n < one.total}
-    kept = [number(horizon) for horizon in one.counts if horizon not in rest]
+    rest = {horizon: n for horizon, n in chosen.counts.items() if n < chosen.total}
+    kept = [number(horizon) for horizon in chosen.counts if horizon not in rest]
     others = ", ".join(f"{n} for {number(horizon)}" for horizon, n in rest.items())
     if not rest:
         return "all that were judged", ""
-    return ", ".join(kept) or "none", f"of {one.total} instances: {others}"
+    return ", ".join(kept) or "none", f"of {chosen.total} instances: {others}"

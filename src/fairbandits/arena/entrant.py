@@ -50,11 +50,11 @@ class Entrant:
 
     def policy(self, spec: RunSpec, means: np.ndarray) -> Any:
         """Return the policy made with what it asks for; with groups, quotas are those of groups."""
-        given: dict[str, Any] = {"quotas": spec.quotas, "groups": spec.groups}
-        given["targets"] = tuple(shares_of(spec.quotas, means.tolist()))
+        values: dict[str, Any] = {"quotas": spec.quotas, "groups": spec.groups}
+        values["targets"] = tuple(shares_of(spec.quotas, means.tolist()))
         if spec.groups and "groups" in self.asks:
-            given["quotas"] = standings.maker_of("group_exposure", spec)(means).quotas
-        made = self.make(**with_numbers({name: given[name] for name in self.asks}))
+            values["quotas"] = standings.maker_of("group_exposure", spec)(means).quotas
+        made = self.make(**with_numbers({name: values[name] for name in self.asks}))
         if isinstance(made, type):
             raise TypeError(f"{self.name} gives a class, and not a policy")
         feedback_of(made)
@@ -67,8 +67,8 @@ def load_entrant(place: str, fast: bool = False) -> Entrant:
     if not file or not name.isidentifier():
         raise ConfigError(f"a policy is named FILE.py:CLASS, got {place!r}")
     if file.endswith(".py") and not (stem := Path(file).stem).isidentifier():
-        known = re.sub(r"\W|^(?=\d)", "_", stem)
-        raise ConfigError(f"Python can import no file called {stem}.py; rename it, as {known}.py")
+        valid = re.sub(r"\W|^(?=\d)", "_", stem)
+        raise ConfigError(f"Python can import no file called {stem}.py; rename it, as {valid}.py")
     try:
         make = find(importable(place, Path()))
     except ValueError as error:
@@ -83,13 +83,13 @@ def entrant_of(name: str, make: Callable[..., Any], fast: bool = False, place: s
     except (TypeError, ValueError):
         parameters = ()
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    for one in parameters:
-        if one.name not in ASKED and one.default is one.empty and one.kind not in kinds:
+    for param in parameters:
+        if param.name not in ASKED and param.default is param.empty and param.kind not in kinds:
             raise ConfigError(
-                f"{place or name}: it needs {one.name!r}, which no contract has; a policy can "
+                f"{place or name}: it needs {param.name!r}, which no contract has; a policy can "
                 f"ask for {', '.join(ASKED)} by the names of its parameters; others need a default"
             )
-    asks = tuple(one.name for one in parameters if one.name in ASKED)
+    asks = tuple(param.name for param in parameters if param.name in ASKED)
     return Entrant(name, make, asks, fast)
 
 
@@ -115,13 +115,13 @@ def enter(
     instances: Sequence[str] = (),
     replicates: int | None = None,
     n_jobs: int | None = None,
-    said: Callable[[str], None] = lambda words: None,
+    said: Callable[[str], None] = lambda message: None,
 ) -> Outcome:
     """Run a policy beside the stored ones, under all contracts on all instances by default."""
     chosen = [arena.of(name) for name in contracts] or list(arena.terms)
     experiments = _experiments(arena, chosen, instances)
     grouped = "groups" in entrant.asks
-    fitting = [one for one in experiments if one.groups or not grouped]
+    fitting = [experiment for experiment in experiments if experiment.groups or not grouped]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
     outcome = Outcome(entrant.label)
     met: dict[str, list[standings.Pulls]] = {}  # stream -> its runs, the shorter first
@@ -136,10 +136,10 @@ def enter(
         horizon = int(rounds[-1])
         said(f"{experiment.instance}: {experiment.title}, {horizon} rounds")
         n = min(n, replicates or (n if is_fast else PLAIN_REPLICATES))
-        terms = [one for one in chosen if experiment.suite in one.suites]
+        terms = [contract for contract in chosen if experiment.suite in contract.suites]
         if grouped and not experiment.groups:
             reason = "it asks for groups, and there are none"
-            outcome.skipped |= {(one.name, experiment.instance): reason for one in terms}
+            outcome.skipped |= {(contract.name, experiment.instance): reason for contract in terms}
             continue
         outcome.replicates[horizon] = n
         how = {"horizon": horizon, "checkpoints": rounds, "seed": footer["seed"]}
@@ -153,16 +153,16 @@ def enter(
         own_runs.append(standings.Pulls(rounds, seen.plays))
         outcome.needs_horizon |= standings.plays_otherwise(own_runs)
         beside = [
-            replace(run, values={name: some[:n] for name, some in run.values.items()})
+            replace(run, values={name: array[:n] for name, array in run.values.items()})
             for run in runs
         ]
-        for one in terms:
-            make = standings.maker_of(one.name, experiment.runs[0].spec)
-            facts = "yours", entrant.label, "", True, kind_of(entrant, one.name), "yours"
-            own = standings.Score(*facts, horizon, standings.values_of(make, seen))
-            scores = [*standings.scores_of(one, beside, footer["labels"]), own]
+        for contract in terms:
+            make = standings.maker_of(contract.name, experiment.runs[0].spec)
+            facts = "yours", entrant.label, "", True, kind_of(entrant, contract.name), "yours"
+            score = standings.Score(*facts, horizon, standings.values_of(make, seen))
+            scores = [*standings.scores_of(contract, beside, footer["labels"]), score]
             rows = standings.standings(scores)
-            key = one.name, experiment.instance
+            key = contract.name, experiment.instance
             earlier = [outcome.tables[key]] if key in outcome.tables else []
             outcome.tables[key] = pd.concat([*earlier, rows], ignore_index=True)
     return outcome
@@ -172,26 +172,26 @@ def _experiments(
     arena: Arena, chosen: Sequence[Terms], instances: Sequence[str]
 ) -> list[Experiment]:
     """Return the experiments of contracts on all or some instances, as far as they are stored."""
-    known = [one.instance for one in arena.config.experiments]
+    known = [experiment.instance for experiment in arena.config.experiments]
     for name in instances:
         expect_known(name, known, f"the arena has no instance {name!r}")
     suites = {suite for terms in chosen for suite in terms.suites}
     wanted = [
-        one
-        for one in arena.config.experiments
-        if one.suite in suites and (not instances or one.instance in instances)
+        experiment
+        for experiment in arena.config.experiments
+        if experiment.suite in suites and (not instances or experiment.instance in instances)
     ]
     if not wanted:
         first = chosen[0].name
-        there = ", ".join(one.instance for one in arena.instances(first))
-        words = f"contract {first} is not judged on {', '.join(instances)}"
-        raise ConfigError(f"{words}; it is on {there}")
+        there = ", ".join(experiment.instance for experiment in arena.instances(first))
+        message = f"contract {first} is not judged on {', '.join(instances)}"
+        raise ConfigError(f"{message}; it is on {there}")
     stored, shortest = [], {terms.suites[0] for terms in chosen}
-    for one in wanted:
-        file = (arena.config.results / one.dataset).resolve()
+    for experiment in wanted:
+        file = (arena.config.results / experiment.dataset).resolve()
         if file.is_file():
-            stored.append(one)
-        elif one.suite in shortest:  # a small run has no others
+            stored.append(experiment)
+        elif experiment.suite in shortest:  # a small run has no others
             raise StoreError(
                 f"the arena has no stored results here: {file} does not exist; run this in the "
                 "project's folder, or give --results FOLDER; `fairbandits replicate arena` makes "
@@ -207,15 +207,15 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
         made = entrant.policy(spec, np.array(spec.means or spec.ranges[1], float))
         state = getattr(made, "_policy", made).start(spec.n_arms, PLAIN_ROUNDS)
     except Exception as error:  # a user's class can raise anything
-        words = f"cannot be made and started: {type(error).__name__}: {error}"
-        raise ConfigError(f"{entrant.name} {words}") from error
+        message = f"cannot be made and started: {type(error).__name__}: {error}"
+        raise ConfigError(f"{entrant.name} {message}") from error
     if is_implemented(type(state)):  # one of the package's own
         return True, None
     for verb in ("choose", "learn"):
         if not callable(getattr(state, verb, None)):
-            words = "must return an object with methods choose and learn"
+            message = "must return an object with methods choose and learn"
             has = f"{type(state).__name__} has no {verb}"
-            raise ConfigError(f"{entrant.name}.start {words}; {has}")
+            raise ConfigError(f"{entrant.name}.start {message}; {has}")
     if not isinstance(made, Compiled):
         return False, None
     try:
@@ -251,12 +251,12 @@ def _played(
         groups = [[replicate] for replicate in groups[0]]
     results = []
     for together in groups:
-        one = instance.draw(how["seed"], spec.stream, together[0]) if is_drawn else instance
+        drawn = instance.draw(how["seed"], spec.stream, together[0]) if is_drawn else instance
         try:
-            policy = entrant.policy(spec, one.true_means)
+            policy = entrant.policy(spec, drawn.true_means)
         except Exception as error:  # a user's class can raise anything
-            words = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
-            raise ConfigError(f"{entrant.name} {words}") from error
+            message = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
+            raise ConfigError(f"{entrant.name} {message}") from error
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
             policy = first.of(policy._policy)
@@ -265,11 +265,11 @@ def _played(
             results.append(run(policy, replicates=together, n_jobs=n_jobs, **played))
         except Exception as error:  # a user's policy can raise anything
             # what ended its process would end this one as well
-            known = isinstance(error, Ended)
-            words = str(error) if known else _failure(policy, together, played)
-            words = words or f"{type(error).__name__}: {error}"
-            words = f"failed on {experiment.instance}, {words}"
-            raise ConfigError(f"{entrant.name} {words}") from error
+            has_ended = isinstance(error, Ended)
+            message = str(error) if has_ended else _failure(policy, together, played)
+            message = message or f"{type(error).__name__}: {error}"
+            message = f"failed on {experiment.instance}, {message}"
+            raise ConfigError(f"{entrant.name} {message}") from error
     return results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])
 
 

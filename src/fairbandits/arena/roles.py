@@ -55,7 +55,7 @@ class Arena:
 
     def of(self, contract: str) -> Terms:
         """Return a contract's terms, or raise ConfigError naming the nearest."""
-        known = {one.name: one for one in self.terms}
+        known = {terms.name: terms for terms in self.terms}
         expect_known(contract, known, f"the arena has no contract {contract!r}")
         return known[contract]
 
@@ -67,45 +67,45 @@ def load_arena(config: Config, root: Path = ROOT) -> Arena:
     content = validated(read_yaml(file), ArenaFile, where)
     blocks = read_yaml(paper_file(SLUG, "experiments", root))["experiments"]
     suites: dict[str, dict[str, str]] = {name: {} for name in blocks}
-    for one in config.experiments:
-        suites[one.suite].update(one.labels)
+    for experiment in config.experiments:
+        suites[experiment.suite].update(experiment.labels)
     run = sorted(set().union(*suites.values()))
     for name in content.policies:
         expect_known(name, run, f"{where}: policies: no suite runs {name!r}")
     terms = []
-    for name, one in content.contracts.items():
-        for suite in one.suites:
-            place = f"contracts.{name}.suites: {suite!r} is unknown"
-            expect_known(suite, suites, f"{where}: {place}")
-        ran = suites[one.suites[0]]
+    for name, contract in content.contracts.items():
+        for suite in contract.suites:
+            message = f"contracts.{name}.suites: {suite!r} is unknown"
+            expect_known(suite, suites, f"{where}: {message}")
+        ran = suites[contract.suites[0]]
         roles = {
             policy: _role(content, policy, name, policy in ran, where)
             for policy in dict.fromkeys([*ran, *content.policies])
         }
-        given = dict(one) | {"suites": tuple(one.suites), "unit": CONTRACTS[name].unit}
-        terms.append(Terms(name, roles=roles, **given))
+        fields = dict(contract) | {"suites": tuple(contract.suites), "unit": CONTRACTS[name].unit}
+        terms.append(Terms(name, roles=roles, **fields))
     return Arena(config, tuple(terms), _reasons(blocks))
 
 
 def _role(content: ArenaFile, policy: str, contract: str, ran: bool, where: str) -> Role:
     """Return how a policy meets a contract; `ran` says whether its suite runs the policy."""
-    place = f"{where}: policies.{policy}"
-    given = content.policies.get(policy, {}).get(contract)
-    if given is None:
-        raise ConfigError(f"{place}: it needs the key {contract}: own, a translation, or none")
-    if isinstance(given, NoRole):
-        return Role("", "not applicable", given.none)
+    entry = f"{where}: policies.{policy}"
+    role = content.policies.get(policy, {}).get(contract)
+    if role is None:
+        raise ConfigError(f"{entry}: it needs the key {contract}: own, a translation, or none")
+    if isinstance(role, NoRole):
+        return Role("", "not applicable", role.none)
     if not ran:
-        raise ConfigError(f"{place}.{contract}: the contract's suite does not run it; say none")
-    if given == OWN:
+        raise ConfigError(f"{entry}.{contract}: the contract's suite does not run it; say none")
+    if role == OWN:
         return Role(OWN, OWN, "made for this contract")
-    known = content.translations
-    expect_known(given, [OWN, *known], f"{place}.{contract}: {given!r} is unknown")
-    return Role(given, known[given].kind, known[given].says)
+    translations = content.translations
+    expect_known(role, [OWN, *translations], f"{entry}.{contract}: {role!r} is unknown")
+    return Role(role, translations[role].kind, translations[role].says)
 
 
 def _reasons(blocks: dict[str, Any]) -> dict[str, str]:
     """Return why each instance was chosen: the origin of its means."""
     instances = [named for block in blocks.values() for named in block["instances"].items()]
-    means = {name: own.get("means") or own["drawn_means"] for name, own in instances}
+    means = {name: fields.get("means") or fields["drawn_means"] for name, fields in instances}
     return {name: of.get("source") or of["low"]["source"] for name, of in means.items()}

@@ -21,7 +21,7 @@ def arena_config(settings: dict[str, Any], where: str, root: Path = ROOT) -> Con
 
 def once(config: Config) -> Config:
     """Return the arena's configuration without horizons that a small scale makes equal."""
-    runs = {(one.runs[0].spec.stream, one.horizon): one for one in reversed(config.experiments)}
+    runs = {(case.runs[0].spec.stream, case.horizon): case for case in reversed(config.experiments)}
     return replace(config, experiments=tuple(reversed(runs.values())))
 
 

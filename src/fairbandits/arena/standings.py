@@ -62,12 +62,12 @@ def maker_of(contract: str, spec: RunSpec) -> Callable[[np.ndarray], contracts.C
     if contract == "minimum_reward":
         # target_shares are the quotas in all suites of this contract
         return lambda means: contracts.MinimumReward(shares_of(spec.quotas, means.tolist()))
-    given = (spec.quotas,)
+    arguments = (spec.quotas,)
     if contract != "minimum_pulls":
-        fractions = (rational("quotas", one) for one in spec.quotas)
+        fractions = (rational("quotas", quota) for quota in spec.quotas)
         owed = [sum(islice(fractions, size), Fraction()) for size in spec.groups]
-        given = spec.groups, tuple(map(str, owed))
-    same = contracts.CONTRACTS[contract](*given)
+        arguments = spec.groups, tuple(map(str, owed))
+    same = contracts.CONTRACTS[contract](*arguments)
     return lambda means: same
 
 
@@ -78,8 +78,8 @@ def values_of(make: Callable[[np.ndarray], contracts.Contract], seen: Any) -> di
         return {name: getattr(contract, name)(seen)[:, -1] for name in MEASURES}
     parts = []
     for r, means in enumerate(seen.true_means):
-        own = {name: getattr(seen, name)[[r]] for name in ("plays", "rewards")}
-        parts.append(values_of(make, SimpleNamespace(rounds=seen.rounds, true_means=means, **own)))
+        data = {name: getattr(seen, name)[[r]] for name in ("plays", "rewards")}
+        parts.append(values_of(make, SimpleNamespace(rounds=seen.rounds, true_means=means, **data)))
     return {name: np.concatenate([part[name] for part in parts]) for name in MEASURES}
 
 
@@ -120,26 +120,26 @@ def seen_of(run: RunData) -> SimpleNamespace:
 
 def interval(values: np.ndarray) -> pd.DataFrame:
     """Return mean, low and high of each column over replicates: 95 % t intervals."""
-    found = summarise("", "", np.arange(values.shape[1]), values)
-    return found[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
+    summary = summarise("", "", np.arange(values.shape[1]), values)
+    return summary[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
 
 
 def side_by_side(scores: Sequence[Score], measure: str) -> np.ndarray:
     """Return a measure of several scores, shape (n_replicates, n_scores)."""
-    return np.array([one.values[measure] for one in scores], float).T
+    return np.array([score.values[measure] for score in scores], float).T
 
 
 def standings(scores: Sequence[Score]) -> pd.DataFrame:
     """Return one row for each score of one contract on one instance."""
     facts = ("policy", "label", "setting", "name", "usual", "kind", "translation")
-    rows = pd.DataFrame({name: getattr(one, name) for name in facts} for one in scores)
+    rows = pd.DataFrame({name: getattr(score, name) for name in facts} for score in scores)
     values = {name: side_by_side(scores, name) for name in MEASURES}
-    found = {name: interval(values[name]) for name in MEASURES}
+    measured = {name: interval(values[name]) for name in MEASURES}
     usual = np.flatnonzero(rows["usual"])
     for name in ("contract_regret", "shortfall"):  # mean ranks, shared where values are equal
         ranks = pd.DataFrame(values[name][:, usual]).rank(axis=1).to_numpy()
-        found[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
-    for name, limits in found.items():
+        measured[f"{name}_rank"] = interval(ranks).set_axis(usual).reindex(range(len(rows)))
+    for name, limits in measured.items():
         rows[[name, f"{name}_low", f"{name}_high"]] = limits.to_numpy()
     rows["horizon"] = scores[0].horizon
     rows["replicates"] = len(values["shortfall"])
@@ -158,9 +158,9 @@ def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame)
     n = len(rows)
     surely, perhaps = np.zeros((n, n), bool), np.ones((n, n), bool)
     for values in (regret, shortfall):
-        found = interval((values[:, :, None] - values[:, None, :]).reshape(-1, n * n))
-        surely |= (found["low"].to_numpy() > 0).reshape(n, n)
-        perhaps &= (found["mean"].to_numpy() >= 0).reshape(n, n)
+        limits = interval((values[:, :, None] - values[:, None, :]).reshape(-1, n * n))
+        surely |= (limits["low"].to_numpy() > 0).reshape(n, n)
+        perhaps &= (limits["mean"].to_numpy() >= 0).reshape(n, n)
     knows = rows["kind"].isin([ORACLE, TOLD]).to_numpy()
     optimum = (rows["translation"] == OPTIMUM).to_numpy()
     better = surely & perhaps & ~optimum & (knows[:, None] | ~knows)
@@ -170,24 +170,24 @@ def _dominated_by(regret: np.ndarray, shortfall: np.ndarray, rows: pd.DataFrame)
 
 def pairs(scores: Sequence[Score]) -> pd.DataFrame:
     """Return the paired differences of every two policies, each with its usual setting."""
-    shown = [one for one in scores if one.usual]
+    shown = [score for score in scores if score.usual]
     if len(shown) < 2:
         return pd.DataFrame()
     first, second = np.triu_indices(len(shown), 1)
-    labels = np.array([one.label for one in shown])
+    labels = np.array([score.label for score in shown])
     parts = []
     for name in MEASURES:
         values = side_by_side(shown, name)
         differences = values[:, first] - values[:, second]
         facts = {"policy": labels[first], "other": labels[second], "measure": name}
-        found = interval(differences).rename(columns={"mean": "difference"})
-        parts.append(pd.DataFrame(facts).join(found).assign(wins=(differences < 0).mean(axis=0)))
+        limits = interval(differences).rename(columns={"mean": "difference"})
+        parts.append(pd.DataFrame(facts).join(limits).assign(wins=(differences < 0).mean(axis=0)))
     return pd.concat(parts, ignore_index=True)
 
 
 def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
     """Return standings and pairs, and the scale of the runs if it is not the usual one."""
-    scale, found = "", {}
+    scale, frames = "", {}
     met: dict[Any, list[Pulls]] = {}  # a policy's runs on the same rewards, the shorter first
     for experiment in arena.config.experiments:
         runs, footer = recorded(arena, experiment)
@@ -195,20 +195,20 @@ def judged(arena: Arena) -> tuple[dict[str, pd.DataFrame], str]:
         for run in runs:
             same = run.spec.stream, run.policy, tuple(run.cell.items())
             met.setdefault(same, []).append(Pulls(run.rounds, run.values["plays"]))
-        for terms in (one for one in arena.terms if experiment.suite in one.suites):
+        for terms in (contract for contract in arena.terms if experiment.suite in contract.suites):
             scores = list(scores_of(terms, runs, footer["labels"]))
             rows = standings(scores).assign(**facts_of(terms, runs))
             facts = {"contract": terms.name, "instance": experiment.instance}
             further = pairs(scores).assign(horizon=scores[0].horizon)
             for name, table in (("standings", rows), ("pairs", further)):
-                found.setdefault((name, terms.name), []).append(table.assign(**facts))
+                frames.setdefault((name, terms.name), []).append(table.assign(**facts))
     tables = {
         name: pd.concat(
-            [part for one in arena.terms for part in found[name, one.name]], ignore_index=True
+            [part for terms in arena.terms for part in frames[name, terms.name]], ignore_index=True
         )
         for name in TABLES
     }
-    told = {policy for (_, policy, _), own in met.items() if plays_otherwise(own)}
+    told = {policy for (_, policy, _), runs in met.items() if plays_otherwise(runs)}
     tables["standings"]["told"] = tables["standings"]["policy"].isin(told)
     return tables, scale
 
@@ -234,7 +234,7 @@ def facts_of(terms: Terms, runs: Sequence[Any]) -> dict[str, Any]:
     """Return the mean optimum of a contract over drawn means, and its price for who knows them."""
     make, seen = maker_of(terms.name, runs[0].spec), seen_of(runs[0])
     means = np.atleast_2d(seen.true_means)
-    rewards = [make(one).optimum(one).reward for one in means]
+    rewards = [make(mu).optimum(mu).reward for mu in means]
     return {
         "optimum": float(np.mean(rewards)),
         "price": float(np.mean(means.max(axis=1) - rewards)),

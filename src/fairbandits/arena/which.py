@@ -34,8 +34,8 @@ def rounds_of(text: str) -> int | None:
     except ValueError:
         rounds = Fraction(0)
     if rounds < 1 or rounds.denominator > 1:
-        words = f"a whole number of rounds such as 10000, or {UNKNOWN}"
-        raise ConfigError(f"--horizon must be {words}, got {text!r}")
+        wanted = f"a whole number of rounds such as 10000, or {UNKNOWN}"
+        raise ConfigError(f"--horizon must be {wanted}, got {text!r}")
     return int(rounds)
 
 
@@ -64,14 +64,14 @@ def lines(
     known = rounds is not None
     length = f"T = {number(rounds)}" if known else "T not known"
     yield f"{terms.title.capitalize()}, {length}"
-    found = {kept: choice(rows, kept, horizons, known) for kept in KEPT}
-    yield pd.DataFrame([_row(terms, one) for one in found.values()]).to_string(index=False)
+    choices = {kept: choice(rows, kept, horizons, known) for kept in KEPT}
+    yield pd.DataFrame([_row(terms, chosen) for chosen in choices.values()]).to_string(index=False)
     yield from [note] if note else []
     runs = rows[rows["horizon"].isin(horizons)].groupby("horizon")["replicates"].max()
-    each = ", ".join(f"{number(one)} rounds (n = {n})" for one, n in runs.items())
+    each = ", ".join(f"{number(horizon)} rounds (n = {n})" for horizon, n in runs.items())
     yield f"This rests on all {rows['instance'].nunique()} instances of the arena: {each}."
     if quota is not None:
-        yield from _with_quota(arena, terms, quota, found)
+        yield from _with_quota(arena, terms, quota, choices)
 
 
 def answer(arena: Arena, rows: pd.DataFrame) -> Iterator[str]:
@@ -80,24 +80,24 @@ def answer(arena: Arena, rows: pd.DataFrame) -> Iterator[str]:
     span = f"{number(horizons[0])} to {number(horizons[-1])}"
     yield f"Which policy, if a contract must hold at the end and T is not known ({span} rounds)?"
     for terms in arena.terms:
-        own = rows[rows["contract"] == terms.name]
-        best = choice(own, "kept", horizons, known=False)
+        standings = rows[rows["contract"] == terms.name]
+        best = choice(standings, "kept", horizons, known=False)
         kept = "; ".join(filter(None, kept_for(best)))
         yield f"  {terms.title}: {_named(best)}; keeps it for T = {kept}"
 
 
-def _named(one: Choice) -> str:
-    return ("" if one.keeps else "none; nearest is ") + with_symbols(one.name)
+def _named(chosen: Choice) -> str:
+    return ("" if chosen.keeps else "none; nearest is ") + with_symbols(chosen.name)
 
 
-def _row(terms: Terms, one: Choice) -> dict[str, str]:
-    lack = one.judged[KEPT[one.kept][0]]
-    regret = 1000 * one.judged["contract_regret"] / one.judged["horizon"]
+def _row(terms: Terms, chosen: Choice) -> dict[str, str]:
+    lack = chosen.judged[KEPT[chosen.kept][0]]
+    regret = 1000 * chosen.judged["contract_regret"] / chosen.judged["horizon"]
     return {
-        "it must hold": STRICTLY[one.kept],
-        "use": _named(one),
-        "needs T": "yes" if one.needs_horizon else "no",
-        "keeps it for T =": kept_for(one)[0],
+        "it must hold": STRICTLY[chosen.kept],
+        "use": _named(chosen),
+        "needs T": "yes" if chosen.needs_horizon else "no",
+        "keeps it for T =": kept_for(chosen)[0],
         "regret in 1000 rounds": significant(regret.mean(), 3),
         "largest shortfall": f"{significant(lack.max(), 3)} {terms.unit}",
     }
@@ -108,27 +108,27 @@ def _beside(judged: Sequence[int], rounds: int | None) -> tuple[list[int], str]:
     if rounds is None or rounds in judged:
         return list(judged) if rounds is None else [rounds], ""
     around = [
-        *[one for one in judged if one < rounds][-1:],
-        *[one for one in judged if one > rounds][:1],
+        *[horizon for horizon in judged if horizon < rounds][-1:],
+        *[horizon for horizon in judged if horizon > rounds][:1],
     ]
-    said = " and ".join(map(number, around))
-    return around, f"T = {number(rounds)} was not judged: the answer is that for {said}."
+    listed = " and ".join(map(number, around))
+    return around, f"T = {number(rounds)} was not judged: the answer is that for {listed}."
 
 
 def _with_quota(
-    arena: Arena, terms: Terms, quota: Fraction, found: dict[str, Choice]
+    arena: Arena, terms: Terms, quota: Fraction, choices: dict[str, Choice]
 ) -> Iterator[str]:
     """Yield how the choices do on the instances with this quota for each arm or group."""
-    each = [(one, _quota_of(terms, one)) for one in arena.instances(terms.name)]
-    same = [one for one, own in each if own == quota]
+    each = [(case, _quota_of(terms, case)) for case in arena.instances(terms.name)]
+    same = [case for case, its_quota in each if its_quota == quota]
     if not same:
-        known = ", ".join(map(str, sorted({own for _, own in each if own})))
-        yield f"None of them has the quota {quota} for each; some have {known}."
+        quotas = ", ".join(map(str, sorted({its_quota for _, its_quota in each if its_quota})))
+        yield f"None of them has the quota {quota} for each; some have {quotas}."
         return
     yield f"Of them, with the quota {quota} for each: {', '.join(one.title for one in same)}. There"
-    for kept, chosen in found.items():
-        own = chosen.judged[chosen.judged["instance"].isin([one.instance for one in same])]
-        always = own.groupby("horizon")[kept].all()
+    for kept, chosen in choices.items():
+        rows = chosen.judged[chosen.judged["instance"].isin([case.instance for case in same])]
+        always = rows.groupby("horizon")[kept].all()
         at = ", ".join(map(number, always.index[always])) or "none"
         yield f"  {with_symbols(chosen.name)} keeps it {STRICTLY[kept]} for T = {at}."
 
@@ -139,5 +139,5 @@ def _quota_of(terms: Terms, experiment: Experiment) -> Fraction | None:
     quotas = spec.quotas
     if spec.groups:
         quotas = maker_of(terms.name, spec)([]).quotas
-    own = {*Quotas(quotas).fractions}
-    return own.pop() if len(own) == 1 else None
+    distinct = {*Quotas(quotas).fractions}
+    return distinct.pop() if len(distinct) == 1 else None

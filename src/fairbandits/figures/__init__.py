@@ -49,8 +49,8 @@ class Declared(NamedTuple):
         lines = f"{mean}; {WORDS['spread']}; thin line: one replicate"
         lines = lines if n else f"one run of {rounds} {_REPLAYED}"
         facts = {"what": first["title"].lower(), "mean": mean, "lines": lines}
-        words = template.render(first | facts | WORDS, shows=shows, beside=self.beside)
-        return " ".join(words.split())
+        text = template.render(first | facts | WORDS, shows=shows, beside=self.beside)
+        return " ".join(text.split())
 
 
 def figure(*, reads: Sequence[str] = (), rows: Callable | None = None, **_: Any):
@@ -76,21 +76,21 @@ def figure_code(paper: str) -> str:
 @cache
 def figures_of(paper: str) -> dict[str, Declared]:
     """Return label, caption and columns of a paper's figures, without importing their module."""
-    found = {}
+    shown = {}
     for node in ast.parse(Path(__file__).with_name(f"{paper}.py").read_bytes()).body:
         for call in getattr(node, "decorator_list", ()):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "figure":
-                said = {
-                    one.arg: ast.literal_eval(one.value)
-                    for one in call.keywords
-                    if one.arg not in ("reads", "rows")
+                keywords = {
+                    keyword.arg: ast.literal_eval(keyword.value)
+                    for keyword in call.keywords
+                    if keyword.arg not in ("reads", "rows")
                 }
-                words = said.pop("quantity"), said.pop("unit", "")
-                beside = said.pop("beside", {})
+                about = keywords.pop("quantity"), keywords.pop("unit", "")
+                beside = keywords.pop("beside", {})
                 _, caption, *_ = [*(ast.get_docstring(node) or "").split("\n\n"), ""]
-                for name, label in said.items():
-                    found[name] = Declared(node.name, label, caption, *words, beside.get(name, ""))
-    return found
+                for name, label in keywords.items():
+                    shown[name] = Declared(node.name, label, caption, *about, beside.get(name, ""))
+    return shown
 
 
 #: Paper -> figure -> its label, caption and columns. A paper is a module of `fairbandits.figures`.
@@ -103,9 +103,9 @@ PAPERS = {
 
 def shown_by(config: Config, paper: str, figure: str) -> tuple[Sequence[Experiment], Replay | None]:
     """Return the experiments that a figure shows, its own first, and the replay that it shows."""
-    replays = [one for one in config.replays if one.paper == paper]
-    if alone := next((one for one in replays if figure in one.figures), None):
+    replays = [replay for replay in config.replays if replay.paper == paper]
+    if alone := next((replay for replay in replays if figure in replay.figures), None):
         return (), alone
     beside = PAPERS[paper][figure].beside
-    replay = next((one for one in replays if one.name == beside), None)
+    replay = next((replay for replay in replays if replay.name == beside), None)
     return config.shown_in(paper, figure), replay

@@ -36,8 +36,8 @@ QUANTITIES = {
 def measured(run: RunData, footer: Mapping[str, Any], quantity: str) -> dict[str, np.ndarray]:
     """Return a quantity of a run by series, each of shape (n_replicates, n_rounds)."""
     if quantity == "regret":
-        given = run.values["reward"], footer["means"], footer["targets"]
-        return {"regret": realised_regret(run.rounds, *given)}
+        setting = run.values["reward"], footer["means"], footer["targets"]
+        return {"regret": realised_regret(run.rounds, *setting)}
     if quantity == "rewards":
         return {footer["labels"][run.policy]: run.values["reward"].sum(axis=-1)}
     is_rate = quantity == "rates"
@@ -86,11 +86,11 @@ def _levels(
     footer: Mapping[str, Any], quantity: str, names: Iterable[str], rounds: pd.Series
 ) -> pd.DataFrame:
     """Return arms' targets, or the levels where their queues or the regret settle."""
-    given = footer["means"], footer["targets"], _penalty(footer)
+    setting = footer["means"], footer["targets"], _penalty(footer)
     if quantity == "regret":
-        levels = [equilibrium_regret(*given)]
+        levels = [equilibrium_regret(*setting)]
     else:
-        of_arms = footer["targets"] if quantity == "rates" else equilibrium_queues(*given)
+        of_arms = footer["targets"] if quantity == "rates" else equilibrium_queues(*setting)
         levels = [of_arms[k] for k in PROTECTED]
     ends = pd.DataFrame({"round": [rounds.min(), rounds.max()]})
     return pd.DataFrame({"series": names, "level": levels}).merge(ends, how="cross")
@@ -99,8 +99,8 @@ def _levels(
 def _penalty(footer: Mapping[str, Any]) -> float:
     """Return BanditQ's V, which variants change."""
     run, *_ = footer.get("runs", {"": {"parameters": {}}}).values()  # all have the same
-    given, penalty = run["parameters"], run["parameters"].get("V")
-    return footer["horizon"] ** given.get("V_exponent", 0.5) if penalty is None else penalty
+    settings, penalty = run["parameters"], run["parameters"].get("V")
+    return footer["horizon"] ** settings.get("V_exponent", 0.5) if penalty is None else penalty
 
 
 @figure(
@@ -184,19 +184,19 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
     benchmark = static_benchmark(footer["means"], footer["targets"]).reward
     both = {"": 0, ", less benchmark": benchmark}
     curves = pd.concat(
-        summarise(run.law, label + words, run.rounds, total - less * run.rounds)
+        summarise(run.law, label + suffix, run.rounds, total - less * run.rounds)
         for run in runs_of(table, footer)
         for label, total in measured(run, footer, "rewards").items()
-        for words, less in both.items()
+        for suffix, less in both.items()
     )
     laws, names = curves["law"].unique(), footer["labels"].values()
     plots = []
-    for words, law in product(both, laws):
+    for suffix, law in product(both, laws):
         part = panels.of(curves, law=law)
-        part = part.assign(series=part["series"].map({name + words: name for name in names}))
+        part = part.assign(series=part["series"].map({name + suffix: name for name in names}))
         drawing = style.curves(part.dropna(subset="series"))
         drawing = drawing.limit(x=(0, None))
-        quantity = f"reward{' minus b* t' * bool(words)} (reward units)"
+        quantity = f"reward{' minus b* t' * bool(suffix)} (reward units)"
         plots.append(drawing.label(x=panels.ROUNDS, y=quantity, title=panels.law_title(law)))
     said, columns = style.note(curves, style.ALL, BENCHMARK), len(laws)
     drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=columns, share="row")

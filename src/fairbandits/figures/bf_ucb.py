@@ -66,11 +66,11 @@ def each_run(datasets: list[Dataset]) -> Iterator[tuple[str, RunData, np.ndarray
 def regrets_of(run: RunData, means: np.ndarray) -> dict[str, np.ndarray]:
     """Return the regrets of probabilities and pulls, and the part of groups beyond their quotas."""
     plays, probability = run.values["plays"], run.values["probability"]
-    given = means, run.spec.groups, run.spec.parameters["quotas"]
+    facts = means, run.spec.groups, run.spec.parameters["quotas"]
     return {
-        "regret": measures.group_regret(run.rounds, probability, *given),
-        "regret, pulls": measures.group_regret(run.rounds, plays, *given),
-        "regret between groups": measures.decomposition(run.rounds, plays, probability, *given)[0],
+        "regret": measures.group_regret(run.rounds, probability, *facts),
+        "regret, pulls": measures.group_regret(run.rounds, plays, *facts),
+        "regret between groups": measures.decomposition(run.rounds, plays, probability, *facts)[0],
     }
 
 
@@ -106,10 +106,10 @@ def regret(datasets: list[Dataset]) -> panels.Drawing:
         for series, values in regrets_of(run, means).items()
     )
     shown = panels.of(curves, series="regret").sort_values("quota", kind="stable")
-    shown = shown.assign(name=[f"BF-UCB, β = ({one:g}, {one:g})" for one in shown["quota"]])
+    shown = shown.assign(name=[f"BF-UCB, β = ({quota:g}, {quota:g})" for quota in shown["quota"]])
     plots = [
-        one.label(y="reward regret (reward units)").limit(x=(0, None), y=(0, None))
-        for one in _by_version(shown, by="name", layers=style.SPREAD)
+        plot.label(y="reward regret (reward units)").limit(x=(0, None), y=(0, None))
+        for plot in _by_version(shown, by="name", layers=style.SPREAD)
     ]
     said = style.note(curves, style.SPREAD, "the vertical axes differ")
     return style.drawn((style.PAGE, 2.7), said, *plots, columns=2), curves
@@ -161,8 +161,8 @@ def policy_distances(datasets: list[Dataset]) -> panels.Drawing:
         for g, group in enumerate(GROUPS)
     )
     plots = [
-        one.label(y="distance from the fair policy").limit(x=(0, None))
-        for one in _by_version(curves, layers=style.SPREAD) * 2
+        plot.label(y="distance from the fair policy").limit(x=(0, None))
+        for plot in _by_version(curves, layers=style.SPREAD) * 2
     ]
     said = style.note(curves, style.SPREAD, "a, b: axes as published", "c, d: logarithmic axes")
     drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=2, share="row")
@@ -185,15 +185,15 @@ def ratios_to_ucb(datasets: list[Dataset]) -> Iterator[tuple[str, str, RunData, 
         elif label.startswith("UCB"):
             others[label] = earned
         if label == "BF-UCB":
-            given = means, run.spec.groups, run.spec.parameters["quotas"]
-            optimum = measures.fair_optimum(run.rounds, *given)
+            facts = means, run.spec.groups, run.spec.parameters["quotas"]
+            optimum = measures.fair_optimum(run.rounds, *facts)
             rewards[version, OPTIMUM] = run, played.sum(axis=-1) * optimum / run.rounds
     for (version, label), (run, earned) in rewards.items():
         bases = {"UCB": rewards[version, "UCB"][1]} if label != "UCB" else {}
         bases |= others if label == "BF-UCB" else {}
         for name, base in bases.items():
-            own, none = earned[: len(base)], np.full(base.shape, np.nan)  # before UCB has any
-            yield label, name, run, np.divide(own, base, out=none, where=base > 0)
+            part, none = earned[: len(base)], np.full(base.shape, np.nan)  # before UCB has any
+            yield label, name, run, np.divide(part, base, out=none, where=base > 0)
 
 
 @figure(
@@ -226,15 +226,15 @@ def normalised_rewards(datasets: list[Dataset]) -> panels.Drawing:
     looks = {"colours": style.palette(pd.concat([usual, others])["series"].unique())}
     near = _by_version(usual, layers=style.SPREAD, **looks)
     far = _by_version(others, layers=style.MEANS, **looks)
-    plots = [one.label(y="rewards (ratio to UCB's)") for one in [*near, *near]]
-    plots += [one.label(y="BF-UCB's rewards (ratio)") for one in far]
-    words = (
+    plots = [plot.label(y="rewards (ratio to UCB's)") for plot in [*near, *near]]
+    plots += [plot.label(y="BF-UCB's rewards (ratio)") for plot in far]
+    notes = (
         "grey line: as much as UCB",
         "a, b: axes as published",
         "e, f: over several UCBs, without light bands",
     )
-    said = style.note(curves, style.SPREAD, *words)
-    plots = [one.limit(x=(0, None)) for one in plots]
+    said = style.note(curves, style.SPREAD, *notes)
+    plots = [plot.limit(x=(0, None)) for plot in plots]
     drawing = style.drawn((style.PAGE, 6.4), said, *plots, columns=2, share="all")
     panels.log_rounds(drawing.axes[2:], 1000)
     for axes in drawing.axes:
@@ -305,9 +305,9 @@ def _bars(rows: pd.DataFrame, x: str, order: Iterable[str], by: str) -> so.Plot:
     rows = rows.assign(sd_low=rows["mean"] - rows["sd"], sd_high=rows["mean"] + rows["sd"])
     beside = so.Dodge(by=["color"])
     drawing = style.plot(rows, by, x=x).add(so.Bar(alpha=1, edgewidth=0), beside, y="mean")
-    for width, what in ((0.6, "sd"), (1.6, "mean")):
+    for width, prefix in ((0.6, "sd"), (1.6, "mean")):
         line = so.Range(color=".1", linestyle="-", linewidth=width)
-        ends = {"ymin": f"{what}_low", "ymax": f"{what}_high"}
+        ends = {"ymin": f"{prefix}_low", "ymax": f"{prefix}_high"}
         drawing = drawing.add(line, beside, **ends, legend=False)
     return drawing.scale(x=so.Nominal(order=[*order])).limit(y=(0, None))
 
@@ -338,9 +338,9 @@ def arm_exposure(datasets: list[Dataset]) -> panels.Drawing:
         if label in POLICIES
         for pulls in [run.values["plays"][:, -1, run.spec.groups[0] :]]
     )
-    words = {"series": "true labels", "rotated": "labels of the notebook's cell"}
+    titles = {"series": "true labels", "rotated": "labels of the notebook's cell"}
     rows = pd.concat(
-        curves.assign(name=curves[column], labels=label) for column, label in words.items()
+        curves.assign(name=curves[column], labels=label) for column, label in titles.items()
     )
     rows = rows.assign(place=[f"A{arm}" for arm in rows["arm"]])
     drawing = _bars(rows, "place", rows["place"].unique(), by="name")

@@ -30,9 +30,9 @@ def function_of(paper: str, figure: str) -> Callable:
 def drawn(function: Callable, data: Sequence[Path], replayed: Any) -> tuple[Figure, Any, list]:
     """Return a figure, its curves, and the footers of its datasets."""
     datasets = [Dataset(*load_dataset(file, function.reads, function.rows)) for file in data]
-    known = {"datasets": datasets, "published": replayed}
-    drawing, curves = function(**{name: known[name] for name in signature(function).parameters})
-    return drawing, curves, [one.footer for one in datasets]
+    sources = {"datasets": datasets, "published": replayed}
+    drawing, curves = function(**{name: sources[name] for name in signature(function).parameters})
+    return drawing, curves, [dataset.footer for dataset in datasets]
 
 
 @style.in_style()
@@ -58,12 +58,12 @@ def draw(
         replayed = read_table(published).to_pandas()
         replayed.attrs = footer
     drawing, curves, footers = drawn(function, data, replayed)
-    words = mark(footers)
+    notice = mark(footers)
     if not data and (last := replayed["round"].max()) != footer["horizon"]:
-        words = f"not results: {last} rounds in place of {footer['horizon']}"
-    if words:
+        notice = f"not results: {last} rounds in place of {footer['horizon']}"
+    if notice:
         width = round(style.NOTE * drawing.get_figwidth())  # characters
-        drawing.legends[0].set_title(textwrap.fill(words, width))
+        drawing.legends[0].set_title(textwrap.fill(notice, width))
     declared, origin = PAPERS[paper][figure], ("paper", "experiment", "seed", "code")
     record = {"kind": "figure", "paper": paper, "figure": figure}
     record |= {"quantity": declared.quantity, "unit": declared.unit}

@@ -120,9 +120,9 @@ def r_regret_over_time(datasets: list[Dataset]) -> panels.Drawing:
         LFG's weight eta of the rewards. Range: at least 0; none for other policies.
     """
     curves = pd.concat(
-        _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *given))
+        _over_time(run, footer, "r-Regret", r_regret(run.rounds, run.values["plays"], *setting))
         for table, footer in datasets
-        for given in [(footer["means"], footer["quotas"])]
+        for setting in [(footer["means"], footer["quotas"])]
         for run in runs_of(table, footer)
     )
     named = _named(curves)

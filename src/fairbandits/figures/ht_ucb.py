@@ -91,8 +91,8 @@ def _pulls_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
     facts = {"arm": arms + 1, "fluid": fluid_law(footer)[arms]}
     facts |= {"policy": "HT-UCB", "panel": footer["experiment"]}
     for run in runs_of(*dataset):
-        for some in readings_of(run.values["plays"][:, -1, arms], footer):
-            yield summarise(run.law, "pulls", inverse, some, "inverse_gap").assign(**facts)
+        for values in readings_of(run.values["plays"][:, -1, arms], footer):
+            yield summarise(run.law, "pulls", inverse, values, "inverse_gap").assign(**facts)
 
 
 def readings_of(values: np.ndarray, footer: dict) -> Iterator[np.ndarray]:
@@ -117,9 +117,9 @@ def _points(curves: pd.DataFrame, footer: dict) -> so.Plot:
     rows = pd.concat([part, fluid.assign(law=first, level=level)])
     rows["law"] = rows["law"].map(LAW_NAMES)
     drawing = style.plot(rows, "law", x="inverse_gap", marker="law")
-    for dashes, known in (("-", "law_of_pulls"), (style.LEVEL.linestyle, "level")):
+    for dashes, column in (("-", "law_of_pulls"), (style.LEVEL.linestyle, "level")):
         line = so.Line(color=".5", linestyle=dashes, marker="", linewidth=0.8)
-        drawing = drawing.add(line, y=known, legend=False)
+        drawing = drawing.add(line, y=column, legend=False)
     drawing = drawing.add(style.BAR, **style.MEAN, legend=False)
     drawing = drawing.add(so.Dot(pointsize=4, artist_kws={"clip_on": False}), y="mean")
     drawing = drawing.add(so.Dot(pointsize=4, marker="+", color=".1"), y="one", legend=False)
@@ -175,8 +175,8 @@ def penalised(datasets: list[Dataset]) -> panels.Drawing:
         for kept in (published, shown)
         for title in titles
     ]
-    words = "a-f: as published", "g-l: with controls, on axes that are logarithmic from 10 on"
-    said = style.note(shown, style.MEANS, *words)
+    notes = "a-f: as published", "g-l: with controls, on axes that are logarithmic from 10 on"
+    said = style.note(shown, style.MEANS, *notes)
     drawing = style.drawn((style.PAGE, 7.4), said, *plots, columns=len(titles) // 2)
     for axes in drawing.axes[: len(titles)]:
         axes.set(xlim=(0, None), ylim=(0, None))
@@ -191,16 +191,16 @@ def _regret_curves(dataset: Dataset) -> Iterator[pd.DataFrame]:
     footer = dataset.footer
     facts = {"panel": panel_of(footer), "experiment": footer["experiment"]}
     for run in joined(runs_of(*dataset)):
-        for some in readings_of(regret_of(run, footer), footer):
-            curve = summarise(run.law, "R(T)", run.rounds, some)
+        for values in readings_of(regret_of(run, footer), footer):
+            curve = summarise(run.law, "R(T)", run.rounds, values)
             yield curve.assign(policy=name_of(run, footer), **facts)
 
 
 def regret_of(run: RunData, footer: dict) -> np.ndarray:
     means = run.values["mean"][:, 0]
     rates = penalty_rates(footer["penalties"], means)
-    given = run.values["plays"], means, footer["quotas"], rates
-    return measures.penalised_regret(run.rounds, *given)
+    inputs = run.values["plays"], means, footer["quotas"], rates
+    return measures.penalised_regret(run.rounds, *inputs)
 
 
 def name_of(run: RunData, footer: dict) -> str:
@@ -237,21 +237,21 @@ def unfairness_paths(datasets: list[Dataset]) -> panels.Drawing:
         eta (LFG). Range: at least 0.
     """
     curves = pd.concat(part for dataset in datasets for part in _paths_of(dataset))
-    words = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
+    formulas = {"HT-UCB": "A = η", "Flearn": "α = (1 − η) τ₁T", "LFG": "η₀ = (1 − η) T"}
     by_panel = curves.groupby(["panel", "policy"], sort=False)
     plots = [
         style.curves(part, x="eta", layers=style.SPREAD, colours="viridis")
         .label(
-            x=f"scale parameter η ({words[policy]})",
+            x=f"scale parameter η ({formulas[policy]})",
             y="shortfall of the arm (pulls)",
             title=f"{policy}, setting {setting[-1]}",
         )
         .limit(x=(0, 1), y=(0, None))
         for (setting, policy), part in by_panel
     ]
-    none = [arm for arm, own in curves.groupby("series")["mean"] if not own.any()]
+    none = [arm for arm, lacks in curves.groupby("series")["mean"] if not lacks.any()]
     said = style.note(curves, style.SPREAD, f"0 throughout: {', '.join(none)}" * bool(none))
-    return style.drawn((style.PAGE, 4.6), said, *plots, columns=len(words)), curves
+    return style.drawn((style.PAGE, 4.6), said, *plots, columns=len(formulas)), curves
 
 
 def _paths_of(dataset: Dataset) -> Iterator[pd.DataFrame]:
@@ -301,7 +301,7 @@ def frontiers(datasets: list[Dataset]) -> panels.Drawing:
     """
     curves = pd.concat(part for dataset in datasets for part in _frontiers_of(dataset))
     laws = [*curves["law"].unique()]
-    curves = curves.sort_values("law", key=lambda own: own.map(laws.index), kind="stable")
+    curves = curves.sort_values("law", key=lambda column: column.map(laws.index), kind="stable")
     titles = [panel_of(dataset.footer) for dataset in datasets]
     compared = curves[curves["policy"] != "LFG, even grid"]
     parts = {

@@ -84,8 +84,8 @@ class RandomInstance(instance.RandomInstance):
         try:
             pairs = [(arm, mean) for arm, mean in self.fixed]
         except (TypeError, ValueError):
-            words = f"as ((1, 0.65), ...), got {inputs.shown(self.fixed)}"
-            raise ValueError(f"fixed must be pairs of an arm and its mean, {words}") from None
+            message = f"as ((1, 0.65), ...), got {inputs.shown(self.fixed)}"
+            raise ValueError(f"fixed must be pairs of an arm and its mean, {message}") from None
         fixed = ((checks.whole("fixed", arm), inputs.number("fixed", mean)) for arm, mean in pairs)
         object.__setattr__(self, "fixed", tuple(fixed))
         _check_spread(self)
@@ -148,7 +148,7 @@ class World(worlds.World):
 
     def __repr__(self) -> str:
         names = f" ({', '.join(self.labels)})" if self.labels else ""
-        means = "" if self.moves else f", means {', '.join(f'{one:.4g}' for one in self.means)}"
+        means = "" if self.moves else f", means {', '.join(f'{mean:.4g}' for mean in self.means)}"
         return f"<World of {self.n_arms} arms{names}: {self.law}, by {self.by}{means}>"
 
     @classmethod
@@ -201,20 +201,20 @@ class World(worlds.World):
         checks.one_of("by", by, ("pull", "round"))
         columns = tables.columns_of(table)
         if arm is None and reward is None:
-            found = tables.read_table(columns, complete=by == "round")
+            content = tables.read_table(columns, complete=by == "round")
         elif arm is None or reward is None:
             raise ValueError("a log needs both arm and reward, the names of its columns")
         elif by == "round":
             raise ValueError("a log has no reward of each arm for each round; leave by='round' out")
         else:
-            found = tables.read_log(columns, arm, reward)
-        if len(found.rewards) < 2:
-            names = ", ".join(map(repr, found.labels)) or "one column"
-            words = f"a table must have rewards of at least 2 arms, got {names}"
-            raise ValueError(f"{words}{tables.AS_A_LOG if arm is None else ''}")
-        if found.left_out:
-            warnings.warn(f"{found.left_out} left out", stacklevel=2)
-        law = found.law + (f" ({found.left_out} left out)" if found.left_out else "")
-        rows = len(found.rewards[0]) if by == "round" else None
-        means = tuple(float(one.mean()) for one in found.rewards)
-        return cls(tables.Paying(found.rewards, by), means, by, law, rows, found.labels)
+            content = tables.read_log(columns, arm, reward)
+        if len(content.rewards) < 2:
+            names = ", ".join(map(repr, content.labels)) or "one column"
+            message = f"a table must have rewards of at least 2 arms, got {names}"
+            raise ValueError(f"{message}{tables.AS_A_LOG if arm is None else ''}")
+        if content.left_out:
+            warnings.warn(f"{content.left_out} left out", stacklevel=2)
+        law = content.law + (f" ({content.left_out} left out)" if content.left_out else "")
+        rows = len(content.rewards[0]) if by == "round" else None
+        means = tuple(float(paid.mean()) for paid in content.rewards)
+        return cls(tables.Paying(content.rewards, by), means, by, law, rows, content.labels)

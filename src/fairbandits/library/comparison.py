@@ -232,8 +232,8 @@ def compare(
     horizon = checks.whole("horizon", horizon)
     numbers = numbers_of(replicates)
     if numbers.size < 2:
-        words = "replicates must be at least 2, since intervals are over them"
-        raise ValueError(f"{words}, got {replicates!r}")
+        message = "replicates must be at least 2, since intervals are over them"
+        raise ValueError(f"{message}, got {replicates!r}")
     if quotas is None and targets is None:
         quotas, targets = (getattr(instance, name, None) or None for name in ("quotas", "targets"))
     elif quotas is not None and targets is not None:
@@ -285,8 +285,8 @@ def _labelled(policies: Any) -> dict[str, Any]:
         if wrong := [label for label in labelled if not isinstance(label, str)]:
             raise TypeError(f"labels of policies must be text, got {wrong[0]!r}")
     elif isinstance(policies, str) or not isinstance(policies, Iterable):
-        words = f"policies must be a list, or a dict by label, got {policies!r}"
-        raise TypeError(f"{words}; compare([one, other], ...)")
+        message = f"policies must be a list, or a dict by label, got {policies!r}"
+        raise TypeError(f"{message}; compare([one, other], ...)")
     else:
         for policy in policies:
             label = policy.__name__ if isinstance(policy, type) else name_of(policy)
@@ -306,8 +306,8 @@ def _check_targets(targets: Sequence[float], instance: Any, address: tuple, numb
     drawn = {"": instance}
     if isinstance(instance, RandomInstance):
         drawn = {f" in replicate {r}": instance.draw(*address, r) for r in numbers}
-    for where, one in drawn.items():
-        needed = checks.load(one.true_means, targets)
+    for where, arms in drawn.items():
+        needed = checks.load(arms.true_means, targets)
         if not np.isfinite(needed):
             raise ValueError(f"targets cannot be met{where}: an arm with a target has mean 0")
         if needed > 1 + checks.SLACK:
@@ -331,7 +331,7 @@ def _metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
             named[name] = metric
     if not named:
         raise ValueError(f"metrics must name at least one of {', '.join(METRICS)}, got none")
-    for metric in (one for one in named.values() if not callable(one)):
+    for metric in (measure for measure in named.values() if not callable(measure)):
         if not isinstance(metric, str) or metric not in METRICS:
             meant = nearest(str(metric), METRICS) or f"; known are {', '.join(METRICS)}"
             raise ValueError(f"metric {metric!r} is unknown{meant}")
@@ -353,8 +353,8 @@ def _measured(name: str, metric: Any, result: Result, inputs: Mapping[str, Any])
         values = np.asarray(metric(result), float)
     else:
         needs = " ".join(METRICS[metric][1:])
-        given = {one: value for one, value in inputs.items() if one in needs}
-        values = getattr(result, metric)(**given).astype(float)
+        arguments = {key: value for key, value in inputs.items() if key in needs}
+        values = getattr(result, metric)(**arguments).astype(float)
     wanted = (result.replicates.size, result.rounds.size)
     if values.shape != wanted:
         raise ValueError(

@@ -100,28 +100,28 @@ class Compiled:
 
     def _methods(self, fresh: Any) -> dict[str, Callable]:
         wanted = ("choose", "learn", *(["probe"] if getattr(self, "probes", ()) else []))
-        found = {verb: getattr(type(fresh), verb, None) for verb in wanted}
-        for verb, method in found.items():
+        methods = {verb: getattr(type(fresh), verb, None) for verb in wanted}
+        for verb, method in methods.items():
             if not hasattr(method, "__code__"):
                 raise TypeError(
                     f"{self._name}.start must return an object with a method {verb}; "
                     f"{type(fresh).__name__} has none that is written in Python"
                 )
-        return found
+        return methods
 
     def _reason(self, state: Any, reason: NumbaError) -> str:
         """Return the method that cannot be compiled, and why."""
         of_state, is_bandit = numba.typeof(state), self.feedback == "bandit"
         each = types.float64[::1]
         seen = (types.int64, types.float64) if is_bandit else (each, each)
-        given = {
+        signatures = {
             "choose": (of_state, types.int64, types.uint64),
             "learn": (of_state, types.int64, *seen),
             "probe": (of_state, types.float64[:, ::1]),
         }
         for verb, method in self._methods(self._fresh).items():
             try:
-                numba.njit(method).compile(given[verb])
+                numba.njit(method).compile(signatures[verb])
             except NumbaError as error:
                 where = _place_of(error, method.__code__)
                 return f"{self._name}.{verb} cannot be compiled{where}: {_short(error)}; {WAY_OUT}"
@@ -207,9 +207,9 @@ def _unfit(
     methods: dict[str, Callable], fields: dict[str, Any], places: dict[str, str]
 ) -> Iterator[str]:
     """Yield the attributes that methods assign, or that compiled code cannot hold, with lines."""
-    for name, place in _named(methods.values(), ("STORE_ATTR",)).items():
+    for name, where in _named(methods.values(), ("STORE_ATTR",)).items():
         yield (
-            f"self.{name} is set {place}, and what changes must stand in an array: write "
+            f"self.{name} is set {where}, and what changes must stand in an array: write "
             f"self.{name} = np.zeros(1) in start, and self.{name}[0] in the methods"
         )
     for name, value in fields.items():
@@ -231,13 +231,13 @@ def _unfit(
 
 def _named(methods: Iterable[Callable], operations: Sequence[str]) -> dict[str, str]:
     """Return the attributes that methods load or store, with their first lines."""
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     for method in methods:
         for code in codes(method.__code__):
-            for one in dis.get_instructions(code):
-                if one.opname in operations:
-                    found.setdefault(one.argval, f"in {_place(code, one.positions.lineno)}")
-    return found
+            for instr in dis.get_instructions(code):
+                if instr.opname in operations:
+                    lines.setdefault(instr.argval, f"in {_place(code, instr.positions.lineno)}")
+    return lines
 
 
 def _place(code: CodeType, line: int | None) -> str:
@@ -279,8 +279,8 @@ def _guarded(methods: dict[str, Callable], feedback: str, name: str) -> dict[str
     def probe(state, out):
         probe_(state, out)
 
-    found = {"choose": choose} if feedback == "bandit" else {"distribute": distribute}
-    return found | {"learn": learn} | ({"probe": probe} if probe_ else {})
+    functions = {"choose": choose} if feedback == "bandit" else {"distribute": distribute}
+    return functions | {"learn": learn} | ({"probe": probe} if probe_ else {})
 
 
 #: A class can be compiled more than once.
@@ -300,7 +300,7 @@ def _compiled_is_whole(arm):
 def _place_of(error: NumbaError, code: CodeType) -> str:
     """Return the line of a method that Numba's message names, or an empty text."""
     name = re.escape(Path(code.co_filename).name)
-    lines = {one.positions.lineno for part in codes(code) for one in dis.get_instructions(part)}
+    lines = {instr.positions.lineno for part in codes(code) for instr in dis.get_instructions(part)}
     for line in re.findall(rf'File "[^"]*{name}", line (\d+)', str(error)):
         if int(line) in lines:
             return f" in {_place(code, int(line))}"

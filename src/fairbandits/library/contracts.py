@@ -49,13 +49,13 @@ class Contract(Checked):
         rows, least = self._at_least(means)  # constraints, and their lower bounds
         equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
         sums = np.append(1.0, np.zeros(len(equal) - 1))
-        found = linprog(-means, -rows, -np.array(least, float), equal, sums, bounds=(0, 1))
-        if not found.success:
+        solution = linprog(-means, -rows, -np.array(least, float), equal, sums, bounds=(0, 1))
+        if not solution.success:
             raise ValueError(
                 f"contract {self.name} cannot be kept on means {tuple(means.tolist())}: "
                 f"{self._reason(means)}"
             )
-        return Optimum(found.x, float(found.x @ means))
+        return Optimum(solution.x, float(solution.x @ means))
 
     def price(self, means: Sequence[float]) -> float:
         """Return the price in reward per round of keeping the contract if the means are known."""
@@ -114,7 +114,7 @@ class MinimumPulls(Contract):
         checks.length("quotas", self.quotas, n_arms)
 
     def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
-        return np.eye(means.size), [float(one) for one in self.quotas.fractions]
+        return np.eye(means.size), [float(quota) for quota in self.quotas.fractions]
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class GroupExposure(Contract):
 
     def _at_least(self, means: np.ndarray) -> tuple[np.ndarray, Sequence[float]]:
         rows = self._owner == np.arange(len(self.groups))[:, None]
-        return rows.astype(float), [float(one) for one in self.quotas.fractions]
+        return rows.astype(float), [float(quota) for quota in self.quotas.fractions]
 
 
 @dataclass(frozen=True)
@@ -222,4 +222,4 @@ class GroupMerit(GroupExposure):
 
 
 #: Name -> contract.
-CONTRACTS = {one.name: one for one in (MinimumPulls, MinimumReward, GroupExposure, GroupMerit)}
+CONTRACTS = {kind.name: kind for kind in (MinimumPulls, MinimumReward, GroupExposure, GroupMerit)}

@@ -19,13 +19,13 @@ from fairbandits.rationals import Quotas
 KNOWN = {*sys.stdlib_module_names, "fairbandits", "numpy"}
 
 
-def same(one: Any, other: Any) -> bool:
+def same(left: Any, right: Any) -> bool:
     """Return whether two objects have the same class and the same parameters.
 
     Arrays are equal if type, shape and entries are, and two NaN are equal. Functions, and classes
     outside this package, are equal by name and code; Python's version is part of it.
     """
-    return one is other or described(one) == described(other)
+    return left is right or described(left) == described(right)
 
 
 def described(value: Any, above: tuple[int, ...] = ()) -> Any:
@@ -43,13 +43,13 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
     inner = (*above, id(value))
 
     def each(values: Any) -> list:
-        return [described(one, inner) for one in values]
+        return [described(entry, inner) for entry in values]
 
     kind = type(value)
     if isinstance(value, np.ndarray):
         return _array(value, each)
     if isinstance(value, Quotas):
-        return {"quotas": [str(one) for one in value.fractions]}
+        return {"quotas": [str(quota) for quota in value.fractions]}
     if kind in (list, tuple):
         return {kind.__name__: each(value)}
     if kind in (set, frozenset):
@@ -58,9 +58,9 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
         pairs = [each(pair) for pair in value.items()]
         return {"dict": sorted(pairs, key=lambda pair: json.dumps(pair[0]))}
     if isinstance(value, FunctionType):
-        given = [[*_closed_over(value).values()], value.__defaults__, value.__kwdefaults__]
+        parts = [[*_closed_over(value).values()], value.__defaults__, value.__kwdefaults__]
         code = "" if _is_known(value) else _code(value.__code__)
-        return {"function": value.__qualname__, "code": code, "of": each(given)}
+        return {"function": value.__qualname__, "code": code, "of": each(parts)}
     if isinstance(value, functools._lru_cache_wrapper):
         return described(value.__wrapped__, inner)
     if isinstance(value, BuiltinFunctionType) and isinstance(value.__self__, ModuleType | None):
@@ -82,8 +82,8 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
         return {"only here": f"{kind.__qualname__} {id(value)} {os.getpid()}"}
     if isinstance(made, str):
         return {"global": f"{kind.__module__}:{made}"}
-    maker, given, state, *items = [*made, None, None, None][:5]
-    return {"made": each([maker, given, state, *(one if one is None else [*one] for one in items)])}
+    maker, arguments, state, *items = [*made, None, None, None][:5]
+    return {"made": each([maker, arguments, state, *(it if it is None else [*it] for it in items)])}
 
 
 def _is_known(value: Any) -> bool:
@@ -105,9 +105,9 @@ def _array(values: np.ndarray, each: Any) -> dict[str, Any]:
 
 def _code(code: CodeType) -> str:
     constants = [
-        _code(one) if isinstance(one, CodeType) else described(one) for one in code.co_consts
+        _code(item) if isinstance(item, CodeType) else described(item) for item in code.co_consts
     ]
-    names = [[*one] for one in (code.co_names, code.co_varnames, code.co_freevars)]
+    names = [[*group] for group in (code.co_names, code.co_varnames, code.co_freevars)]
     return _hash([code.co_code.hex(), constants, names])
 
 

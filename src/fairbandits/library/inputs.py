@@ -19,18 +19,18 @@ from fairbandits.rationals import Quotas, rational, without_quotes
 def number(name: str, value: Any, where: str = "", at_least: float | None = None) -> float:
     """Return a number as a float, with `at_least` a finite one; ValueError for anything else."""
     masked = isinstance(value, np.ma.MaskedArray)
-    given = value[()] if isinstance(value, np.ndarray) and not value.ndim and not masked else value
+    scalar = value[()] if isinstance(value, np.ndarray) and not value.ndim and not masked else value
     no_number = bool | np.bool_ | np.timedelta64
-    if not isinstance(given, numbers.Real | Decimal) or isinstance(given, no_number):
-        words = f"{name} must be a number, got {shown(value)}{where}"
-        raise ValueError(f"{words}{without_quotes(value)}")
+    if not isinstance(scalar, numbers.Real | Decimal) or isinstance(scalar, no_number):
+        message = f"{name} must be a number, got {shown(value)}{where}"
+        raise ValueError(f"{message}{without_quotes(value)}")
     try:
-        found = float(given)
+        as_float = float(scalar)
     except (OverflowError, ValueError):  # beyond the largest float, a signalling NaN
-        found = math.inf
-    if at_least is not None and not (math.isfinite(found) and found >= at_least):
+        as_float = math.inf
+    if at_least is not None and not (math.isfinite(as_float) and as_float >= at_least):
         raise ValueError(f"{name} must be finite and at least {at_least}, got {value}{where}")
-    return found
+    return as_float
 
 
 def shown(value: Any) -> str:
@@ -74,7 +74,7 @@ def per_arm(
     entries = listed(name, values)
     if n_arms is not None:
         checks.length(name, entries, n_arms)
-    return tuple(number(name, one, f" for arm {k}", at_least) for k, one in enumerate(entries, 1))
+    return tuple(number(name, item, f" for arm {k}", at_least) for k, item in enumerate(entries, 1))
 
 
 def one_or_per_arm(
@@ -101,15 +101,15 @@ def quotas(values: Any, n_arms: int | None = None) -> MeasuredQuotas:
         checks.length("quotas", entries, n_arms)
     hint = ""
     try:
-        found = MeasuredQuotas(entries)
-        if 1 < found.total <= 100 and not any(0 < one < 1 for one in found.fractions):
+        measured = MeasuredQuotas(entries)
+        if 1 < measured.total <= 100 and not any(0 < quota < 1 for quota in measured.fractions):
             hint = '; 5 per cent is 0.05, or "5/100"'
-        found.check()
+        measured.check()
     except ValueError as error:
         if "denominator" in str(error) and "; write" not in str(error):
             hint = "; round what is computed: quotas=[round(float(q), 6) for q in quotas]"
         raise ValueError(f"{error}{hint}") from None
-    return found
+    return measured
 
 
 def penalties(values: Any, n_arms: int | None = None) -> float | tuple[float, ...] | str:
@@ -124,33 +124,33 @@ def penalties(values: Any, n_arms: int | None = None) -> float | tuple[float, ..
 def array(name: str, values: Any, at_least: float | None = None) -> np.ndarray:
     """Return finite numbers as an array, integers as they are; ValueError for anything else."""
     try:
-        found = np.asarray(values)
+        result = np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be an array of numbers, got {shown(values)}") from None
-    if found.dtype.kind == "O":  # fractions, nullable columns
-        entries = [number(name, one) for one in found.flat]
-        found = np.array(entries, float).reshape(found.shape)
-    if found.dtype.kind not in "iuf" or np.ma.is_masked(values):
-        kind = "masked entries" if np.ma.is_masked(values) else f"entries of type {found.dtype}"
+    if result.dtype.kind == "O":  # fractions, nullable columns
+        entries = [number(name, entry) for entry in result.flat]
+        result = np.array(entries, float).reshape(result.shape)
+    if result.dtype.kind not in "iuf" or np.ma.is_masked(values):
+        kind = "masked entries" if np.ma.is_masked(values) else f"entries of type {result.dtype}"
         raise ValueError(f"{name} must be an array of numbers, got {kind}")
-    wrong = found[~(np.isfinite(found) & (found >= (-np.inf if at_least is None else at_least)))]
+    wrong = result[~(np.isfinite(result) & (result >= (-np.inf if at_least is None else at_least)))]
     if wrong.size:
         least = "" if at_least is None else f" and at least {at_least}"
         raise ValueError(f"{name} must be finite{least}, got {wrong[0]}")
-    return found
+    return result
 
 
 def _rounds(name: str, values: Any) -> np.ndarray:
-    found = array(name, values)
-    if found.dtype.kind not in "iu" or found.ndim != 1 or (found < 1).any():
+    rounds = array(name, values)
+    if rounds.dtype.kind not in "iu" or rounds.ndim != 1 or (rounds < 1).any():
         raise ValueError(
             f"{name} must be whole numbers of at least 1, one per checkpoint, got {shown(values)}"
         )
-    return found
+    return rounds
 
 
 def _groups(name: str, values: Any) -> tuple[int, ...]:
-    return tuple(checks.whole(name, one) for one in listed(name, values))
+    return tuple(checks.whole(name, group) for group in listed(name, values))
 
 
 def _penalties(name: str, values: Any) -> Any:
@@ -159,9 +159,9 @@ def _penalties(name: str, values: Any) -> Any:
 
 
 def _tolerance(name: str, value: Any) -> Fraction:
-    if (found := rational(name, value)) < 0:
+    if (tolerance := rational(name, value)) < 0:
         raise ValueError(f"{name} must be at least 0, got {value!r}")
-    return found
+    return tolerance
 
 
 #: What arguments of measures must be, by their names.
@@ -186,24 +186,24 @@ def checked(measure: Callable) -> Callable:
     @wraps(measure)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
-            given = signature.bind(*arguments, **named).arguments
+            bound = signature.bind(*arguments, **named).arguments
         except TypeError:
             return measure(*arguments, **named)  # says what is missing
-        given = {
+        bound = {
             name: ARGUMENTS[name](name, value) if name in ARGUMENTS else value
-            for name, value in given.items()
+            for name, value in bound.items()
         }
-        recorded = given.get("plays", given.get("rewards"))
+        recorded = bound.get("plays", bound.get("rewards"))
         if recorded is not None and recorded.ndim:
             for name in ("targets", "quotas", "penalties"):
-                if isinstance(given.get(name), tuple) and "groups" not in given:
-                    checks.length(name, given[name], recorded.shape[-1])
-            rounds = given.get("rounds")
+                if isinstance(bound.get(name), tuple) and "groups" not in bound:
+                    checks.length(name, bound[name], recorded.shape[-1])
+            rounds = bound.get("rounds")
             if rounds is not None and recorded.shape[-2:-1] != rounds.shape:
                 raise ValueError(
                     f"rounds must have one entry per checkpoint, got shape {rounds.shape} with "
                     f"recorded values of shape {recorded.shape}"
                 )
-        return measure(**given)
+        return measure(**bound)
 
     return call

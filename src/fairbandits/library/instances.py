@@ -209,20 +209,20 @@ def _nine_arms(cases: dict, case: int, law: str, experiment: str) -> PublishedIn
 
 
 def _fixed(
-    place: str, means: Sequence[float], quotas: Sequence, law: str = "gaussian", **others: Any
+    experiment: str, means: Sequence[float], quotas: Sequence, law: str = "gaussian", **others: Any
 ) -> PublishedInstance:
     """Return arms of an experiment, whose gaussian rewards have the standard deviation 1/K."""
     spread = 1 / len(means) if law == "gaussian" else None
-    source = f"HT-UCB (ICLR 2022 submission), Experiment {place}"
+    source = f"HT-UCB (ICLR 2022 submission), Experiment {experiment}"
     return PublishedInstance(means, law, spread, quotas=quotas, source=source, **others)
 
 
 def _drawn(
-    n_arms: int, tau: Any, sums: Sequence[float], law: str, place: str, **others: Any
+    n_arms: int, tau: Any, sums: Sequence[float], law: str, experiment: str, **others: Any
 ) -> PublishedRandomInstance:
     """Return arms with means uniform on [0, 1] and quotas of one of some sums."""
     checks.one_of("n_arms", n_arms, (5, 20))
-    if rational("tau", tau) not in [Fraction(str(one)) for one in sums]:  # however it is written
+    if rational("tau", tau) not in [Fraction(str(each)) for each in sums]:  # however it is written
         raise ValueError(f"tau must be one of {', '.join(map(str, sums))}, got {tau!r}")
     spreads = {"gaussian": 1 / n_arms, "beta": 1.0, "bernoulli": None}
     checks.one_of("law", law, tuple(spreads))
@@ -231,6 +231,6 @@ def _drawn(
         law=law,
         spread=spreads[law],
         quotas=(rational("tau", tau) / n_arms,) * n_arms,
-        source=f"HT-UCB (ICLR 2022 submission), {place}, {n_arms} arms, quotas of sum {tau}",
+        source=f"HT-UCB (ICLR 2022 submission), {experiment}, {n_arms} arms, quotas of sum {tau}",
         **others,
     )

@@ -206,9 +206,9 @@ class _Plain:
             self._guarded[1].learn(t, action, reward)
         arrived = late.seen(self._schedule, t)
         while self._waiting and self._waiting[0][0] <= arrived:
-            *given, notes = self._waiting.popleft()
+            *event, notes = self._waiting.popleft()
             _set(self._learner, notes | self._observed)
-            self._guarded[0].learn(*given)
+            self._guarded[0].learn(*event)
             self._observed = _values(self._learner, self._at_once)
         self._share_counts()
 

@@ -107,9 +107,9 @@ def _pulls(compared: Any) -> Picture:
 
 def _arms(compared: Any) -> list[str]:
     """Return the names of the arms: those of a world, or their numbers from 1."""
-    one = next(iter(compared.results.values()))
-    numbers = [f"arm {k + 1}" for k in range(one.plays.shape[-1])]
-    return [*map(str, getattr(one.instance, "labels", None) or numbers)]
+    result = next(iter(compared.results.values()))
+    numbers = [f"arm {k + 1}" for k in range(result.plays.shape[-1])]
+    return [*map(str, getattr(result.instance, "labels", None) or numbers)]
 
 
 def _lines(compared: Any, arms: Sequence[str]) -> Picture:
@@ -148,18 +148,18 @@ def _map(compared: Any, names: Sequence[str]) -> Picture:
     plays = {label: result.plays.mean(axis=0) for label, result in results.items()}
     quotas = np.array(next(iter(results.values())).quotas or (), float)
     least = min([1 / len(names), *quotas[quotas > 0]])
-    most = max(own[-1].max() for own in plays.values()) / rounds[-1]
+    most = max(counts[-1].max() for counts in plays.values()) / rounds[-1]
     look = {"norm": LogNorm(least / 10, most), "cmap": "viridis_r", "rasterized": True}
     edges, heights = [0, *rounds], np.arange(len(names) + 1) + 0.5
-    for axis, (label, own) in zip(panels.flat, plays.items(), strict=False):
+    for axis, (label, counts) in zip(panels.flat, plays.items(), strict=False):
         axis.set_title(wrapped(label))
         axis.xaxis.set_major_formatter(style.in_short)
-        shares = np.ma.masked_equal(own / rounds[:, None], 0)
+        shares = np.ma.masked_equal(counts / rounds[:, None], 0)
         mesh = axis.pcolormesh(edges, heights, shares.T, **look)
         if quotas.size:
             beside = axis.inset_axes((1.02, 0, 0.05, 1), sharey=axis)
             beside.pcolormesh([0, 1], heights, np.ma.masked_equal(quotas[:, None], 0), **look)
-            for arm in np.flatnonzero(quotas * rounds[-1] - own[-1] >= 1):
+            for arm in np.flatnonzero(quotas * rounds[-1] - counts[-1] >= 1):
                 beside.plot(1.6, arm + 1, **BEHIND)
             beside.set(xlim=(0, 1), xticks=[])
             beside.set_title("quota", fontsize="small")
@@ -173,10 +173,10 @@ def _map(compared: Any, names: Sequence[str]) -> Picture:
     shown = [*panels.flat[: len(results)]]
     bar = figure.colorbar(mesh, ax=shown, label=f"{SHARE}; white: none")
     bar.ax.yaxis.set_major_formatter(style.in_short)
-    words = f"means of {compared.results[label].replicates.size} replicates"
+    title = f"means of {compared.results[label].replicates.size} replicates"
     if quotas.size:
-        words += "; red mark: at the last round, behind the quota by a pull or more"
-    figure.suptitle(words, fontsize="medium")
+        title += "; red mark: at the last round, behind the quota by a pull or more"
+    figure.suptitle(title, fontsize="medium")
     figure.supxlabel(ROUNDS, fontsize="medium")
     return figure
 
@@ -184,7 +184,7 @@ def _map(compared: Any, names: Sequence[str]) -> Picture:
 def _along(swept: Any) -> Picture:
     """Return the measures at the last round against a sweep's parameter."""
     values, plots = [*swept.values.values()], []
-    is_number = all(isinstance(one, Real) and not isinstance(one, bool) for one in values)
+    is_number = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
     x = np.array(values, float) if is_number else np.arange(len(values))
     line = so.Line(marker="o", linewidth=0.7 * is_number)
     for measure, title in swept.titles.items():
@@ -200,7 +200,7 @@ def _along(swept: Any) -> Picture:
             _scale(axis, x)
         if len(values) <= NAMED // 3 or not is_number:
             axis.set_xticks(
-                x, [f"{one:g}" for one in x] if is_number else [wrapped(str(one)) for one in values]
+                x, [f"{v:g}" for v in x] if is_number else [wrapped(str(v)) for v in values]
             )
     return figure
 
@@ -211,7 +211,7 @@ def _scale(axis: Axes, values: np.ndarray) -> None:
     positive = steps[steps > 0]
     if steps[0] < 0 or positive.size < 2 or positive[-1] < 10 * positive[0]:
         return
-    in_logs, as_is = (np.diff(one) for one in (np.log(positive), positive))
+    in_logs, as_is = (np.diff(points) for points in (np.log(positive), positive))
     if in_logs.std() / in_logs.mean() <= as_is.std() / as_is.mean():
         style.scale([axis], x="log" if steps[0] > 0 else positive[0])
 

@@ -117,9 +117,9 @@ def said_if_long() -> Iterator[None]:
         done.set()
 
 
-def tell(words: str) -> None:
+def tell(message: str) -> None:
     """Let the process that started this one say something."""
-    _TO_PARENT[-1].send(("said", words))
+    _TO_PARENT[-1].send(("said", message))
 
 
 def shared(
@@ -128,38 +128,38 @@ def shared(
     n_jobs: int,
     *,
     time_limit: float | None = None,
-    say: Callable[[str], None] = lambda words: None,
+    say: Callable[[str], None] = lambda message: None,
 ) -> Iterator[Any]:
     """Yield what processes answer to questions, in order.
 
     Raise Ended, with the question, if a process ends without an answer, or if a replicate takes
     longer than `time_limit` seconds. `say` takes what they `tell`.
     """
-    left, found, warned = deque(enumerate(questions)), {}, set()
+    left, answers, warned = deque(enumerate(questions)), {}, set()
     workers: list[_Worker] = []
     try:
         for _ in range(min(n_jobs, len(questions))):
             workers.append(_Worker(answer))  # noqa: PERF401, so that those that are there end
         for number in range(len(questions)):
-            while number not in found:
-                for one in workers:
-                    if one.asked is None and left:
-                        one.ask(left.popleft())
-                busy = [one for one in workers if one.asked]
-                wait([one.connection for one in busy], LOOK)
-                for one in busy:
-                    kind, content = one.message(time_limit)
+            while number not in answers:
+                for worker in workers:
+                    if worker.asked is None and left:
+                        worker.ask(left.popleft())
+                busy = [worker for worker in workers if worker.asked]
+                wait([worker.connection for worker in busy], LOOK)
+                for worker in busy:
+                    kind, content = worker.message(time_limit)
                     if kind == "found":
-                        found[one.asked[0]], one.asked = content, None
+                        answers[worker.asked[0]], worker.asked = content, None
                     elif kind == "failed":
-                        content.question = one.asked[1]
+                        content.question = worker.asked[1]
                         raise content
                     elif kind == "said":
                         say(content)
                     elif kind == "warned" and content not in warned:
                         warned.add(content)
                         warnings.warn_explicit(*content)
-            yield found.pop(number)
+            yield answers.pop(number)
     finally:
         _end(workers)
 
@@ -170,16 +170,16 @@ class _Worker:
     def __init__(self, answer: Callable[[Any], Any]) -> None:
         # forks have the policy without pickling, so that its class can be a notebook's
         fork = multiprocessing.get_context("fork")
-        self.connection, other = fork.Pipe()
+        self.connection, child_end = fork.Pipe()
         self.asked: tuple[int, Any] | None = None
         self._place, self._saying = Place(), _Saying()
-        given = answer, other, self._place, os.getpid()
-        self.process = fork.Process(target=_answer, args=given)
+        arguments = answer, child_end, self._place, os.getpid()
+        self.process = fork.Process(target=_answer, args=arguments)
         with warnings.catch_warnings():  # on forks beside threads: these play, and hold no lock
             threads = "This process .* is multi-threaded"
             warnings.filterwarnings("ignore", threads, DeprecationWarning)
             self.process.start()
-        other.close()
+        child_end.close()
 
     def ask(self, asked: tuple[int, Any]) -> None:
         self.asked = asked
@@ -195,12 +195,12 @@ class _Worker:
         seen = self._place.read()
         took = self._saying.look(seen)
         if not alive:
-            words = _end_in_words(self.process.exitcode or 0)
+            reason = _end_in_words(self.process.exitcode or 0)
         elif time_limit is not None and took > time_limit:
-            words = f"it took more than {time_limit:g} s, the time limit"
+            reason = f"it took more than {time_limit:g} s, the time limit"
         else:
             return "", None
-        error = Ended(words, seen.place)
+        error = Ended(reason, seen.place)
         error.question = self.asked[1]
         raise error
 
@@ -215,12 +215,12 @@ def _end_in_words(code: int) -> str:
 
 def _end(workers: Iterable[_Worker]) -> None:
     for end in ("terminate", "kill"):
-        alive = [one.process for one in workers if one.process.is_alive()]
-        for one in alive:
-            getattr(one, end)()
+        alive = [worker.process for worker in workers if worker.process.is_alive()]
+        for process in alive:
+            getattr(process, end)()
         last = time.monotonic() + CLEANING
-        for one in alive:
-            one.join(max(0.0, last - time.monotonic()))
+        for process in alive:
+            process.join(max(0.0, last - time.monotonic()))
     for worker in workers:
         worker.connection.close()
 
@@ -238,9 +238,9 @@ def _answer(
             question = connection.recv()
             with warnings.catch_warnings(record=True) as caught:
                 message = _message(answer, question)
-            for one in caught:
-                words = str(one.message), one.category, one.filename, one.lineno
-                connection.send(("warned", words))
+            for warning in caught:
+                content = str(warning.message), warning.category, warning.filename, warning.lineno
+                connection.send(("warned", content))
             connection.send(message)
 
 
@@ -251,12 +251,12 @@ def _message(answer: Callable[[Any], Any], question: Any) -> tuple[str, Any]:
     except Stopped:
         raise
     except BaseException as error:
-        found = error if isinstance(error, Exception) else ended(error)
-        found.add_note(f"In another process:\n{traceback.format_exc()}")
+        failure = error if isinstance(error, Exception) else ended(error)
+        failure.add_note(f"In another process:\n{traceback.format_exc()}")
         try:
-            pickle.loads(pickle.dumps(found))
+            pickle.loads(pickle.dumps(failure))
         except Exception:  # a user's error can hold anything
-            place = getattr(found, "place", "")
-            found = RuntimeError(f"{type(error).__name__}: {error}", *found.__notes__)
-            found.place = place
-        return "failed", found
+            where = getattr(failure, "place", "")
+            failure = RuntimeError(f"{type(error).__name__}: {error}", *failure.__notes__)
+            failure.place = where
+        return "failed", failure

@@ -111,9 +111,9 @@ def repeated(
     if len(numbers) > 1:  # replicates that share a state would not show in separate processes
         started(*begin, states)
     verbs = ["learn", *["watch"] * len(setting.observe)]
-    known = all(map(is_implemented, map(type, states), verbs))
+    implemented = all(map(is_implemented, map(type, states), verbs))
     inside = _inside(policy)
-    if known and not isinstance(instance, World) and not isinstance(inside, Compiled):
+    if implemented and not isinstance(instance, World) and not isinstance(inside, Compiled):
         yield
         return
     fast = isinstance(inside, Compiled) and how.get("compiled") is not False
@@ -124,8 +124,8 @@ def repeated(
     asked = setting, instance, horizon, int(numbers[0]), how
     told, kept = _told(*asked, rounds)
     shorter = () if fast else [min(rounds, FEW)] * OFTEN
-    again = [_told(*asked, some) for some in (rounds, *shorter)]
-    _compare(policy, asked[3], told, [one for one, _ in again])
+    again = [_told(*asked, length) for length in (rounds, *shorter)]
+    _compare(policy, asked[3], told, [replay for replay, _ in again])
     key = type(inside), getattr(instance, "pay", type(instance))
     elsewhere |= horizon * len(numbers) >= LONG
     with ExitStack() as stack:
@@ -171,21 +171,21 @@ def _told(
         parts = [("acts", played["plays"]), ("is paid", played["rewards"])]
         parts += [("reports", values) for values in played["probes"].values()]
         noted.told += [
-            (t, words, _content(values[0, mark]))
+            (t, verb, _content(values[0, mark]))
             for mark, t in enumerate(played["rounds"].tolist())
-            for words, values in parts
+            for verb, values in parts
         ]
     return noted.told, noted
 
 
 def _compare(policy: Any, number: int, told: list, others: Sequence[list], where: str = "") -> None:
     """Raise ValueError, with the place of the first difference, if a replicate differs."""
-    for other in others:
-        for (t, words, one), (*_, another) in zip(told, other, strict=False):
-            if one != another:
-                causes = CAUSES["is paid" if words == "is paid" else where]
+    for replay in others:
+        for (t, verb, content), (*_, another) in zip(told, replay, strict=False):
+            if content != another:
+                causes = CAUSES["is paid" if verb == "is paid" else where]
                 error = ValueError(
-                    f"{name_of(policy)} {words} otherwise in round {t} when replicate "
+                    f"{name_of(policy)} {verb} otherwise in round {t} when replicate "
                     f"{number} is played again{where}, as if by {causes}, so that {INSTEAD}"
                 )
                 error.place = f"replicate {number}, round {t}"
@@ -196,24 +196,24 @@ def _refuse_generator(policy: Any, state: Any, number: int) -> None:
     """Raise ValueError if a policy or its state holds a generator, at whatever depth."""
     left, seen = [("self", policy), ("self", state)], set()
     while left and len(seen) < MOST_OBJECTS:
-        place, one = left.pop(0)
-        if isinstance(one, _GENERATORS):
+        path, held = left.pop(0)
+        if isinstance(held, _GENERATORS):
             error = ValueError(
-                f"{name_of(policy)} keeps a generator in {place}, which goes on from replicate to "
+                f"{name_of(policy)} keeps a generator in {path}, which goes on from replicate to "
                 f"replicate or is the same in all, so that {INSTEAD}"
             )
             error.place = f"replicate {number}"
             raise error
-        if id(one) in seen:
+        if id(held) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, dict):
-            left += [(f"{place}[{key!r}]", value) for key, value in one.items()]
-        elif isinstance(one, list | tuple | set | frozenset | deque):
-            left += [(f"{place}[{k}]", value) for k, value in enumerate(one)]
-        elif not isinstance(one, type | ModuleType | FunctionType):
+        seen.add(id(held))
+        if isinstance(held, dict):
+            left += [(f"{path}[{key!r}]", value) for key, value in held.items()]
+        elif isinstance(held, list | tuple | set | frozenset | deque):
+            left += [(f"{path}[{k}]", value) for k, value in enumerate(held)]
+        elif not isinstance(held, type | ModuleType | FunctionType):
             left += [
-                (f"{place}.{key}", value) for key, value in getattr(one, "__dict__", {}).items()
+                (f"{path}.{key}", value) for key, value in getattr(held, "__dict__", {}).items()
             ]
 
 
@@ -226,9 +226,9 @@ class _Sending(cloudpickle.Pickler):
 
     dispatch_table = cloudpickle.Pickler.dispatch_table.new_child(
         {
-            _lru_cache_wrapper: lambda one: (
+            _lru_cache_wrapper: lambda cached: (
                 _caching,
-                (one.__wrapped__, *one.cache_parameters().values()),
+                (cached.__wrapped__, *cached.cache_parameters().values()),
             )
         }
     )
@@ -242,18 +242,18 @@ def _asked_elsewhere(stack: ExitStack, asked: tuple) -> list[tuple[subprocess.Po
         _Sending(question).dump(asked)
     except Exception:  # whatever a user's policy holds
         return []
-    seeds = [one for one in HASH_SEEDS if one != os.environ.get("PYTHONHASHSEED")][:2]
+    seeds = [seed for seed in HASH_SEEDS if seed != os.environ.get("PYTHONHASHSEED")][:2]
     others = []
     for seed in seeds:
-        given, answer = TemporaryFile(), TemporaryFile()  # noqa: SIM115
-        given.write(pickle.dumps(sys.path) + question.getvalue())
-        given.seek(0)
+        sent, answer = TemporaryFile(), TemporaryFile()  # noqa: SIM115
+        sent.write(pickle.dumps(sys.path) + question.getvalue())
+        sent.seek(0)
         call = f"from {__name__} import _answer; _answer({os.getpid()})"
         command = [sys.executable, "-c", call]
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        files = {"stdin": given, "stdout": answer, "stderr": subprocess.DEVNULL}
+        files = {"stdin": sent, "stdout": answer, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(command, env=environment, **files)
-        for end in (answer.close, given.close, process.wait, process.kill):  # in reverse
+        for end in (answer.close, sent.close, process.wait, process.kill):  # in reverse
             stack.callback(end)
         others.append((process, answer))
     return others
@@ -268,5 +268,5 @@ def _answer(parent: int) -> None:
     os.dup2(2, 1)  # what a policy prints
     sys.path[:] = pickle.load(sys.stdin.buffer)
     *asked, rounds = pickle.load(sys.stdin.buffer)
-    pickle.dump([_told(*asked, some)[0] for some in (rounds, min(rounds, FEW))], answer)
+    pickle.dump([_told(*asked, length)[0] for length in (rounds, min(rounds, FEW))], answer)
     answer.close()

@@ -160,8 +160,8 @@ class Result:
         """
         if targets is None and self.deficits:
             return self.deficits["deficit"].max(axis=-1)
-        own = getattr(self.policy, "targets", None)  # perhaps an array
-        if targets is None and (own is None or not np.size(own)):
+        own_targets = getattr(self.policy, "targets", None)  # perhaps an array
+        if targets is None and (own_targets is None or not np.size(own_targets)):
             raise ValueError(
                 "violation needs quotas or targets; measure quotas with "
                 'run(..., quotas=("1/5", "3/10", ...)), or give violation(targets=(0.1, 0.2, ...))'
@@ -210,33 +210,33 @@ def join(results: Iterable[Result]) -> Result:
     if not results:
         raise ValueError("results must hold at least one, got none")
     first = results[0]
-    for other in results:
-        if not isinstance(other, Result):
-            raise TypeError(f"results must be those of fairbandits.run, got {other!r}")
+    for result in results:
+        if not isinstance(result, Result):
+            raise TypeError(f"results must be those of fairbandits.run, got {result!r}")
         for name in ("instance", "horizon", "seed", "stream", "quotas", "version"):
-            mine, its = getattr(first, name), getattr(other, name)
+            mine, its = getattr(first, name), getattr(result, name)
             if not same(mine, its):
                 raise ValueError(f"results must be of one run; {name} is {mine!r} and {its!r}")
-        if not same(first.policy, other.policy):
+        if not same(first.policy, result.policy):
             raise ValueError(
                 f"results must be of one policy, got {shown(first.policy)} and "
-                f"{shown(other.policy)}; run both parts with the same code and parameters"
+                f"{shown(result.policy)}; run both parts with the same code and parameters"
             )
-        if not np.array_equal(first.rounds, other.rounds):
+        if not np.array_equal(first.rounds, result.rounds):
             raise ValueError("results must have the same checkpoints")
-        if list(first.probes) != list(other.probes):
+        if list(first.probes) != list(result.probes):
             raise ValueError(
                 f"results must have the same probes, got {', '.join(first.probes) or 'none'} and "
-                f"{', '.join(other.probes) or 'none'}"
+                f"{', '.join(result.probes) or 'none'}"
             )
-    numbers = np.concatenate([one.replicates for one in results])
-    known, counts = np.unique(numbers, return_counts=True)
+    numbers = np.concatenate([result.replicates for result in results])
+    distinct, counts = np.unique(numbers, return_counts=True)
     if (counts > 1).any():
         raise ValueError(
-            f"results must have different replicates; {known[counts > 1][0]} is in two of them, "
+            f"results must have different replicates; {distinct[counts > 1][0]} is in two of them, "
             "so give the second run others: run(..., replicates=range(10, 20))"
         )
-    return replace(first, **joined([vars(one) for one in results]))
+    return replace(first, **joined([vars(result) for result in results]))
 
 
 def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for name in ("replicates", "plays", "rewards", "probes", "deficits", "means"):
         records = [part[name] for part in parts]
         if isinstance(records[0], dict):
-            whole[name] = {key: np.concatenate([one[key] for one in records]) for key in records[0]}
+            whole[name] = {key: np.concatenate([rec[key] for rec in records]) for key in records[0]}
         else:
             whole[name] = None if records[0] is None else np.concatenate(records)
     return whole

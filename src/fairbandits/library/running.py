@@ -114,11 +114,11 @@ def run(
     if multiprocessing.current_process().daemon:  # as in a Pool, which may not start others
         n_jobs = 1
     alone = n_jobs == 1 and not progress
-    some = 1 if alone else min(numbers.size, max(PIECES, PIECES_EACH * n_jobs))
+    n_pieces = 1 if alone else min(numbers.size, max(PIECES, PIECES_EACH * n_jobs))
     how = {"checkpoints": rounds, "seed": seed, "stream": stream, "compiled": compiled}
     setting = Setting(policy, observe, quotas)
     playing = partial(play, setting, instance, horizon, **how)
-    pieces = np.array_split(numbers, some)
+    pieces = np.array_split(numbers, n_pieces)
     parts: list[dict[str, Any]] = []
     begin = time.monotonic()
     checked = repeated(setting, instance, horizon, numbers, elsewhere=n_jobs > 1, **how)
@@ -128,13 +128,13 @@ def run(
             for part in here if n_jobs == 1 else shared(playing, pieces, n_jobs):
                 parts.append(part)
                 if progress:
-                    done = sum(one["replicates"].size for one in parts)
+                    done = sum(piece["replicates"].size for piece in parts)
                     _say(name_of(policy), done, numbers.size, time.monotonic() - begin)
     finally:
         if progress:
             print(file=sys.stderr)
-    known = None if quotas is None else exact("quotas", quotas)
-    return Result(policy, instance, horizon, seed, stream, quotas=known, **joined(parts))
+    measured = None if quotas is None else exact("quotas", quotas)
+    return Result(policy, instance, horizon, seed, stream, quotas=measured, **joined(parts))
 
 
 def check(policy: Any, instance: Any) -> None:
@@ -190,5 +190,5 @@ def _is_whole(values: np.ndarray) -> bool:
 def _say(name: str, done: int, total: int, took: float) -> None:
     """Print how many replicates are done, and how long the others will take."""
     left = took * (total - done) / done
-    words = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
-    print(f"\r{words:<70}", end="", file=sys.stderr, flush=True)
+    line = f"{name}: {done} of {total} replicates, about {left:.0f} s left"
+    print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)

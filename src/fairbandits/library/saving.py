@@ -87,7 +87,7 @@ def load(
         for label, about in footer["results"].items():
             rows = table if kind == "result" else table.filter(pc.equal(table["policy"], label))
             result = results[label] = make(**_fields(rows, about))
-            for name in (one for one in rows.column_names if one.startswith(MEASURE)):
+            for name in (column for column in rows.column_names if column.startswith(MEASURE)):
                 values = rows[name].to_numpy().reshape(result.plays.shape)
                 curves[name.removeprefix(MEASURE), label] = values[..., 0].copy()
         if not results:
@@ -145,8 +145,8 @@ def _about(made: Any, *properties: str) -> dict[str, Any]:
     plain = {name: value for name, value in plain.items() if value is not NotImplemented}
     text = shown(inner)
     if kind.__repr__ is object.__repr__:  # it has an address
-        given = ", ".join(f"{name}={shown(value)}" for name, value in plain.items())
-        text = f"{kind.__name__}({given})"
+        listed = ", ".join(f"{name}={shown(value)}" for name, value in plain.items())
+        text = f"{kind.__name__}({listed})"
     return {
         "name": name_of(made),
         "text": text if inner is made else f"compiled({text})",
@@ -162,10 +162,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, list | tuple):
-        entries = [_plain(one) for one in value[: LONGEST + 1]]
-        whole = len(entries) <= LONGEST and not any(one is NotImplemented for one in entries)
+        entries = [_plain(entry) for entry in value[: LONGEST + 1]]
+        whole = len(entries) <= LONGEST and not any(entry is NotImplemented for entry in entries)
         return entries if whole else NotImplemented
     if isinstance(value, dict):
-        pairs = ((str(key), one, _plain(one)) for key, one in value.items())
-        return {key: shown(one) if plain is NotImplemented else plain for key, one, plain in pairs}
+        pairs = ((str(key), raw, _plain(raw)) for key, raw in value.items())
+        return {key: shown(raw) if plain is NotImplemented else plain for key, raw, plain in pairs}
     return value if isinstance(value, bool | int | float | str | None) else NotImplemented

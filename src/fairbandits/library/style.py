@@ -53,7 +53,7 @@ LAW_TITLES = {
 DRAWN = 500
 #: Characters in a line of a name, the lines of one, and characters of a note to an inch.
 LINE, LINES, NOTE = 40, 4, 22
-RUNS, MEAN = ({"ymin": f"{one}_low", "ymax": f"{one}_high"} for one in ("run", "mean"))
+RUNS, MEAN = ({"ymin": f"{name}_low", "ymax": f"{name}_high"} for name in ("run", "mean"))
 ONE = so.Line(linewidth=0.5, linestyle="-", alpha=0.8)
 #: What is drawn of a summary of `summarise`: mark, columns, and words for a note.
 LAYERS = {
@@ -96,15 +96,15 @@ class Picture(Figure):
 def palette(names: Iterable[str]) -> dict[str, Any]:
     """Return the colours of policies, arms or quantities; ``LFG, η = 1`` is a shade of LFG's."""
     families = {name: name.partition(", ")[0] for name in names}
-    known = {name: PALETTE[PLACES[one]] for name, one in families.items() if one in PLACES}
+    known = {name: PALETTE[PLACES[family]] for name, family in families.items() if family in PLACES}
     taken = {*known.values(), PALETTE[GREY]}
-    free = cycle([one for one in PALETTE if one not in taken] or PALETTE)
+    free = cycle([colour for colour in PALETTE if colour not in taken] or PALETTE)
     colours = {name: known.get(name) or next(free) for name in families}
     for family in set(families.values()) & set(PLACES):
-        own = PALETTE[PLACES[family]]
-        kin = [name for name, one in families.items() if one == family != name]
-        ends = (sns.set_hls_values(own, l=lightness) for lightness in (0.25, 0.62))
-        colours |= zip(kin, sns.blend_palette([next(ends), own, *ends], len(kin)), strict=True)
+        colour = PALETTE[PLACES[family]]
+        kin = [name for name, base in families.items() if base == family != name]
+        ends = (sns.set_hls_values(colour, l=lightness) for lightness in (0.25, 0.62))
+        colours |= zip(kin, sns.blend_palette([next(ends), colour, *ends], len(kin)), strict=True)
     return colours
 
 
@@ -116,7 +116,7 @@ def plot(rows: pd.DataFrame, by: str, colours: Any = None, **columns: str) -> so
     names = [*colours] if isinstance(colours, dict) else [*rows[by].unique()]
     shown = so.Plot(rows.reset_index(drop=True), color=by, linestyle=by, **columns)
     looks = {"color": so.Nominal(colours or palette(names), order=names)}
-    looks |= {one: so.Nominal(order=names) for one in ("linestyle", *({"marker"} & {*columns}))}
+    looks |= {look: so.Nominal(order=names) for look in ("linestyle", *({"marker"} & {*columns}))}
     return shown.theme(THEME).scale(**looks).label(**dict.fromkeys(looks, ""))
 
 
@@ -146,9 +146,9 @@ def curves(
 
 def note(rows: pd.DataFrame, layers: Sequence[str], *more: str) -> list[str]:
     """Return what lines and bands of curves are, and of how many replicates."""
-    n = " or ".join(f"{one:,}".replace(",", "\u202f") for one in sorted(set(rows["n_replicates"])))
+    n = " or ".join(f"{n:,}".replace(",", "\u202f") for n in sorted(set(rows["n_replicates"])))
     mean = f"line: mean over n = {n} replicates"
-    return [mean, *(LAYERS[one][2] for one in reversed(layers[:-1])), *more]
+    return [mean, *(LAYERS[layer][2] for layer in reversed(layers[:-1])), *more]
 
 
 def drawn(
@@ -170,8 +170,8 @@ def drawn(
     )
     for spare in grid.flat[len(plots) :]:
         spare.remove()
-    for place, one in zip(grid.flat, plots, strict=False):
-        one.on(place).plot()
+    for spot, drawing in zip(grid.flat, plots, strict=False):
+        drawing.on(spot).plot()
     for axes, left in zip(grid[:, 1:].flat, grid[:, :-1].flat, strict=True):
         axes.yaxis.label.set_visible(axes.get_ylabel() != left.get_ylabel())
     for axes, below in zip(grid[:-1].flat, grid[1:].flat, strict=True):
@@ -183,17 +183,17 @@ def drawn(
             axis.set_major_formatter(in_short)
     handles = {
         text.get_text(): handle
-        for one in figure.legends
-        for text, handle in zip(one.get_texts(), one.legend_handles, strict=True)
+        for legend in figure.legends
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
     }
     figure.legends.clear()
     names, characters = [*map(wrapped, handles)], size[0] * NOTE
     across = int(0.8 * characters / (5 + max(map(len, names), default=0)))
-    place = {"loc": "outside upper center", "ncols": max(1, across)}
-    figure.legend([*handles.values()], names, **place)
-    words = "; ".join(filter(None, said))
-    width = len(words) / math.ceil(len(words) / characters) + 9  # lines of about equal lengths
-    lines = textwrap.fill(f"{words[:1].upper()}{words[1:]}.", round(min(width, characters)))
+    layout = {"loc": "outside upper center", "ncols": max(1, across)}
+    figure.legend([*handles.values()], names, **layout)
+    notes = "; ".join(filter(None, said))
+    width = len(notes) / math.ceil(len(notes) / characters) + 9  # lines of about equal lengths
+    lines = textwrap.fill(f"{notes[:1].upper()}{notes[1:]}.", round(min(width, characters)))
     figure.supxlabel(lines, fontsize="small", color=".3")
     return figure
 
@@ -216,9 +216,9 @@ def in_short(value: float, _: Any = None) -> str:
 
 def wrapped(name: str, line: int = LINE) -> str:
     """Return a name in lines that fit into a legend; a very long one is cut off."""
-    shown = "".join(one if one.isprintable() or one == "\n" else " " for one in name)
+    shown = "".join(char if char.isprintable() or char == "\n" else " " for char in name)
     how = {"width": line, "replace_whitespace": False, "drop_whitespace": False}
-    lines = [one for part in shown.split("\n") for one in textwrap.wrap(part, **how) or [""]]
+    lines = [piece for part in shown.split("\n") for piece in textwrap.wrap(part, **how) or [""]]
     return "\n".join(lines[:LINES] + ["…"] * (len(lines) > LINES))
 
 

@@ -103,10 +103,10 @@ def sweep(
     [[1, 'regret', 5], [10, 'regret', 5]]
     """
     keywords = inspect.signature(compare).parameters
-    settings = {name: one for name, one in others.items() if name in keywords}
-    own = {name: one for name, one in others.items() if name not in keywords}
+    settings = {name: value for name, value in others.items() if name in keywords}
+    further = {name: value for name, value in others.items() if name not in keywords}
     known = {name: getattr(instance, name, None) for name in SHARED} | settings
-    name, make = _maker(policy, parameter, own, known)
+    name, make = _maker(policy, parameter, further, known)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TypeError(f"values must be a list, such as [1, 10, 100], got {values!r}")
     made: dict[str, Any] = {}
@@ -121,12 +121,12 @@ def sweep(
             raise type(error)(f"{name} with {parameter} = {value!r}: {error}") from error
     if not made:
         raise ValueError("values must hold at least one value, got none")
-    found = compare(made, instance, horizon, replicates=replicates, **settings)
-    return Sweep(found.results, found.curves, found.titles, parameter, labels)
+    compared = compare(made, instance, horizon, replicates=replicates, **settings)
+    return Sweep(compared.results, compared.curves, compared.titles, parameter, labels)
 
 
 def _maker(
-    policy: Any, parameter: str, own: Mapping[str, Any], known: Mapping[str, Any]
+    policy: Any, parameter: str, further: Mapping[str, Any], known: Mapping[str, Any]
 ) -> tuple[str, Callable[[Any], Any]]:
     """Return a policy's name, and a function of the parameter's value that makes it."""
     inside = vars(policy)["_policy"] if isinstance(policy, Compiled) else policy
@@ -136,33 +136,33 @@ def _maker(
         raise TypeError(f"policy must be a policy or its class, such as fb.LFG, got {policy!r}")
     name = getattr(maker, "__name__", "policy")
     takes = {
-        one.name: one.default
-        for one in inspect.signature(maker).parameters.values()
-        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        param.name: param.default
+        for param in inspect.signature(maker).parameters.values()
+        if param.kind not in (param.VAR_POSITIONAL, param.VAR_KEYWORD)
     }
-    for word in (parameter, *own):
+    for word in (parameter, *further):
         if word not in takes:
             near = nearest(str(word), [*takes, *inspect.signature(compare).parameters])
             has = f"its parameters are {', '.join(takes)}" if takes else "it has none"
             raise TypeError(f"{name} has no parameter {word!r}{near}; {has}")
-    if parameter in own:
-        raise TypeError(f"{parameter} takes the values, and not {own[parameter]!r} beside them")
-    given = dict(own)
+    if parameter in further:
+        raise TypeError(f"{parameter} takes the values, and not {further[parameter]!r} beside them")
+    arguments = dict(further)
     for word, default in takes.items():
-        if word == parameter or word in own:
+        if word == parameter or word in further:
             continue
         if is_object:
             if not hasattr(inside, word):
-                words = f"{name} does not keep its parameter {word} as an attribute"
-                raise TypeError(f"{words}; give the class: sweep({name}, ..., {word}=...)")
-            given[word] = getattr(inside, word)
+                message = f"{name} does not keep its parameter {word} as an attribute"
+                raise TypeError(f"{message}; give the class: sweep({name}, ..., {word}=...)")
+            arguments[word] = getattr(inside, word)
         elif default is inspect.Parameter.empty:
             if word not in SHARED or known.get(word) is None:
                 raise TypeError(f"{name} needs {word}; sweep({name}, ..., {word}=...)")
-            given[word] = known[word]
+            arguments[word] = known[word]
 
     def make(value: Any) -> Any:
-        made = maker(**given | {parameter: value})
+        made = maker(**arguments | {parameter: value})
         return policy.of(made) if isinstance(policy, Compiled) else made
 
     return name, make

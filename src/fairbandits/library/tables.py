@@ -47,12 +47,12 @@ class Paying:
         return isinstance(other, Paying) and same(vars(self), vars(other))
 
     def __hash__(self) -> int:
-        return hash((self.by, *(one.size for one in self.rewards)))
+        return hash((self.by, *(paid.size for paid in self.rewards)))
 
 
 def columns_of(table: Any) -> dict[Hashable, pd.Series]:
     """Return the columns of whatever is a table, by their names; numbers for those of an array."""
-    given = table
+    original = table
     if isinstance(table, str | os.PathLike):
         table = _read(Path(table))
     try:
@@ -66,7 +66,7 @@ def columns_of(table: Any) -> dict[Hashable, pd.Series]:
                 raise ValueError
             table = pd.DataFrame(table)
     except (TypeError, ValueError):  # Arrow's and NumPy's too, for what has other shapes
-        raise ValueError(f"{NO_TABLE}{inputs.shown(given)}") from None
+        raise ValueError(f"{NO_TABLE}{inputs.shown(original)}") from None
     if not table.columns.is_unique:
         again = table.columns[table.columns.duplicated()][0]
         raise ValueError(f"a table must have each column once, got {again!r} twice")
@@ -144,12 +144,12 @@ def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hasha
         raise ValueError(f"a log's columns must be of one length, got {len(arms)} and {len(paid)}")
     named = pd.Categorical(arms)  # sorted, if they can be
     if len(named.categories) > MOST_ARMS:
-        words = f"a log must have at most {MOST_ARMS} arms, got {len(named.categories)}"
-        raise ValueError(f"{words} in column {arm!r}")
+        message = f"a log must have at most {MOST_ARMS} arms, got {len(named.categories)}"
+        raise ValueError(f"{message} in column {arm!r}")
     names = [*named.categories]
     rewards = _copied({f"arm {name!r}": paid[named.codes == k] for k, name in enumerate(names)})
     # whole numbers beside missing ones are floats
-    whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in names)
+    whole = (int(name) if isinstance(name, float) and name.is_integer() else name for name in names)
     used = sum(map(len, rewards))
     lacking = len(paid) - used
     left_out = f"{lacking} of {len(paid)} rows without arm or reward" if lacking else ""
@@ -179,8 +179,8 @@ def _numbers(column: pd.Series, where: str) -> np.ndarray:
         for row in np.flatnonzero(~column.isna().to_numpy()):
             value = column.iloc[row]
             is_truth = isinstance(value, bool | np.bool_)
-            place = f" in row {row + 1}, {where}"
-            rewards[row] = value if is_truth else inputs.number("rewards", value, place)
+            cell = f" in row {row + 1}, {where}"
+            rewards[row] = value if is_truth else inputs.number("rewards", value, cell)
     for row in np.flatnonzero(np.isinf(rewards))[:1]:
         raise ValueError(f"rewards must be finite, got {rewards[row]} in row {row + 1}, {where}")
     return rewards

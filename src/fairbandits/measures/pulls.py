@@ -19,8 +19,8 @@ def fitted(recorded: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndar
         raise ValueError(
             f"means must have one entry per arm, got shapes {means.shape} and {recorded.shape}"
         )
-    own = means.ndim == 2 and recorded.ndim == 3 and len(means) in (1, len(recorded))
-    if means.ndim != 1 and not own:
+    per_replicate = means.ndim == 2 and recorded.ndim == 3 and len(means) in (1, len(recorded))
+    if means.ndim != 1 and not per_replicate:
         raise ValueError(
             "means must have shape (n_arms,), or (n_replicates, n_arms) with plays of shape "
             f"(n_replicates, n_checkpoints, n_arms); got {means.shape} with {recorded.shape}"

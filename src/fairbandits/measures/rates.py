@@ -10,8 +10,8 @@ from fairbandits.theory.static import static_benchmark
 
 def _best(rounds: np.ndarray, means: np.ndarray, targets: Sequence[float]) -> np.ndarray:
     """Return b* t, the mean reward of the best distribution that meets the targets."""
-    found = np.apply_along_axis(lambda mu: [static_benchmark(mu, targets).reward], -1, means)
-    return found * np.asarray(rounds)
+    best = np.apply_along_axis(lambda mu: [static_benchmark(mu, targets).reward], -1, means)
+    return best * np.asarray(rounds)
 
 
 def target_regret(

@@ -168,16 +168,16 @@ def begin(
     last = seen(schedule, horizon)
     size = max(1, min(waiting(schedule), last))
     notes: Any = Nothing()
-    for one, other, names in _pairs(*states, noted):
+    for state, twin, names in _pairs(*states, noted):
         for name in names:
-            field = getattr(one, name)
-            own = field if counter is not states[1] else getattr(other, name)
-            notes = Note(notes, field, own, np.zeros((size, *field.shape), field.dtype))
-    for one, _, _ in _pairs(*states, ()):
-        if isinstance(one, bf_ucb_sums.BFUCBState):
-            notes = Fetched(notes, one)
-        if isinstance(one, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
-            _give_merit(one)
+            field = getattr(state, name)
+            counted = field if counter is not states[1] else getattr(twin, name)
+            notes = Note(notes, field, counted, np.zeros((size, *field.shape), field.dtype))
+    for state, _, _ in _pairs(*states, ()):
+        if isinstance(state, bf_ucb_sums.BFUCBState):
+            notes = Fetched(notes, state)
+        if isinstance(state, bf_ucb.BFUCBState | bf_ucb_sums.BFUCBState):
+            _give_merit(state)
     shape, dtype = ((size,), np.int64) if n_arms is None else ((size, n_arms), np.float64)
     ring = np.zeros(shape, dtype), np.zeros(shape)
     return Late(chooser, learner, counter, notes, *ring, schedule, size, last)

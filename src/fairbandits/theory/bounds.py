@@ -114,7 +114,7 @@ def penalised_bound(
     rounds: ArrayLike, gap: ArrayLike, penalty: ArrayLike, quota: ArrayLike, *, as_printed: bool
 ) -> np.ndarray:
     """Return Eq. 13's bound on the penalised regret, printed or by the bound on critical pulls."""
-    gap, penalty = (np.asarray(one, float) for one in (gap, penalty))
+    gap, penalty = (np.asarray(values, float) for values in (gap, penalty))
     owed, logs = quota_pulls(rounds, quota), 8 * np.log(np.asarray(rounds)[..., None])
     more, margin = gap > 0, np.maximum(gap - penalty, 0.0)
     learning = np.divide(logs, gap, out=np.zeros(np.broadcast(logs, gap).shape), where=more)
@@ -134,13 +134,13 @@ def maximal_coefficients(means: ArrayLike, penalty: ArrayLike) -> np.ndarray:
         above = 1 / (sums[:, None] - means[None, :]) ** 2
         below = 1 / (sums[:, None] - sums[None, :]) ** 2
     steps = [
-        above[arm, order[:place]].sum() + below[arm, order[place + 1 :]].sum()
-        for place, arm in enumerate(order)
+        above[arm, order[:rank]].sum() + below[arm, order[rank + 1 :]].sum()
+        for rank, arm in enumerate(order)
     ]
-    found = np.empty(means.size)
+    coefficients = np.empty(means.size)
     # sums of (j - d + 1) b_d over d <= j are those of sums
-    found[order] = 8 * np.cumsum(np.cumsum(steps))
-    return found
+    coefficients[order] = 8 * np.cumsum(np.cumsum(steps))
+    return coefficients
 
 
 def gap_free_terms(rounds: ArrayLike, penalty: ArrayLike, quota: ArrayLike) -> np.ndarray:

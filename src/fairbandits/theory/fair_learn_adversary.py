@@ -80,7 +80,7 @@ class _Search:
     def pulls(self, state: State) -> list[int]:
         worst = max(state)
         forced = self.forces and worst > self.limit
-        return [i for i, one in enumerate(state) if one == worst or not forced]
+        return [i for i, deficit in enumerate(state) if deficit == worst or not forced]
 
     def follows(self, before: State, arm: int, after: State) -> bool:
         """Note the amounts of a round; return whether the run is followed further."""
@@ -96,7 +96,7 @@ class _Search:
             phase, state = unfollowed.pop()
             phase = (phase + 1) % self.denominator
             for arm in self.pulls(state):
-                ends = [self.ends(i, one, i == arm, phase) for i, one in enumerate(state)]
+                ends = [self.ends(i, deficit, i == arm, phase) for i, deficit in enumerate(state)]
                 for after in itertools.product(*ends):
                     new = phase, after
                     if self.follows(state, arm, after) and new not in reached:
@@ -124,8 +124,8 @@ class _Search:
             for state in level:
                 for arm in self.pulls(state):
                     after = tuple(
-                        one + quota - self.denominator * (i == arm)
-                        for i, (one, quota) in enumerate(zip(state, self.quotas, strict=True))
+                        deficit + quota - self.denominator * (i == arm)
+                        for i, (deficit, quota) in enumerate(zip(state, self.quotas, strict=True))
                     )
                     if self.follows(state, arm, after):
                         following.add(after)
@@ -134,21 +134,21 @@ class _Search:
 
     def amounts(self, before: State, arm: int, after: State) -> dict[str, int]:
         k, parts, largest = len(after), self.alpha.denominator, max(after)
-        found = {
+        amounts = {
             "fair": parts * (largest // self.denominator) - self.alpha.numerator,
             # below a limit, in whole numerators: one more than the difference is at most 0
             "partition": int(parts * (largest - self.limit - self.denominator)) + 1,
             "pulled": int(parts * (after[arm] - self.limit)) + 1,
         }
-        for words, m in (("k", k), ("k - 1", k - 1)):
-            classes = [self.classes(one, m) for one in after]
-            found[f"crowding {words}"] = max(
-                sum(one > m - j for one in classes) - j for j in range(1, m + 1)
+        for name, m in (("k", k), ("k - 1", k - 1)):
+            classes = [self.classes(deficit, m) for deficit in after]
+            amounts[f"crowding {name}"] = max(
+                sum(level > m - j for level in classes) - j for j in range(1, m + 1)
             )
-            found[f"rise {words}"] = max(
+            amounts[f"rise {name}"] = max(
                 classes[i] - self.classes(before[i], m) - 1 for i in range(k) if i != arm
             )
-        return found
+        return amounts
 
     @functools.cache  # noqa: B019 - lives as long as its search
     def classes(self, deficit: int, m: int) -> int:

@@ -55,21 +55,21 @@ def fair_learn_violations(number, rounds, tolerance, within, *, seed):
     The learner pulls the arm furthest ahead. Quotas are in thousandths.
     """
     rng = np.random.default_rng([seed, 15, within])
-    found = []
-    while len(found) < number:
+    lacks = []
+    while len(lacks) < number:
         n_arms = int(rng.integers(3, 7))
         if within:
             # half of them near 1/K, where several arms are behind at once
-            least = 1 if len(found) % 2 else 900 // n_arms
+            least = 1 if len(lacks) % 2 else 900 // n_arms
             quotas = rng.integers(least, -(-1000 // n_arms), n_arms)
         else:
             ends = np.sort(rng.choice(np.arange(1, 1000), n_arms, replace=False))
             quotas = np.diff(ends, prepend=0)
             if quotas.max() * n_arms < 1000:
                 continue
-        given = 1000 * Fraction(str(tolerance)), LEARNERS["smallest deficit"], rounds
-        found.append(largest_lack(quotas.tolist(), 1000, *given))
-    return found
+        settings = 1000 * Fraction(str(tolerance)), LEARNERS["smallest deficit"], rounds
+        lacks.append(largest_lack(quotas.tolist(), 1000, *settings))
+    return lacks
 
 
 class Counted(NamedTuple):
@@ -91,7 +91,7 @@ class Counted(NamedTuple):
         """Return the numerator of sum_i Delta_i (N_i - max(0, floor(r_i T) - alpha))."""
         costs, _ = common_denominator("gaps", self.gaps)
         free = [max(Fraction(0), r * self.horizon // 1 - self.tolerance) for r in self.quotas]
-        beyond = sum(cost * (n - own) for cost, n, own in zip(costs, counts, free, strict=True))
+        beyond = sum(cost * (n - spare) for cost, n, spare in zip(costs, counts, free, strict=True))
         return int(beyond * self.tolerance.denominator)
 
     def cheapest(self) -> list[int]:
@@ -110,7 +110,7 @@ def _drawn(rng: np.random.Generator, parts: int) -> Counted:
     n_arms, horizon = int(rng.integers(2, 11)), int(rng.integers(20, 2000))
     gaps = [0, *rng.integers(1, 1000, n_arms - 1).tolist()]
     shares = rng.integers(0, -(-1000 // n_arms), n_arms).tolist()  # below 1/k
-    gaps, quotas = ([Fraction(one, 1000) for one in some] for some in (gaps, shares))
+    gaps, quotas = ([Fraction(n, 1000) for n in numerators] for numerators in (gaps, shares))
     return Counted(horizon, gaps, quotas, Fraction(int(rng.integers(0, 20 * parts)), parts))
 
 
@@ -118,21 +118,21 @@ def cheapest_fair(number, *, seed):
     """Numerators of the r-Regret of the best fair counts, of random instances."""
     rng = np.random.default_rng([seed, 1])
     drawn = (_drawn(rng, parts=1) for _ in range(number))
-    return [one.r_regret_numerator(one.cheapest()) for one in drawn]
+    return [instance.r_regret_numerator(instance.cheapest()) for instance in drawn]
 
 
 def other_fair(number, *, seed):
     """Numerators of the r-Regret of random fair counts."""
-    rng, found = np.random.default_rng([seed, 2]), []
-    while len(found) < number:
-        one = _drawn(rng, parts=2)
+    rng, numerators = np.random.default_rng([seed, 2]), []
+    while len(numerators) < number:
+        drawn = _drawn(rng, parts=2)
         others = [
-            int(rng.integers(0, int(2 * quota * one.horizon) + 5)) for quota in one.quotas[1:]
+            int(rng.integers(0, int(2 * quota * drawn.horizon) + 5)) for quota in drawn.quotas[1:]
         ]
-        counts = [one.horizon - sum(others), *others]
-        if counts[0] >= 0 and one.is_fair(counts):
-            found.append(one.r_regret_numerator(counts))
-    return found
+        counts = [drawn.horizon - sum(others), *others]
+        if counts[0] >= 0 and drawn.is_fair(counts):
+            numerators.append(drawn.r_regret_numerator(counts))
+    return numerators
 
 
 def filled_in_turn(arms, denominator, order):
@@ -140,7 +140,7 @@ def filled_in_turn(arms, denominator, order):
 
     The order is "in turn", one arm after the other, or "even", the fewest pulls first.
     """
-    found = []
+    largest = []
     for quotas in quotas_within(arms, denominator, "kth"):
         rising, horizon = quotas[::-1], 3 * denominator
         wanted = [-(-quota * horizon // denominator) for quota in rising]
@@ -151,8 +151,8 @@ def filled_in_turn(arms, denominator, order):
             pulls[arm] += 1
             lacks = (q * t // denominator - n for q, n in zip(rising, pulls, strict=True))
             worst = max(worst, *lacks)
-        found.append(worst)
-    return found
+        largest.append(worst)
+    return largest
 
 
 def paid_while_filling(arms, denominator):
@@ -169,8 +169,8 @@ def quotas_cost(means, quotas, rounds, ties="lowest"):
     """1 if quotas raise the expected r-Regret of Fair-UCB after these rounds, else 0."""
     chances = [Fraction(mean) for mean in means]
     raised, plain = (
-        list(expected_r_regrets(chances, [Fraction(one) for one in some], rounds, ties))[-1]
-        for some in (quotas, [0] * len(chances))
+        list(expected_r_regrets(chances, [Fraction(share) for share in shares], rounds, ties))[-1]
+        for shares in (quotas, [0] * len(chances))
     )
     return int(raised > plain)
 
@@ -214,4 +214,4 @@ def _pulled(state: State, quotas: list[Fraction], t: int) -> list[int]:
     if 0 in pulls:
         return [pulls.index(0)]
     indices = [wins / n + math.sqrt(2 * math.log(t) / n) for n, wins in state]
-    return [arm for arm, one in enumerate(indices) if one == max(indices)]
+    return [arm for arm, index in enumerate(indices) if index == max(indices)]

@@ -33,7 +33,7 @@ def feasibility_disagreements(number, fewest, most, low, high, close, seed):
     Both methods must put an instance beyond `close` of the border.
     """
     made = random_instances(number, fewest, most, low, high, seed)
-    return np.concatenate([disagreements(*some, close) for some in made]).astype(int)
+    return np.concatenate([disagreements(*pair, close) for pair in made]).astype(int)
 
 
 def released_losses(number, fewest, most, low, high, seed):
@@ -41,12 +41,12 @@ def released_losses(number, fewest, most, low, high, seed):
 
     Instances are random.
     """
-    found = []
+    losses = []
     for means, targets in random_instances(number, fewest, most, low, high, seed, best=False):
         pairs = zip(means, targets, strict=True)
-        program = [released_benchmark(mu, own) @ mu for mu, own in pairs]
-        found.append(np.abs(largest_reward(means, targets) - program))
-    return np.concatenate(found)
+        program = [released_benchmark(mu, goals) @ mu for mu, goals in pairs]
+        losses.append(np.abs(largest_reward(means, targets) - program))
+    return np.concatenate(losses)
 
 
 def random_instances(number, fewest, most, low, high, seed, *, best=True):
@@ -68,7 +68,7 @@ def random_instances(number, fewest, most, low, high, seed, *, best=True):
 def disagreements(means, targets, close):
     """Return where both methods disagree, except where both are within `close` of the border."""
     slack = least_slack(means, targets)
-    loads = np.array([load(*one) for one in zip(means, targets, strict=True)])
+    loads = np.array([load(*pair) for pair in zip(means, targets, strict=True)])
     clear = (np.abs(slack) > close) | (np.abs(loads - 1) > close)
     return clear & ((slack <= 0) != (loads <= 1))
 
@@ -84,8 +84,8 @@ def least_slack(means, targets):
 
 def largest_reward(means, targets):
     """Return each instance's largest mean reward of a distribution that meets the targets."""
-    found = _solved(means, targets, -means.ravel(), np.empty((means.size, 0)), (0, None))
-    return (found.reshape(means.shape) * means).sum(axis=1)
+    best = _solved(means, targets, -means.ravel(), np.empty((means.size, 0)), (0, None))
+    return (best.reshape(means.shape) * means).sum(axis=1)
 
 
 def _solved(means, targets, costs, more, bounds):
@@ -94,7 +94,7 @@ def _solved(means, targets, costs, more, bounds):
 
     size, n_arms = means.shape
     sums = sparse.kron(sparse.eye_array(size), np.ones((1, n_arms)))
-    found = optimize.linprog(
+    solution = optimize.linprog(
         costs,
         A_ub=-sparse.hstack([sparse.diags_array(means.ravel()), sparse.csr_array(more)]).tocsr(),
         b_ub=-targets.ravel(),
@@ -104,6 +104,6 @@ def _solved(means, targets, costs, more, bounds):
         method="highs-ds",
         options=FINE,
     )
-    if found.status != 0:
-        raise RuntimeError(f"the linear programme was not solved: {found.message}")
-    return found.x
+    if solution.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {solution.message}")
+    return solution.x

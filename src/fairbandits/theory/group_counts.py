@@ -12,7 +12,7 @@ from fairbandits.theory.fair_learn_counts import LEARNERS, largest_lack
 
 
 def _fractions(texts):
-    return [Fraction(one) for one in texts]
+    return [Fraction(text) for text in texts]
 
 
 def floors_that_jump(quotas, rounds):
@@ -76,7 +76,7 @@ def short_of_quotas(number, rounds, beyond, seed):
 
 def _drawn(rng, size):
     """Draw fractions between 0 and 1, in hundredths."""
-    return [Fraction(int(one), 100) for one in rng.integers(1, 100, size, endpoint=True)]
+    return [Fraction(int(part), 100) for part in rng.integers(1, 100, size, endpoint=True)]
 
 
 def optimum_off(number, seed):
@@ -104,7 +104,7 @@ def optimum_off(number, seed):
 def splits(total, parts):
     """Return all ways to write a total as a sum of so many whole numbers."""
     ends = itertools.combinations_with_replacement(range(total + 1), parts - 1)
-    return [tuple(np.diff([0, *some, total]).tolist()) for some in ends]
+    return [tuple(np.diff([0, *cuts, total]).tolist()) for cuts in ends]
 
 
 def corners_lost(number, kind, seed):
@@ -152,7 +152,7 @@ def coverage_ratio(arms, pulls, span):
     """
     if span not in ("unit", "symmetric"):
         raise ValueError(f"span must be one of unit, symmetric, got {span!r}")
-    delta, found = 0.01, 0.0
+    delta, largest = 0.01, 0.0
     for served in pulls:
         allowed = delta**2 / (8 * served**2 * arms)
         square = 2 * math.log(4 * served * arms / delta)
@@ -162,5 +162,5 @@ def coverage_ratio(arms, pulls, span):
             n = served - arms + 1
             outside = (wins for wins in range(n + 1) if (2 * wins - n) ** 2 > square * n)
             chance = float(Fraction(sum(math.comb(n, wins) for wins in outside), 2**n))
-        found = max(found, chance / allowed)
-    return found
+        largest = max(largest, chance / allowed)
+    return largest

@@ -30,7 +30,7 @@ def _drawn(number: int, seed: int, part: int) -> Iterator[Drawn]:
         n_arms = int(rng.integers(2, 8))
         parts = (10, 11), (10, 13), (100, 100 // n_arms)
         yield Drawn(
-            *([Fraction(int(one), of) for one in rng.integers(0, end, n_arms)] for of, end in parts)
+            *([Fraction(int(n), of) for n in rng.integers(0, end, n_arms)] for of, end in parts)
         )
 
 
@@ -41,7 +41,7 @@ def loss(gap: Fraction, rate: Fraction, quota: Fraction, y: Fraction) -> Fractio
 
 def wrong_minimisers(number, *, seed):
     """1 for each arm of random instances whose loss is not least where Section 2 says, else 0."""
-    found = []
+    wrong = []
     for drawn in _drawn(number, seed, 11):
         for gap, rate, quota in zip(drawn.gaps, drawn.rates, drawn.quotas, strict=True):
             at_0, at_quota, at_1 = (loss(gap, rate, quota, y) for y in (Fraction(0), quota, 1))
@@ -52,8 +52,8 @@ def wrong_minimisers(number, *, seed):
                 right = at_quota == gap * quota == least
             else:
                 right = at_0 == rate * quota == least
-            found.append(int(not right))
-    return found
+            wrong.append(int(not right))
+    return wrong
 
 
 def not_one_set(number, *, seed):
@@ -69,7 +69,7 @@ def optimum_errors(number, *, seed):
     """Distance of Eqs 7 and 9 from the linear programme's optimum, of random instances."""
     from scipy.optimize import linprog
 
-    found = []
+    errors = []
     for drawn in _drawn(number, seed, 13):
         parts = drawn.gaps, drawn.rates, drawn.quotas
         gaps, rates, quotas = (np.array(part, float) for part in parts)
@@ -82,26 +82,26 @@ def optimum_errors(number, *, seed):
             b_eq=[1.0],
         ).fun
         y = oracle_allocation(drawn.means, drawn.quotas, drawn.rates)
-        own = float((gaps * y + rates * np.maximum(quotas - y, 0)).sum())
+        attained = float((gaps * y + rates * np.maximum(quotas - y, 0)).sum())
         printed = float((np.minimum(gaps, rates) * quotas).sum())
-        found += [abs(own - optimum), abs(printed - optimum)]
-    return found
+        errors += [abs(attained - optimum), abs(printed - optimum)]
+    return errors
 
 
 def out_of_order(number, *, seed):
     """1 for each non-critical arm of random instances with mu + A not below all other arms'."""
-    found = []
+    wrong = []
     for drawn in _drawn(number, seed, 14):
         outside = arm_sets(drawn.means, drawn.rates).non_critical
         sums = [mean + rate for mean, rate in zip(drawn.means, drawn.rates, strict=True)]
-        least = min(one for one, out in zip(sums, outside, strict=True) if not out)
-        found += [int(one >= least) for one, out in zip(sums, outside, strict=True) if out]
-    return found
+        least = min(total for total, out in zip(sums, outside, strict=True) if not out)
+        wrong += [int(total >= least) for total, out in zip(sums, outside, strict=True) if out]
+    return wrong
 
 
 def least_lack(quotas, rounds):
     """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
-    numerators, denominator = common_denominator("quotas", [Fraction(one) for one in quotas])
+    numerators, denominator = common_denominator("quotas", [Fraction(quota) for quota in quotas])
     return max(
         sum(-(-numerator * t // denominator) for numerator in numerators) - t
         for t in range(1, rounds + 1)

@@ -62,7 +62,7 @@ def solver_advantage(n_arms, number, tolerance, low, high, seed):
     """Passes of SciPy's SLSQP over all arms, over those of the special solver, on random inputs."""
     from scipy.optimize import minimize
 
-    rng, found = generator(f"{seed}-{n_arms}"), np.empty(number)
+    rng, ratios = generator(f"{seed}-{n_arms}"), np.empty(number)
     for row in range(number):
         z = 10.0 ** rng.uniform(low, high) * rng.standard_normal(n_arms)
         general = minimize(
@@ -74,5 +74,5 @@ def solver_advantage(n_arms, number, tolerance, low, high, seed):
             method="SLSQP",
             options={"ftol": tolerance, "maxiter": 1000},
         )
-        found[row] = (general.nfev + general.njev) / log_barrier_root(z.max() - z, tolerance)[1]
-    return found
+        ratios[row] = (general.nfev + general.njev) / log_barrier_root(z.max() - z, tolerance)[1]
+    return ratios

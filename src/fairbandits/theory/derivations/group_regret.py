@@ -35,14 +35,14 @@ LOSS = sum((fair - mean) / sqrt(total * mean) for mean in mu)
 width = sqrt(2 * log(4 * N * k / delta))
 # optimistic means, with e for w / sqrt(N), and what a round of them earns
 raised = [mean + step * sqrt(total / mean) for mean in mu]
-earned = sum(one * mean for one, mean in zip(raised, mu, strict=True)) / sum(raised)
+earned = sum(index * mean for index, mean in zip(raised, mu, strict=True)) / sum(raised)
 #: How far an arm's probability is off the fair one, d_i, over w / sqrt(N).
-moved = [sympy.diff(one / sum(raised), step).subs(step, 0) for one in raised]
+moved = [sympy.diff(index / sum(raised), step).subs(step, 0) for index in raised]
 
 
-def pair(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+def pair(mean: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
     """Return the part of two means in c M^(3/2)."""
-    return (other - one) * (other / sqrt(one) - one / sqrt(other))
+    return (other - mean) * (other / sqrt(mean) - mean / sqrt(other))
 
 
 factors = (b - a) ** 2 * (a + b) * (a**2 + a * b + b**2) / (a * b)
@@ -86,8 +86,8 @@ PROOFS: dict[str, list[Step]] = {
     "tie": [not_endless(8 * k * b * T**2 * a, T)],
     "decomposition": [
         equal(
-            sum(f * r + (n - f) * best - n * own for n, f, r, own in groups),
-            sum((n - f) * (best - r) + n * (r - own) for n, f, r, own in groups),
+            sum(f * r + (n - f) * best - n * played for n, f, r, played in groups),
+            sum((n - f) * (best - r) + n * (r - played) for n, f, r, played in groups),
         )
     ],
     "lipschitz": [
@@ -108,15 +108,15 @@ def rises(number: int, which: int, order: tuple, power: float, seed: int) -> np.
     """
     rng, (of_t, of_log) = np.random.default_rng(seed), order
     settings = ((0.7, 1.0, 50, 0.6), (0.5, 0.8, 10, 0.4))  # means, arms, share of the rounds
-    found = np.zeros((2, number))
+    scaled = np.zeros((2, number))
     for r in range(number):
         means = [rng.uniform(low, high, k) for low, high, k, _ in settings]
         for end, t in enumerate((1e12, 1e16)):
             delta = t**-power if power else 0.01
             rounds = [np.array([part * t]) for *_, part in settings]
-            totals = [fluid(*one, delta)[which, 0] for one in zip(means, rounds, strict=True)]
-            found[end, r] = sum(totals) / (t**of_t * math.log(t) ** of_log)
-    return found[1] - found[0]
+            totals = [fluid(*group, delta)[which, 0] for group in zip(means, rounds, strict=True)]
+            scaled[end, r] = sum(totals) / (t**of_t * math.log(t) ** of_log)
+    return scaled[1] - scaled[0]
 
 
 def fluid(means: np.ndarray, served: np.ndarray, delta: float) -> np.ndarray:

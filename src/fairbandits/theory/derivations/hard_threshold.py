@@ -35,10 +35,10 @@ def event(gap: sympy.Expr, least: sympy.Expr) -> list[Step]:
     It is of an arm with at least so many pulls. One of two means is off by its width, or twice the
     arm's own width exceeds the gap, which it cannot.
     """
-    other, own = raised - gap + errors[0] + widths[0], raised - errors[1] + widths[1]
+    other, index = raised - gap + errors[0] + widths[0], raised - errors[1] + widths[1]
     off = [error - width for error, width in zip(errors, widths, strict=True)]
     return [
-        equal(other - own, sum(off) + 2 * widths[0] - gap),
+        equal(other - index, sum(off) + 2 * widths[0] - gap),
         at_most(4 * 2 * L / (least + u), gap**2),
         # Hoeffding for each number of pulls, and the union over them
         equal(sympy.exp(-2 * pulls * (2 * log(n) / pulls)), n**-4),
@@ -62,10 +62,10 @@ b = positive("b_1 b_2 b_3 b_4 b_5")
 
 def sums() -> list[sympy.Expr]:
     """Return the a_j that are the sums of all before them and of b_1 to b_j."""
-    found: list[sympy.Expr] = []
+    terms: list[sympy.Expr] = []
     for j in range(len(b)):
-        found.append(expand(sum(found) + sum(b[: j + 1])))
-    return found
+        terms.append(expand(sum(terms) + sum(b[: j + 1])))
+    return terms
 
 
 # 4 sqrt(2 ln T / T^(2/3)), and an arm's pulls by learning
@@ -148,13 +148,13 @@ PROOFS: dict[str, list[Step]] = {
         equal(sympy.Sum(2 * count**2 * count**-4, (count, 1, oo)), sympy.pi**2 / 3),
     ],
     "eq33": [
-        equal(one, sum((j - d + 1) * b[d] for d in range(j + 1))) for j, one in enumerate(sums())
+        equal(term, sum((j - d + 1) * b[d] for d in range(j + 1))) for j, term in enumerate(sums())
     ],
     "ties": [tends(1 - 1 / values, 0, values)],
     "observation_1": [equal(margin * Q * T, 4 * Q * T ** Rational(2, 3) * sqrt(2 * L))],
     "lfg_in_proportion": [
         # the part of the rise that is not the queues' is at most 2, for three arms
-        at_most(sum(one**2 for one in x[1:]) + (x[1] + x[2] + free) ** 2, 2 * (sum(x) + free) ** 2),
+        at_most(sum(x_k**2 for x_k in x[1:]) + (x[1] + x[2] + free) ** 2, 2 * (sum(x) + free) ** 2),
         at_most(rise, 2 * weight + 2),
         at_most(rise.subs(longest, (weight + 1) / free + u), 0),
         tends(sqrt(squares) / T, 0, T),
@@ -176,7 +176,7 @@ PROOFS: dict[str, list[Step]] = {
         equal(D * sqrt(8 * L / D**2 * many), sqrt(8 * L * many)),
         # (sum sqrt)^2 <= K sum, for three arms
         equal(
-            3 * sum(one**2 for one in x) - sum(x) ** 2,
+            3 * sum(x_k**2 for x_k in x) - sum(x) ** 2,
             sum((x[i] - x[j]) ** 2 for i in range(3) for j in range(i)),
         ),
         at_most(4 * root**2 + 4 * root, 8 * root),

@@ -20,13 +20,13 @@ from fairbandits.theory.derivations.steps import (
 T, N, a, b, c, x, y, t, length, gains = positive("T N a b c x y t L G")
 u, v, w, p, q = nonnegative("u v w p q")
 m, s = 1 + u, 1 + w
-some, chance, reward = (1 / (1 + one) for one in (u, v, w))  # numbers in (0, 1]
+share, chance, reward = (1 / (1 + symbol) for symbol in (u, v, w))  # numbers in (0, 1]
 queue, target, served, start, end, rises = nonnegative("Q lambda s Q_0 Q_1 m")
 missing = target - served
 constant = 4 + 8 * sqrt(2) + 36
 
 LOWEST_REGRET = [
-    at_most(0, reward * some),
+    at_most(0, reward * share),
     at_most(reward * chance, chance),
     at_most(-1, -(1 - p)),  # chances sum to 1 at most
 ]
@@ -34,9 +34,9 @@ LOWEST_REGRET = [
 QUADRATIC = equal(expand(2 * (a + b * sqrt(y) - y) + (sqrt(y) - b) ** 2), 2 * a + b**2 - y)
 
 
-def solved(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+def solved(intercept: sympy.Expr, factor: sympy.Expr) -> sympy.Expr:
     """Return the bound that `QUADRATIC` gives for a and b."""
-    return expand(2 * one + other**2)
+    return expand(2 * intercept + factor**2)
 
 
 # Eq. 15 with t = T
@@ -69,7 +69,7 @@ slope = c * sqrt(N) * sqrt(T)
 put_back = sqrt(N * T * N * N * T ** Rational(3, 2))
 put_back_sum = sqrt(N * T * N * T ** Rational(3, 2))  # the bound of the sum over arms
 over_22, sum_over_22 = (
-    powsimp(one / (sqrt(N) * T ** Rational(3, 2))) for one in (put_back, put_back_sum)
+    powsimp(bound / (sqrt(N) * T ** Rational(3, 2))) for bound in (put_back, put_back_sum)
 )
 
 
@@ -79,12 +79,12 @@ def after(change: sympy.Expr) -> sympy.Expr:
 
 
 # y is u or -u, and what is served follows
-ROUNDS = [(one, queue + target - one) for one in (u, -u)]
+ROUNDS = [(change, queue + target - change) for change in (u, -u)]
 
 PROOFS: dict[str, list[Step]] = {
     "queues": [
         # a round misses at most what Q rises
-        *(at_most(target - own, after(y) - queue) for y, own in ROUNDS),
+        *(at_most(target - serves, after(y) - queue) for y, serves in ROUNDS),
         # Q is between 0 and Q + lambda, if s = v is at least 0
         *(at_most(0, after(y)) for y, _ in ROUNDS),
         at_most(after(u), u + v),
@@ -97,7 +97,7 @@ PROOFS: dict[str, list[Step]] = {
         *(at_most(after(y) ** 2, y**2) for y, _ in ROUNDS),
         equal((queue + missing) ** 2, queue**2 + missing**2 + 2 * queue * missing),
         at_most(missing**2, target**2 + served**2),
-        at_most(some**2, some),  # lambda^2 <= lambda
+        at_most(share**2, share),  # lambda^2 <= lambda
         at_most((reward * chance) ** 2, chance),
         at_most((1 - p) + (1 - q), 2),  # sums of targets and of chances
     ],
@@ -172,5 +172,5 @@ PROOFS: dict[str, list[Step]] = {
         tends(over_22, 0, T),
         tends(sum_over_22, 0, T),
     ],
-    "equation_21_many_arms": [not_endless(one.subs(N, T), T) for one in (over_22, sum_over_22)],
+    "equation_21_many_arms": [not_endless(ratio.subs(N, T), T) for ratio in (over_22, sum_over_22)],
 }

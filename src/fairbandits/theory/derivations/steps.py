@@ -37,7 +37,7 @@ def _above(smaller: Any, larger: Any) -> int:
     difference = sympy.simplify((sympy.sympify(larger) - smaller).doit())
     parts = sympy.fraction(sympy.together(difference))
     forms = ((part, sympy.expand(part), sympy.factor(part)) for part in parts)
-    return int(not all(any(one.is_nonnegative for one in some) for some in forms))
+    return int(not all(any(form.is_nonnegative for form in alike) for alike in forms))
 
 
 def tends(expression: sympy.Expr, to: Any, symbol: sympy.Symbol) -> Step:
