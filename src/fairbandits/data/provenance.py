@@ -155,11 +155,11 @@ def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
     """
     lines = io.StringIO(text).readlines()
 
-    def place(row, column):  # as `tokenize` counts: `ast` has bytes
+    def position(row, column):  # as `tokenize` counts: `ast` has bytes
         return row, len(lines[row - 1].encode()[:column].decode())
 
     spans = sorted(
-        (place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset))
+        (position(node.lineno, node.col_offset), position(node.end_lineno, node.end_col_offset))
         for node in left_out
     )
     begun = []  # where formatted strings do that are not closed yet

@@ -213,15 +213,15 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
         inside = f"experiments.{key}"
         suite = validated({"instances": block["instances"]}, Suite, where, inside)
         shared = {name: value for name, value in block.items() if name != "instances"}
-        for name, own in suite.instances.items():
-            place, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
-            if "instances" in own:
-                raise ConfigError(f"{place}: an instance cannot have instances itself")
+        for name, instance in suite.instances.items():
+            at, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
+            if "instances" in instance:
+                raise ConfigError(f"{at}: an instance cannot have instances itself")
             if full in {**written, **blocks}:
-                raise ConfigError(f"{place}: there is another experiment {full}")
+                raise ConfigError(f"{at}: there is another experiment {full}")
             if other := shared.get("same_instances_as"):  # a suite: the instance of that name
-                own = {"same_instances_as": f"{other}_{name}"} | own
-            written[full] = key, shared | own
+                instance = {"same_instances_as": f"{other}_{name}"} | instance
+            written[full] = key, shared | instance
     return written
 
 
@@ -240,11 +240,11 @@ def _check_unjudged(paper: str, root: Path) -> None:
 
 def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
     """Raise ConfigError if an experiment shares the streams of one with other means."""
-    for name, (place, block) in blocks.items():
+    for name, (where, block) in blocks.items():
         other = block.same_instances_as or name
-        place = f"{place}.same_instances_as"
-        expect_known(other, blocks, f"{place}: there is no experiment {other!r}")
+        where = f"{where}.same_instances_as"
+        expect_known(other, blocks, f"{where}: there is no experiment {other!r}")
         theirs = blocks[other][1]
         for key in ("groups", "means", "drawn_means"):
             if getattr(block, key) != getattr(theirs, key):
-                raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
+                raise ConfigError(f"{where}: {key} must be those of experiments.{other}")
