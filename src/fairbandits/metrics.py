@@ -14,11 +14,11 @@ __all__ = sorted(HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    one = found(__name__, HOME_OF, name)
+    measure = found(__name__, HOME_OF, name)
     # imported on first use, with NumPy
     from fairbandits.library.inputs import checked
 
-    return globals().setdefault(name, checked(one))
+    return globals().setdefault(name, checked(measure))
 
 
 def __dir__() -> list[str]:

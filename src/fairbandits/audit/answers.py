@@ -53,14 +53,14 @@ def answers(
     """
     runs.read.clear()
     use(paper.slug, paper.measures)  # another file of this paper can have been loaded since
-    found: list[Answer] = []
+    findings: list[Answer] = []
     tests: dict[str, Answer] = {}
     seen: set[tuple[str, str, str]] = set()  # test, reading and case
-    place = ""
+    where = ""
     try:
-        for case, place in asked(claim, runs):
+        for case, where in asked(claim, runs):
             answer = _of_case(claim, paper, case, tests, changes)
-            keys = {(case.test, one, case.each) for one in case.readings or ("",)}
+            keys = {(case.test, reading, case.each) for reading in case.readings or ("",)}
             if keys & seen:
                 raise ValueError(f"two cases {case.each!r} of {case.test!r}")
             seen |= keys
@@ -70,19 +70,19 @@ def answers(
                     against = judged_against(case.procedure, answer.settings, finding)
                     answer = replace(answer, **vars(finding), against=against)
             except Exception as error:  # a case that fails leaves the others alone
-                answer = replace(answer, message=in_words(claim, error, place))
-            found += [replace(answer, reading=one) for one in case.readings or ("",)]
-            place = ""
-        deciding = {one.reading for one in found if one.decides}
-        for one in claim.readings:
-            if deciding.isdisjoint({one, ""}):
-                raise ValueError(f"no test decides under reading {one!r}")
+                answer = replace(answer, message=in_words(claim, error, where))
+            findings += [replace(answer, reading=reading) for reading in case.readings or ("",)]
+            where = ""
+        deciding = {answer.reading for answer in findings if answer.decides}
+        for reading in claim.readings:
+            if deciding.isdisjoint({reading, ""}):
+                raise ValueError(f"no test decides under reading {reading!r}")
         if not deciding:
             raise ValueError("no test decides: the function yields none, or all are beside")
     except (Exception, SystemExit) as error:
-        message = in_words(claim, error, place)
-        found.append(Answer(claim.id, message=message, data=tuple(runs.read)))
-    return found
+        message = in_words(claim, error, where)
+        findings.append(Answer(claim.id, message=message, data=tuple(runs.read)))
+    return findings
 
 
 def _of_case(
@@ -91,14 +91,14 @@ def _of_case(
     """Return the answer of a case without its finding; ValueError if the case is wrong."""
     if not isinstance(case, Case):
         raise TypeError(f"a claim yields tests, got {case!r}")
-    for one in case.readings:
-        if one not in claim.readings:
-            raise ValueError(f"the claim has no reading {one!r}")
-    settings = {name: one for name, one in case.settings.items() if one is not None}
+    for name in case.readings:
+        if name not in claim.readings:
+            raise ValueError(f"the claim has no reading {name!r}")
+    settings = {name: value for name, value in case.settings.items() if value is not None}
     if case.procedure != "exact":
         settings = {"level": paper.level} | settings
     if not case.beside:
-        settings |= {name: one for name, one in changes.items() if name in settings}
+        settings |= {name: value for name, value in changes.items() if name in settings}
     needs = claim.primary and paper.slug != OWN
     needs = needs and not (case.beside or case.procedure == "exact")
     if needs and case.of_control is None and not case.uncontrolled:
@@ -116,21 +116,21 @@ def _of_case(
         uncontrolled=case.uncontrolled,
     )
     known = tests.setdefault(case.test, answer)
-    for one in ("procedure", "decides", "unit", "phrase"):
-        if getattr(known, one) != getattr(answer, one):
+    for name in ("procedure", "decides", "unit", "phrase"):
+        if getattr(known, name) != getattr(answer, name):
             raise ValueError(f"{case.test!r} is two tests; they need different phrases, or names")
     return answer
 
 
-def in_words(claim: Claim, error: BaseException, place: str = "") -> str:
+def in_words(claim: Claim, error: BaseException, where: str = "") -> str:
     """Return an error with its place in the claim's file."""
     file = inspect.getsourcefile(claim.of)
-    inside = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
-    if inside:
-        place = f"{Path(file).name}, line {inside[-1].lineno}"
+    calls = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    if calls:
+        where = f"{Path(file).name}, line {calls[-1].lineno}"
     kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    place = place or f"{Path(file).name}, line {claim.line}"
-    return f"{place}: {kind}{' '.join(str(error).split())}"
+    where = where or f"{Path(file).name}, line {claim.line}"
+    return f"{where}: {kind}{' '.join(str(error).split())}"
 
 
 def found_of(case: Case, answer: Answer, runs: Any) -> Finding:

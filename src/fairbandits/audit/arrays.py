@@ -44,7 +44,7 @@ def logspaced(rounds: np.ndarray, count: int, first: float = 1) -> np.ndarray:
         return rounds[start:]
     wanted = np.geomspace(rounds[start], rounds[-1], count)
     distance = np.abs(np.log(rounds[start:, None] / wanted))
-    return rounds[sorted({start + int(place) for place in distance.argmin(axis=0)})]
+    return rounds[sorted({start + int(index) for index in distance.argmin(axis=0)})]
 
 
 def root_of_mean(x: np.ndarray) -> np.ndarray:

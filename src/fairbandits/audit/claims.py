@@ -155,11 +155,11 @@ class Paper:
         self, at: tuple[str, int], key: str, statement: str, kind: str, place: str, **said: Any
     ) -> None:
         where = f"{at[0]}, line {at[1]}: {key}"
-        known = [one.name for one in fields(Claim)]
+        known = [f.name for f in fields(Claim)]
         for name in said:
             expect_known(name, known, f"{where}: a claim has no {name!r}")
-        said = {name: tuple(one) if isinstance(one, list) else one for name, one in said.items()}
-        said = {name: _line(one) if isinstance(one, str) else one for name, one in said.items()}
+        said = {key: tuple(item) if isinstance(item, list) else item for key, item in said.items()}
+        said = {key: _line(item) if isinstance(item, str) else item for key, item in said.items()}
         claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=at[1], **said)
         if problem := _problem(claim, self):
             raise ConfigError(f"{where}: {problem}")
@@ -241,9 +241,9 @@ def _problem(claim: Claim, paper: Paper) -> str:
     for name, allowed in ALLOWED.items():
         if (value := getattr(claim, name)) not in allowed:
             return f"{name} must be one of {', '.join(allowed)}, got {value!r}"
-    if unknown := [one for one in claim.readings if one not in paper.readings]:
+    if unknown := [reading for reading in claim.readings if reading not in paper.readings]:
         return f"{paper.slug} has no reading {unknown[0]!r}, but {', '.join(paper.readings)}"
-    if unknown := [one for one in claim.conditional if one not in claim.readings]:
+    if unknown := [reading for reading in claim.conditional if reading not in claim.readings]:
         return f"conditional names {unknown[0]!r}, which is none of its readings"
     ways = [name for name in WAYS if getattr(claim, name)]
     if len(ways) != 1:
@@ -268,7 +268,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         raise ConfigError(f"{file} does not exist")
     if file.suffix != ".py":
         raise ConfigError(f"{file} must be Python: a claim is a function (docs/your-own-claims.md)")
-    beside = [one.stem for one in file.parent.glob("*.py")]
+    beside = [path.stem for path in file.parent.glob("*.py")]
     hidden = {}
     if not keep:
         hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
@@ -289,10 +289,10 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         for name in () if keep else beside:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
-    found = {id(one): one for one in vars(module).values() if isinstance(one, of)}
-    if len(found) != 1:
-        raise ConfigError(f"{file} must define one {of.__name__}, and defines {len(found)}")
-    (paper,) = found.values()
+    papers = {id(value): value for value in vars(module).values() if isinstance(value, of)}
+    if len(papers) != 1:
+        raise ConfigError(f"{file} must define one {of.__name__}, and defines {len(papers)}")
+    (paper,) = papers.values()
     paper.file, paper.digest, paper.measures = file, asking_code(file), measures
     return paper
 
@@ -303,22 +303,22 @@ def _in_words(error: BaseException, file: Path) -> str:
     for frame in traceback.extract_tb(error.__traceback__):
         if Path(frame.filename) == file.absolute():
             line = frame.lineno
-    place = f"{file}, line {line}" if line else str(file)
+    where = f"{file}, line {line}" if line else str(file)
     said = getattr(error, "msg", error)  # without a second place
-    return f"{place}: {type(error).__name__}: {_line(str(said))}"
+    return f"{where}: {type(error).__name__}: {_line(str(said))}"
 
 
 def papers_with_claims(config: Config, root: Path = ROOT) -> dict[str, Path]:
     """Return the files of claims of a configuration's papers, of those that have some."""
-    slugs = dict.fromkeys(one.paper for one in config.experiments)
+    slugs = dict.fromkeys(block.paper for block in config.experiments)
     files = {slug: root / "papers" / slug / "claims.py" for slug in slugs}
     return {slug: file for slug, file in files.items() if file.is_file()}
 
 
 def ids_in(file: Path) -> list[str]:
     """Return the ids of the claims in a file, which is not run."""
-    found = ID.findall(file.read_text(encoding="utf-8"))
-    return [name.replace("_", "-") for pair in found for name in pair if name]
+    pairs = ID.findall(file.read_text(encoding="utf-8"))
+    return [name.replace("_", "-") for pair in pairs for name in pair if name]
 
 
 def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
@@ -335,7 +335,7 @@ def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
 def elsewhere(papers: Papers, root: Path = ROOT) -> list[str]:
     """Return the ids of claims of all papers but these, configured or not."""
     files = sorted(root.glob("papers/*/claims.py"))
-    return [key for one in files if one.parent.name not in papers for key in ids_in(one)]
+    return [key for file in files if file.parent.name not in papers for key in ids_in(file)]
 
 
 def check_references(papers: Papers, config: Config, others: Sequence[str] = ()) -> None:
@@ -348,21 +348,21 @@ def check_references(papers: Papers, config: Config, others: Sequence[str] = ())
         ids = [key for paper in papers.values() for key in paper.claims]
         raise ConfigError(f"two papers have a claim {next(k for k in ids if ids.count(k) > 1)!r}")
     for key, claim in claims.items():
-        place = f"{papers[claim.paper].file}, line {claim.line}: {key}"
+        where = f"{papers[claim.paper].file}, line {claim.line}: {key}"
         figures = [figure for paper, figure in config.figures if paper == claim.paper]
         if claim.figure:
-            expect_known(claim.figure, figures, f"{place}: no figure {claim.figure!r}")
+            expect_known(claim.figure, figures, f"{where}: no figure {claim.figure!r}")
         for name in ("alias_of", "judged_by", "rests_on"):
             named = getattr(claim, name)
             for other in [named] * bool(named) if isinstance(named, str) else named:
                 known = (*claims, *others) if name == "rests_on" else claims
-                expect_known(other, known, f"{place}: {name}: no claim {other!r}")
+                expect_known(other, known, f"{where}: {name}: no claim {other!r}")
                 if name == "judged_by" and not claims[other].of:
-                    raise ConfigError(f"{place}: judged_by: {other!r} has no tests of its own")
+                    raise ConfigError(f"{where}: judged_by: {other!r} has no tests of its own")
         if claim.alias_of and claims[claim.alias_of].alias_of:
-            raise ConfigError(f"{place}: {claim.alias_of!r} is an alias itself; name what it is of")
+            raise ConfigError(f"{where}: {claim.alias_of!r} is an alias itself; name what it is of")
     try:
-        TopologicalSorter({key: one.bases for key, one in claims.items()}).prepare()
+        TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:
         circle = " rests on ".join(map(repr, reversed(error.args[1])))
         raise ConfigError(f"claims rest on each other in a circle: {circle}") from None
@@ -370,13 +370,13 @@ def check_references(papers: Papers, config: Config, others: Sequence[str] = ())
 
 def claims_of(papers: Papers) -> dict[str, Claim]:
     """Return the claims of all papers by id."""
-    return {key: one for paper in papers.values() for key, one in paper.claims.items()}
+    return {key: claim for paper in papers.values() for key, claim in paper.claims.items()}
 
 
 def committed(papers: Papers) -> dict[str, Claim]:
     """Return the claims with the same verdict on all machines, so that a run changes no table."""
     claims = claims_of(papers)
-    return {key: one for key, one in claims.items() if not claims.get(one.alias_of, one).varies}
+    return {key: c for key, c in claims.items() if not claims.get(c.alias_of, c).varies}
 
 
 def stands_for(claim: Claim, papers: Papers) -> Claim:
@@ -387,4 +387,4 @@ def stands_for(claim: Claim, papers: Papers) -> Claim:
 def without(paper: Paper, keys: Iterable[str]) -> Paper:
     """Return a paper with only some of its claims."""
     kept = set(keys)
-    return replace(paper, claims={key: one for key, one in paper.claims.items() if key in kept})
+    return replace(paper, claims={key: claim for key, claim in paper.claims.items() if key in kept})

@@ -34,24 +34,24 @@ def asking_code(file: Path) -> str:
 
     So a measure of one paper leaves the other papers as they are.
     """
-    ours, words = set(), []
-    for one, tree in asking_files(file).items():
-        text = one.read_text(encoding="utf-8")
-        words.append(f"{one.name} {''.join(tokens(text, [*docstrings(tree)]))}")
-        origins = [origin for _, origin in imports_of(tree, one)]
-        inside = (one for one in origins if one.partition(".")[0] == PACKAGE.name)
+    ours, texts = set(), []
+    for path, tree in asking_files(file).items():
+        text = path.read_text(encoding="utf-8")
+        texts.append(f"{path.name} {''.join(tokens(text, [*docstrings(tree)]))}")
+        origins = [origin for _, origin in imports_of(tree, path)]
+        inside = (origin for origin in origins if origin.partition(".")[0] == PACKAGE.name)
         ours |= {located(origin, PACKAGE)[0] for origin in inside}
     used = used_by(*sorted(ours - {"", WRITTEN_WITH}), without=(*WITHOUT, *CONFIGURING))
-    return fingerprint(*used, words=tuple(words))
+    return fingerprint(*used, words=tuple(texts))
 
 
 def asking_files(file: Path) -> dict[Path, ast.Module]:
     """Return a file of claims and the files beside it that it imports, parsed, by name."""
     left, known = [file], {}
     while left:
-        one = left.pop()
-        known[one] = tree = ast.parse(one.read_bytes(), one)
-        origins = (origin for _, origin in imports_of(tree, one))
+        path = left.pop()
+        known[path] = tree = ast.parse(path.read_bytes(), path)
+        origins = (origin for _, origin in imports_of(tree, path))
         beside = (file.with_name(f"{origin.partition('.')[0]}.py") for origin in origins)
         left += [other for other in beside if other.is_file() and other not in known]
     return dict(sorted(known.items()))

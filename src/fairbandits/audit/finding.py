@@ -141,8 +141,8 @@ def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndar
         raise ValueError(f"{name} must have at least {least} entries, got {len(array)}")
     finite = np.isfinite(array)
     if not finite.all():
-        place = np.argwhere(~finite)[0].tolist()
-        raise ValueError(f"{name} must be finite, got {array[tuple(place)]} at {place}")
+        index = np.argwhere(~finite)[0].tolist()
+        raise ValueError(f"{name} must be finite, got {array[tuple(index)]} at {index}")
     return array
 
 
@@ -154,7 +154,7 @@ def number(name: str, value: object) -> float:
 
 def one_of(name: str, value: object, allowed: Sequence) -> None:
     if value not in allowed:
-        listed = ", ".join(repr(one) for one in allowed)
+        listed = ", ".join(repr(item) for item in allowed)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}")
 
 

@@ -67,7 +67,7 @@ def slope(
         p_values["at least"] = skewed.above(least), skewed.below(least)
     # of the two sides of a claim of equality only one can be false
     sides = [p_values[side] for side in p_values if claim in (side, "equal")]
-    p_for, p_against = max(one[0] for one in sides), min(one[1] for one in sides)
+    p_for, p_against = max(side[0] for side in sides), min(side[1] for side in sides)
     verdict, p = decide(p_for, p_against, level)
     tags = ("SIGN",) * (positive < means.size)
     if asymptotic and claim != "equal" and verdict == NOT_REPRODUCED:
@@ -115,7 +115,7 @@ def _unfitted(
     p = max(test.below for test in tests)
     if p <= 1 - level:
         return REPRODUCED if claim == "at most" else NOT_REPRODUCED, ("SIGN",), p
-    return INCONCLUSIVE, ("SIGN", "RARE") if any(one.rare for one in tests) else ("SIGN",), p
+    return INCONCLUSIVE, ("SIGN", "RARE") if any(test.rare for test in tests) else ("SIGN",), p
 
 
 def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, bool]:
@@ -128,8 +128,8 @@ def _line(x: np.ndarray, samples: Sequence[np.ndarray]) -> tuple[float, Skewed, 
     centred = x - (weights @ x) / weights.sum()
     pull = weights * centred / (weights @ centred**2)
     parts = [
-        one / mean * (sample - sample.mean()) / sample.size
-        for one, mean, sample in zip(pull, safe, samples, strict=True)
+        weight / mean * (sample - sample.mean()) / sample.size
+        for weight, mean, sample in zip(pull, safe, samples, strict=True)
     ]
     skewed = Skewed.of(parts)
     if len({part.size for part in parts}) == 1:

@@ -42,12 +42,12 @@ IDENTICAL = 1 / 3
 UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 
 
-def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
+def judge(papers: Papers, answers: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the papers' order, a claim's headline first."""
     claims = claims_of(papers)
     of_claim: dict[str, list[Answer]] = defaultdict(list)
-    for one in found:
-        of_claim[one.claim].append(one)
+    for answer in answers:
+        of_claim[answer.claim].append(answer)
     tested: dict[str, list[Verdict]] = {}
     for paper in papers.values():
         tested |= _tested(paper, of_claim)
@@ -63,7 +63,7 @@ def judge(papers: Papers, found: Iterable[Answer]) -> list[Verdict]:
             judges = [rows(judge) for judge in claim.judged_by]
             readings = claim.readings or ("",)
             return _headed([_by_others(claim, judges, reading) for reading in readings])
-        premises = [rows(one) for one in claim.rests_on if one in claims]
+        premises = [rows(base) for base in claim.rests_on if base in claims]
         return [_with_premises(row, premises) for row in tested[key]]
 
     return [row for key in claims for row in rows(key)]
@@ -74,22 +74,22 @@ def _with_premises(row: Verdict, premises: Sequence[Sequence[Verdict]]) -> Verdi
     if not (row.given and row.verdict == REPRODUCED):
         return row
     under = [
-        next((one for one in some if one.reading == row.reading), some[0]) for some in premises
+        next((base for base in rows if base.reading == row.reading), rows[0]) for rows in premises
     ]
-    needed = [one for one in under if one.verdict != NOT_TESTABLE]
+    needed = [base for base in under if base.verdict != NOT_TESTABLE]
     tags = dict.fromkeys(row.tags)
-    for one in needed:
-        tags |= dict.fromkeys(tag for tag in one.tags if tag in ("CONDITIONAL", "PREMISE"))
-        tags |= {"PREMISE": None} if one.verdict != REPRODUCED else {}
+    for base in needed:
+        tags |= dict.fromkeys(tag for tag in base.tags if tag in ("CONDITIONAL", "PREMISE"))
+        tags |= {"PREMISE": None} if base.verdict != REPRODUCED else {}
     least = CONSISTENT if "PREMISE" in tags else ""
-    grade = weakest([row.grade, least, *(one.grade for one in needed)])
+    grade = weakest([row.grade, least, *(base.grade for base in needed)])
     return replace(row, grade=grade, tags=tuple(tags))
 
 
 def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
     rows: dict[str, list[Verdict]] = defaultdict(list)
     for family in (PRIMARY, SINGLE):
-        claims = [one for one in paper.claims.values() if one.family == family]
+        claims = [claim for claim in paper.claims.values() if claim.family == family]
         decided = {
             (claim.id, reading): _decided(claim, reading, of_claim[claim.id], paper.level)
             for claim in claims
@@ -97,33 +97,33 @@ def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str,
         }
         if decided and family == PRIMARY:
             decided = within_family(decided, level=paper.level)
-        for (key, reading), one in decided.items():
-            rows[key].append(_under(paper.claims[key], reading, one, of_claim[key]))
-    return {key: _headed(own) for key, own in rows.items()}
+        for (key, reading), answer in decided.items():
+            rows[key].append(_under(paper.claims[key], reading, answer, of_claim[key]))
+    return {key: _headed(verdicts) for key, verdicts in rows.items()}
 
 
-def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) -> Answer:
+def _decided(claim: Claim, reading: str, answers: Sequence[Answer], level: float) -> Answer:
     """Return what decides a claim under a reading; empty evidence only where there is no other.
 
     Cases that are empty, and a few that are identical, are set aside: the verdict is in part.
     """
-    failed = [one for one in found if one.verdict == FAILED]
-    if failed or not found:
+    failed = [answer for answer in answers if answer.verdict == FAILED]
+    if failed or not answers:
         first = failed[0] if failed else Answer(claim.id, message="it was not run")
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-        place = ", ".join(filter(None, (first.test, first.reading, first.each)))
-        words = f"{place}: {first.message}{more}" if first.test else first.message
-        return Answer(claim.id, message=words, **vars(UNKNOWN))
+        where = ", ".join(filter(None, (first.test, first.reading, first.each)))
+        message = f"{where}: {first.message}{more}" if first.test else first.message
+        return Answer(claim.id, message=message, **vars(UNKNOWN))
     tests, empty, whole = [], [], True
-    under = [one for one in found if one.reading in ("", reading)]
-    for test in dict.fromkeys(one.test for one in under if one.decides):
-        own = [one for one in under if one.test == test]
-        same = [one for one in own if _is_identical(one)]
-        aside = same if 0 < len(same) <= IDENTICAL * len(own) else []
-        full = [one for one in own if not (_is_empty(one) or one in aside)]
-        whole = whole and len(full) == len(own)
+    under = [answer for answer in answers if answer.reading in ("", reading)]
+    for test in dict.fromkeys(answer.test for answer in under if answer.decides):
+        cases = [case for case in under if case.test == test]
+        same = [case for case in cases if _is_identical(case)]
+        aside = same if 0 < len(same) <= IDENTICAL * len(cases) else []
+        full = [case for case in cases if not (_is_empty(case) or case in aside)]
+        whole = whole and len(full) == len(cases)
         if not full:
-            empty += own
+            empty += cases
         # "always" is about the cases: none lost, most won
         elif claim.combine == "universal":
             tests += full
@@ -134,53 +134,53 @@ def _decided(claim: Claim, reading: str, found: Sequence[Answer], level: float) 
     return replace(joined, tags=(*joined.tags, *in_part))
 
 
-def _is_empty(one: Answer) -> bool:
-    return one.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(one.tags)
+def _is_empty(answer: Answer) -> bool:
+    return answer.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(answer.tags)
 
 
-def _is_identical(one: Answer) -> bool:
+def _is_identical(answer: Answer) -> bool:
     """Return whether what is compared is the same in all replicates, which is no evidence."""
-    compared = one.procedure == "mean" and "limit" not in one.also
-    return compared and {"CONSTANT", "TIE"} <= {*one.tags} and not one.statistic
+    compared = answer.procedure == "mean" and "limit" not in answer.also
+    return compared and {"CONSTANT", "TIE"} <= {*answer.tags} and not answer.statistic
 
 
-def _joined(found: list[Answer], how: str, level: float) -> Answer:
+def _joined(cases: list[Answer], how: str, level: float) -> Answer:
     """Return the deciding finding of several, with the tags that all cases share."""
-    found.sort(key=_order)
-    joined = combine(found, how=how, level=level)
-    own = [one for one in found if one.verdict == joined.verdict] or found
-    shared = set.intersection(*(set(one.tags) for one in own))
-    before = {tag for one in found for tag in one.tags}
+    cases.sort(key=_order)
+    joined = combine(cases, how=how, level=level)
+    agreeing = [case for case in cases if case.verdict == joined.verdict] or cases
+    shared = set.intersection(*(set(case.tags) for case in agreeing))
+    before = {tag for case in cases for tag in case.tags}
     # tags set by joining itself stay
     tags = tuple(tag for tag in joined.tags if tag in shared or tag not in before)
     grade = joined.grade  # one finding is enough, or the weakest of all that it needs counts
     if joined.verdict != (REPRODUCED if how == "any" else NOT_REPRODUCED):
-        grade = weakest(one.grade for one in found if one.verdict == joined.verdict)
+        grade = weakest(case.grade for case in cases if case.verdict == joined.verdict)
     return replace(joined, tags=tags, grade=grade)
 
 
-def _order(one: Answer) -> tuple[float, str, str]:
+def _order(case: Answer) -> tuple[float, str, str]:
     """Sort key that puts the deciding finding first among findings with one verdict."""
     # of claims that hold the nearest to its margin, of others the farthest beyond, in units of
     # its own uncertainty
-    distance = min((abs(one.statistic - value) for value in one.against.values()), default=0.0)
-    spread = (one.high - one.low) / 2
+    distance = min((abs(case.statistic - value) for value in case.against.values()), default=0.0)
+    spread = (case.high - case.low) / 2
     if np.isfinite(spread) and spread > 0:
         distance /= spread
-    elif one.verdict == REPRODUCED and not np.isfinite(spread):
+    elif case.verdict == REPRODUCED and not np.isfinite(spread):
         distance = 0.0
-    sign = -1.0 if one.verdict == NOT_REPRODUCED else 1.0
-    return sign * distance, one.each, one.reading
+    sign = -1.0 if case.verdict == NOT_REPRODUCED else 1.0
+    return sign * distance, case.each, case.reading
 
 
-def _under(claim: Claim, reading: str, decided: Answer, found: Sequence[Answer]) -> Verdict:
+def _under(claim: Claim, reading: str, decided: Answer, answers: Sequence[Answer]) -> Verdict:
     if decided.message:
         return Verdict(claim, reading=reading, message=decided.message)
-    read = (one for one in found if one.decides and one.reading in ("", reading))
-    own = vars(decided) | {"claim": claim, "reading": reading, "data": _data_of(read)}
-    own["tags"] = tuple(dict.fromkeys((*_of_record(claim, reading), *decided.tags)))
-    own["grade"] = decided.grade if decided.verdict in DECIDED else ""
-    return Verdict(**own, order=_order(decided))
+    read = (answer for answer in answers if answer.decides and answer.reading in ("", reading))
+    facts = vars(decided) | {"claim": claim, "reading": reading, "data": _data_of(read)}
+    facts["tags"] = tuple(dict.fromkeys((*_of_record(claim, reading), *decided.tags)))
+    facts["grade"] = decided.grade if decided.verdict in DECIDED else ""
+    return Verdict(**facts, order=_order(decided))
 
 
 def _of_record(claim: Claim, reading: str) -> tuple[str, ...]:
@@ -203,13 +203,13 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
         data = _data_of(rows)
         head = Verdict(first.claim, data=data, verdict=outcome, tags=tags, grade=grade)
     else:
-        found = [row for row in rows if row.n is not None]
-        head = min(found, key=lambda row: row.order, default=first)
+        measured = [row for row in rows if row.n is not None]
+        head = min(measured, key=lambda row: row.order, default=first)
         shared = set.intersection(*(set(row.tags) for row in rows))
         tags = tuple(tag for tag in head.tags if tag in shared)
-        words = ", ".join(filter(None, [head.each, head.reading.replace("_", " ")]))
+        case = ", ".join(filter(None, [head.each, head.reading.replace("_", " ")]))
         grade = weakest(row.grade for row in rows)
-        head = replace(head, tags=tags, data=_data_of(rows), each=words, grade=grade)
+        head = replace(head, tags=tags, data=_data_of(rows), each=case, grade=grade)
     return [replace(head, reading="", headline=True), *rows]
 
 
@@ -224,18 +224,18 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     under = [[row for row in judge if row.reading == reading] for judge in judges]
     if reading and any(under):
         chosen = []
-        for own, judge in zip(under, judges, strict=True):
-            chosen += own or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
+        for rows, judge in zip(under, judges, strict=True):
+            chosen += rows or [judge[0]] * (len(judge) == 1 and not judge[0].reading)
     outcomes = {row.verdict for row in chosen}
     if FAILED in outcomes:
-        failed = next(one for one in chosen if one.verdict == FAILED)
+        failed = next(row for row in chosen if row.verdict == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
         return Verdict(claim, reading=reading, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
-    grade = weakest(one.grade for one in chosen if one.verdict == outcome)
-    in_part = [tag for one in chosen for tag in one.tags if tag == "IN-PART"]
+    grade = weakest(row.grade for row in chosen if row.verdict == outcome)
+    in_part = [tag for row in chosen for tag in row.tags if tag == "IN-PART"]
     tags, data = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part))), _data_of(chosen)
     return Verdict(claim, reading=reading, data=data, verdict=outcome, tags=tags, grade=grade)

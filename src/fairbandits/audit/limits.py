@@ -43,9 +43,9 @@ class Skewed(NamedTuple):
         error = float(np.hypot.reduce(errors))
         skews = [
             sum(
-                allowance(side * part) / np.sqrt(part.size) * (own / error) ** 3
-                for part, own in zip(parts, errors, strict=True)
-                if own
+                allowance(side * part) / np.sqrt(part.size) * (part_error / error) ** 3
+                for part, part_error in zip(parts, errors, strict=True)
+                if part_error
             )
             for side in (1, -1)
         ]

@@ -67,10 +67,10 @@ def mean(
         return mean_test(samples[:, k], zeros[k], confidence, lows[k], highs[k])
 
     tests = [tested(k, level) for k in kept]
-    p_for, p_against = np.array([[one.above, one.below][::sign] for one in tests]).T
+    p_for, p_against = np.array([[test.above, test.below][::sign] for test in tests]).T
     verdict, p = decide(p_for.max(), min(1.0, kept.size * p_against.min()), level)
-    place = int(p_against.argmin() if verdict == NOT_REPRODUCED else p_for.argmax())
-    test, k = tests[place], int(kept[place])
+    index = int(p_against.argmin() if verdict == NOT_REPRODUCED else p_for.argmax())
+    test, k = tests[index], int(kept[index])
     also = _bounded(values, bounds, k, sign)
     also |= {"worst point": float(k)} if points > 1 else {}
     also |= {"vacuous points": float(points - sum(can_break))} if not all(can_break) else {}
@@ -142,13 +142,13 @@ def _is_tie(difference: np.ndarray, matters: float) -> bool:
 
 def _apart(values: Any, against: Any, claim: str, level: float) -> Finding:
     """Judge means of separate replicates, whose numbers may differ."""
-    one, other = _one_point("values", values), _one_point("against", against)
-    test = _contrast(one, other, 0.0, level, paired=False)
+    sample, other = _one_point("values", values), _one_point("against", against)
+    test = _contrast(sample, other, 0.0, level, paired=False)
     pair = (test.above, test.below) if claim == "at least" else (test.below, test.above)
-    if scarce := test.rare or hardly_varies(one) or hardly_varies(other):
+    if scarce := test.rare or hardly_varies(sample) or hardly_varies(other):
         pair, test = (1.0, 1.0), test._replace(low=-np.inf, high=np.inf)
     verdict, p = decide(*pair, level)
-    n = min(one.size, other.size)
+    n = min(sample.size, other.size)
     return Finding(test.mean, test.low, test.high, n, p, verdict, ("RARE",) * scarce)
 
 
@@ -161,7 +161,7 @@ def _equal(
     difference: Sequence[float] | None,
 ) -> Finding:
     """Judge whether two means are about equal: one / other > r is tested as one - r * other > 0."""
-    one = _one_point("values", values)
+    sample = _one_point("values", values)
     if (ratio is None) == (difference is None):
         raise ValueError("either ratio or difference is needed, and not both")
     kind = "ratio" if difference is None else "difference"
@@ -170,26 +170,26 @@ def _equal(
         raise ValueError(f"ratio must be two numbers around 1 and above 0, got {list(ratio)}")
     if difference is not None and not smallest < 0 < largest:
         raise ValueError(f"difference must be two numbers around 0, got {list(difference)}")
-    samples = [one]
+    samples = [sample]
     if np.ndim(against) == 0:
-        other, paired = np.full(one.size, number("against", against)), True
+        other, paired = np.full(sample.size, number("against", against)), True
     else:
         other = _one_point("against", against)
         samples.append(other)
-    if paired and other.size != one.size:
+    if paired and other.size != sample.size:
         raise ValueError(
-            f"against must have one entry per replicate ({one.size}), got {other.size}"
+            f"against must have one entry per replicate ({sample.size}), got {other.size}"
         )
     if difference is None:
         if other.mean() < 0:
-            one, other = -one, -other
-        over_low = _contrast(one, smallest * other, 0.0, level, paired)
-        over_high = _contrast(one, largest * other, 0.0, level, paired)
-        statistic = float(one.mean() / other.mean()) if other.mean() else np.nan
-        low, high = (_limit_of_ratio(one, other, level, paired, side) for side in (-1, 1))
+            sample, other = -sample, -other
+        over_low = _contrast(sample, smallest * other, 0.0, level, paired)
+        over_high = _contrast(sample, largest * other, 0.0, level, paired)
+        statistic = float(sample.mean() / other.mean()) if other.mean() else np.nan
+        low, high = (_limit_of_ratio(sample, other, level, paired, side) for side in (-1, 1))
     else:
-        over_low = _contrast(one, other, smallest, level, paired)
-        over_high = _contrast(one, other, largest, level, paired)
+        over_low = _contrast(sample, other, smallest, level, paired)
+        over_high = _contrast(sample, other, largest, level, paired)
         statistic, low, high = over_low.mean, over_low.low, over_low.high
     p_for = max(over_low.above, over_high.below)
     p_against = min(over_low.below, over_high.above)
@@ -200,7 +200,7 @@ def _equal(
         low, high = -np.inf, np.inf
     verdict, p = decide(p_for, p_against, level)
     tags = ("CONSTANT",) * all(map(is_constant, samples)) + ("RARE",) * scarce
-    return Finding(statistic, low, high, min(one.size, other.size), p, verdict, tags)
+    return Finding(statistic, low, high, min(sample.size, other.size), p, verdict, tags)
 
 
 def _one_point(name: str, values: Any) -> np.ndarray:
@@ -213,36 +213,36 @@ def _one_point(name: str, values: Any) -> np.ndarray:
 
 
 def _contrast(
-    one: np.ndarray, other: np.ndarray, value: float, level: float, paired: bool
+    first: np.ndarray, other: np.ndarray, value: float, level: float, paired: bool
 ) -> MeanTest:
     """Test the mean of one sample minus that of the other against a value."""
     if paired:
-        return mean_test(one - other, value, level)
-    mean = float(one.mean() - other.mean())
-    if is_constant(one) and is_constant(other):
+        return mean_test(first - other, value, level)
+    mean = float(first.mean() - other.mean())
+    if is_constant(first) and is_constant(other):
         return MeanTest(mean, -np.inf, np.inf, 1.0, 1.0, True, True)
-    parts = [sample.var(ddof=1) / sample.size for sample in (one, other)]
+    parts = [sample.var(ddof=1) / sample.size for sample in (first, other)]
     df = sum(parts) ** 2 / sum(
-        part**2 / (sample.size - 1) for part, sample in zip(parts, (one, other), strict=True)
+        part**2 / (sample.size - 1) for part, sample in zip(parts, (first, other), strict=True)
     )
-    skewed, distance = Skewed.of([one / one.size, -other / other.size], df), mean - value
+    skewed, distance = Skewed.of([first / first.size, -other / other.size], df), mean - value
     down, up = skewed.widths(level)
     limits = float(mean - down * skewed.error), float(mean + up * skewed.error)
     return MeanTest(mean, *limits, skewed.below(distance), skewed.above(distance), False, False)
 
 
 def _limit_of_ratio(
-    one: np.ndarray, other: np.ndarray, level: float, paired: bool, side: int
+    sample: np.ndarray, other: np.ndarray, level: float, paired: bool, side: int
 ) -> float:
     """Return the first ratio that `_contrast` refutes, from the estimate outwards."""
 
     def excess(ratio: float) -> float:
-        test = _contrast(one, ratio * other, 0.0, level, paired)
+        test = _contrast(sample, ratio * other, 0.0, level, paired)
         return (test.below if side > 0 else test.above) - (1 - level)
 
     if not other.mean():
         return side * np.inf
-    inner = float(one.mean() / other.mean())
+    inner = float(sample.mean() / other.mean())
     step = max(abs(inner), 1e-9) / 64
     for _ in range(24):
         outer = inner + side * step

@@ -34,16 +34,16 @@ def within_family(findings: Mapping[Key, F], *, level: float) -> dict[Key, F]:
     """
     # as text, where NaN equals NaN
     tests = {
-        key: (key[0], repr((one.statistic, one.low, one.high, one.n, one.p, one.verdict)))
-        for key, one in findings.items()
-        if one.p is not None
+        key: (key[0], repr((f.statistic, f.low, f.high, f.n, f.p, f.verdict)))
+        for key, f in findings.items()
+        if f.p is not None
     }
     p_values = {test: findings[key].p for key, test in tests.items()}
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     corrected = dict(findings)
     for key, test in tests.items():
-        one, p = findings[key], float(adjusted[test])
-        corrected[key] = replace(one, p=p) if p <= 1 - level else _undecided(one, p)
+        finding, p = findings[key], float(adjusted[test])
+        corrected[key] = replace(finding, p=p) if p <= 1 - level else _undecided(finding, p)
     return corrected
 
 
@@ -55,8 +55,8 @@ def combine(findings: Sequence[F], *, how: Literal["all", "any", "universal"], l
     """
     together, alone = (NOT_REPRODUCED, REPRODUCED) if how == "any" else (REPRODUCED, NOT_REPRODUCED)
     # a finding without a p-value is not random
-    p = np.array([0.0 if one.p is None else one.p for one in findings])
-    verdicts = np.array([one.verdict for one in findings])
+    p = np.array([0.0 if finding.p is None else finding.p for finding in findings])
+    verdicts = np.array([finding.verdict for finding in findings])
     if how != "universal" and (verdicts == together).all():
         return findings[int(p.argmax())]
     if how == "universal" and not (verdicts == NOT_REPRODUCED).any():
@@ -79,13 +79,13 @@ def _mostly(findings: Sequence[F], p: np.ndarray, level: float) -> F:
     order = np.argsort(p, kind="stable")
     at = int(order[least - 1])
     joint = float(min(1.0, (size - least + 1) * p[at]))
-    one = findings[at]
+    finding = findings[at]
     if joint <= 1 - level:
-        return replace(one, p=None if one.p is None else joint)
-    return _undecided(one, joint)
+        return replace(finding, p=None if finding.p is None else joint)
+    return _undecided(finding, joint)
 
 
-def _undecided(one: F, p: float) -> F:
+def _undecided(finding: F, p: float) -> F:
     """Return a finding as inconclusive, with the tag HOLM if alone it would decide."""
-    tags = (*one.tags, "HOLM") if one.verdict != INCONCLUSIVE else one.tags
-    return replace(one, p=p, verdict=INCONCLUSIVE, tags=tags)
+    tags = (*finding.tags, "HOLM") if finding.verdict != INCONCLUSIVE else finding.tags
+    return replace(finding, p=p, verdict=INCONCLUSIVE, tags=tags)

@@ -112,13 +112,13 @@ def check(file: Path, seed: int | str = LEDGER) -> Rules:
 
 def _repeat(config: Config) -> None:
     """Raise ConfigError if a replicate of a user's policy differs when it is played again."""
-    runs = [run for one in config.experiments for run in one.runs]
+    runs = [run for experiment in config.experiments for run in experiment.runs]
     for run in {run.spec.policy: run for run in runs if is_own(run.spec.policy)}.values():
         spec, cell = run.spec, run.spec.cells[0]
         horizon, stream = spec.horizon_of(cell), spec.stream_of(cell)
         parameters, observe, quotas, _ = _settled(spec, cell, 0, 0)
         policy = make_policy(spec.policy, parameters, where=stream, source=spec.policy_source)
-        observers = [make_observer(*one, where=stream) for one in observe.items()]
+        observers = [make_observer(*item, where=stream) for item in observe.items()]
         setting, how = Setting(policy, observers, quotas), {"seed": 0, "stream": stream}
         asked = (setting, instance_of(spec), horizon, range(run.replicates))
         with _placed(run), repeated(*asked, elsewhere=True, checkpoints=[horizon], **how):
@@ -134,18 +134,18 @@ def checked_words(rules: Rules) -> str:
 def _rules(file: Path, seed: int | str) -> Rules:
     study = load(file, Study, keep=True)
     sources = tuple(asking_files(file))
-    for one in sources:
-        known = getattr(sys.modules.get(one.stem), "__file__", None)
-        if one.stem in sys.stdlib_module_names or Path(known or one).resolve() != one.resolve():
-            raise ConfigError(f"{one} has the name of another module; rename the file")
-    content = b"".join(b"%b\0%b\0" % (one.name.encode(), one.read_bytes()) for one in sources)
+    for path in sources:
+        loaded = getattr(sys.modules.get(path.stem), "__file__", None)
+        if path.stem in sys.stdlib_module_names or Path(loaded or path).resolve() != path.resolve():
+            raise ConfigError(f"{path} has the name of another module; rename the file")
+    content = b"".join(b"%b\0%b\0" % (path.name.encode(), path.read_bytes()) for path in sources)
     study.digest = hashlib.sha256(content).hexdigest()[:16]
     study.title = study.title or file.stem
     if not study.claims:
         raise ConfigError(f"{file}: there are no claims; `@study.claim()` registers a function")
     config = _config(study, file)
-    own = tuple(replace(one, origin=study.digest) for one in config.experiments)
-    config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=own)
+    experiments = tuple(replace(block, origin=study.digest) for block in config.experiments)
+    config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=experiments)
     return Rules(study, config, sources)
 
 
@@ -155,16 +155,16 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
     horizons = _horizons(study)
     replicates = study.replicates
     if small:
-        made = (one[0] if isinstance(one, tuple) else one for one in study.instances.values())
-        arms = max(getattr(one, "n_arms", 2) for one in made)
-        horizons = [min(2 * arms + 50 * k, one) for k, one in enumerate(horizons, start=1)]
+        made = (item[0] if isinstance(item, tuple) else item for item in study.instances.values())
+        arms = max(getattr(instance, "n_arms", 2) for instance in made)
+        horizons = [min(2 * arms + 50 * k, horizon) for k, horizon in enumerate(horizons, start=1)]
         replicates = 2
-    policies = {name: _policy(one, name, file) for name, one in study.policies.items()}
+    policies = {name: _policy(policy, name, file) for name, policy in study.policies.items()}
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     content = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
     settings, experiments = validated(content, Settings, str(file)), []
-    for name, one in study.instances.items():
-        made, facts = one if isinstance(one, tuple) else (one, {})
+    for name, entry in study.instances.items():
+        made, facts = entry if isinstance(entry, tuple) else (entry, {})
         if not isinstance(made, Instance | RandomInstance):
             raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
         for key in facts:
@@ -201,10 +201,10 @@ def _check_study(study: Study, file: Path) -> None:
         expect_known(key, study.policies, f"{file}: observe: there is no policy {key!r}")
     whole = {"horizon": (1, _horizons(study)), "replicates": (2, [study.replicates])}
     for name, (least, given) in whole.items():
-        for one in given:
-            if type(one) is not int or one < least:
+        for number in given:
+            if type(number) is not int or number < least:
                 raise ConfigError(
-                    f"{file}: {name} must be a whole number of at least {least}, got {one!r}"
+                    f"{file}: {name} must be a whole number of at least {least}, got {number!r}"
                 )
     try:
         confidence(study.level)
@@ -222,26 +222,26 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
         )
     given = dict(parameters)
     if is_dataclass(made):
-        needed = [one.name for one in fields(made) if one.init and one.default is MISSING]
-        given |= {one.name: one.default for one in fields(made) if not one.init and one.default}
+        needed = [f.name for f in fields(made) if f.init and f.default is MISSING]
+        given |= {f.name: f.default for f in fields(made) if not f.init and f.default}
     else:
         try:
             signature = inspect.signature(made).parameters.values()
         except ValueError:  # of code in C nothing is known
             signature = ()
-        needed = [one.name for one in signature if one.default is one.empty]
+        needed = [parameter.name for parameter in signature if parameter.default is parameter.empty]
     given = {key: "instance" for key in needed if key in (*FACTS, *ARE_QUOTAS)} | given
-    found = {"label": name, "parameters": _all_sourced(given)}
+    block = {"label": name, "parameters": _all_sourced(given)}
     ours = made.__module__.partition(".")[0] == PACKAGE.name
     known = (key for key in POLICIES if ours and issubclass(made, POLICIES[key]))
     if registered := next(known, ""):
-        return found | {"policy": registered}
+        return block | {"policy": registered}
     try:
         home = importable(f"{Path(inspect.getfile(made)).name}:{made.__name__}", file.parent)
         own_policies.source_hash(home)
     except (ValueError, OSError, TypeError) as error:
         raise ConfigError(f"{file}: policies: {name!r}: {error}") from None
-    return found | {"policy": home}
+    return block | {"policy": home}
 
 
 def _block(
@@ -268,7 +268,7 @@ def _block(
         # files small enough for processes to share, and large enough for blocks of replicates
         "chunk": max(8, -(-replicates // 16)),
         "policies": {
-            key: {**one, **several, **watched.get(key, {})} for key, one in policies.items()
+            key: {**policy, **several, **watched.get(key, {})} for key, policy in policies.items()
         },
         **_all_sourced(facts),
     }
@@ -291,8 +291,8 @@ def _facts(made: Any) -> dict[str, Any]:
         facts["fixed"] = list(map(list, made.fixed))
     else:
         facts["means"] = made.means
-    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in facts.items()}
-    return {name: one for name, one in plain.items() if one is not None and one != []}
+    plain = {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
+    return {name: fact for name, fact in plain.items() if fact is not None and fact != []}
 
 
 def _sourced(value: Any) -> dict[str, Any]:
@@ -300,8 +300,8 @@ def _sourced(value: Any) -> dict[str, Any]:
 
 
 def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {key: list(one) if isinstance(one, tuple) else one for key, one in values.items()}
-    return {key: _sourced(one) for key, one in plain.items()}
+    plain = {key: list(item) if isinstance(item, tuple) else item for key, item in values.items()}
+    return {key: _sourced(item) for key, item in plain.items()}
 
 
 # ------------------------------------------------------------------------------------- the runs
@@ -318,9 +318,9 @@ def simulate(
     """Simulate the missing runs, and return whether there were any; finished parts are kept."""
     seed = config.seed_of(config.experiments[0])  # all of one file have the same
     evidence = Evidence(config, OWN, results)
-    lacking = [one for one in config.experiments if evidence.problem(one)]
-    parts = [(run, chunk) for one in lacking for run in one.runs for chunk in run.chunks()]
-    left = [one for one in parts if not _is_there(results, seed, *one)]
+    lacking = [block for block in config.experiments if evidence.problem(block)]
+    parts = [(run, chunk) for block in lacking for run in block.runs for chunk in run.chunks()]
+    left = [part for part in parts if not _is_there(results, seed, *part)]
     play, alone = partial(_play, seed, results), cores == 1 or len(left) < 2
     played = map(play, left) if alone else shared(play, left, cores, time_limit=time_limit)
     shown = nullcontext(played)
@@ -333,9 +333,9 @@ def simulate(
     except Ended as error:
         with _placed(error.question[0]) if error.question else nullcontext():
             raise
-    for one in lacking:
-        chunks = [results / run.chunk_file(chunk) for run in one.runs for chunk in run.chunks()]
-        collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
+    for block in lacking:
+        chunks = [results / run.chunk_file(chunk) for run in block.runs for chunk in run.chunks()]
+        collect(chunks, block.facts(), seed, results / block.dataset, config.ledger_of(block))
     shutil.rmtree(results / "cache", ignore_errors=True)
     return bool(lacking)
 
@@ -368,10 +368,10 @@ def _placed(run: Run) -> Iterator[None]:
             raise
         policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
-        words = f"{type(error).__name__}: {error}"
-        words = error.words if isinstance(error, Ended) else words
+        message = f"{type(error).__name__}: {error}"
+        message = error.words if isinstance(error, Ended) else message
         raise ConfigError(
-            f"policy {policy} on instance {instance}, {where}: {words}{line_of(error)}"
+            f"policy {policy} on instance {instance}, {where}: {message}{line_of(error)}"
         ) from None
 
 
@@ -382,9 +382,9 @@ def read_history(out: Path) -> list[Frozen]:
     """Return all files that were frozen in a folder, oldest first."""
     file = out / HISTORY
     try:
-        return [Frozen(**one) for one in read_json(file)]
+        return [Frozen(**entry) for entry in read_json(file)]
     except FileNotFoundError:
-        if out.is_dir() and any(one.name != f".{HISTORY}.lock" for one in out.iterdir()):
+        if out.is_dir() and any(path.name != f".{HISTORY}.lock" for path in out.iterdir()):
             raise StoreError(
                 f"{out} is not empty, and has no {HISTORY} of claims that were frozen there; name "
                 "another folder with --out"
@@ -398,7 +398,7 @@ def read_history(out: Path) -> list[Frozen]:
 
 
 def _write(out: Path, history: list[Frozen]) -> None:
-    text = json.dumps([asdict(one) for one in history], indent=1, ensure_ascii=False)
+    text = json.dumps([asdict(entry) for entry in history], indent=1, ensure_ascii=False)
     write_text(out / HISTORY, text)
 
 
@@ -408,16 +408,16 @@ def _now() -> str:
 
 def freeze(out: Path, rules: Rules) -> tuple[list[Frozen], int]:
     """Record rules as frozen, unless they are; return the folder's history and their place."""
-    own = Frozen(rules.study.digest, rules.config.seed, rules.study.file.name, _now())
+    entry = Frozen(rules.study.digest, rules.config.seed, rules.study.file.name, _now())
     with alone(out / HISTORY):
         history = read_history(out)
-        known = [one.key for one in history]
-        if own.key in known:
-            return history, known.index(own.key)
+        known = [old.key for old in history]
+        if entry.key in known:
+            return history, known.index(entry.key)
         for file in rules.sources:
-            with replacing(out / own.key / "frozen" / file.name) as temporary:
+            with replacing(out / entry.key / "frozen" / file.name) as temporary:
                 temporary.write_bytes(file.read_bytes())
-        history.append(own)
+        history.append(entry)
         _write(out, history)
     return history, len(known)
 
@@ -428,29 +428,29 @@ def judged(
     *,
     seed: int | str = LEDGER,
     cores: int = 1,
-    say: Callable[[str], None] = lambda words: None,
+    say: Callable[[str], None] = lambda message: None,
     progress: bool = False,
     time_limit: float | None = None,
 ) -> str:
     """Freeze a file of claims, simulate, judge, write all of it; return the verdicts."""
     rules = check(file, seed)
-    history, place = freeze(out, rules)
-    own = history[place]
-    say(f"Claims {own.digest}, frozen {own.frozen}. {_seed_words(rules)}")
-    if not own.judged:
-        for line in _earlier(history[:place]):
+    history, index = freeze(out, rules)
+    entry = history[index]
+    say(f"Claims {entry.digest}, frozen {entry.frozen}. {_seed_words(rules)}")
+    if not entry.judged:
+        for line in _earlier(history[:index]):
             say(line)
-    results = out / own.key
+    results = out / entry.key
     if not simulate(rules.config, results, cores, progress=progress, time_limit=time_limit):
         say(f"The data of these claims are in {results}, and are used again.")
     rows, findings = _rows(rules, results)
     # recorded before anything is shown, so that every look at results leaves a trace
-    own = replace(own, judged=own.judged or _now(), verdicts=tally(rows).counted)
+    entry = replace(entry, judged=entry.judged or _now(), verdicts=tally(rows).counted)
     with alone(out / HISTORY):
-        history = [own if one.key == own.key else one for one in read_history(out)]
+        history = [entry if old.key == entry.key else old for old in read_history(out)]
         _write(out, history)
     write_committed(results, rows, findings, "paper")
-    write_text(results / REPORT, _report(rules, history, history.index(own), rows, findings))
+    write_text(results / REPORT, _report(rules, history, history.index(entry), rows, findings))
     for line in _exact_instead(findings):
         say(line)
     files = [results / name for name in (REPORT, VERDICTS_TABLE, FINDINGS_TABLE)]
@@ -461,15 +461,15 @@ def judged(
 def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
     """Return the rows of verdicts and findings; StoreError if a claim fails."""
     papers = {OWN: rules.study}
-    found, _, made = find(rules.config, rules.study, results)
-    if lines := "\n".join(failures(found)):
-        failed = len({one.claim for one in found if one.verdict == FAILED})
+    answers, _, made = find(rules.config, rules.study, results)
+    if lines := "\n".join(failures(answers)):
+        failed = len({answer.claim for answer in answers if answer.verdict == FAILED})
         raise StoreError(
             f"{counted(failed, 'claim')} failed, so that no verdict is written or shown; "
             f"the data stay\n{lines}"
         )
-    rows = [verdict_row(papers, one, made) for one in judge(papers, found)]
-    return rows, [finding_row(papers, one, made) for one in found]
+    rows = [verdict_row(papers, verdict, made) for verdict in judge(papers, answers)]
+    return rows, [finding_row(papers, answer, made) for answer in answers]
 
 
 # ------------------------------------------------------------------------------------ the words
@@ -481,18 +481,18 @@ def _seed_words(rules: Rules) -> str:
     return f"The seed {rules.seed} follows from the files."
 
 
-def _of(one: Frozen) -> str:
-    seed = f", exploratory seed {one.seed}" if one.key != one.digest else ""
-    verdicts = ", ".join(f"{number} {outcome}" for outcome, number in one.verdicts.items())
-    said = f"judged {one.judged}: {verdicts}" if one.judged else "never judged"
-    return f"- `{one.digest}`{seed}, frozen {one.frozen}, {said}."
+def _of(entry: Frozen) -> str:
+    seed = f", exploratory seed {entry.seed}" if entry.key != entry.digest else ""
+    verdicts = ", ".join(f"{number} {outcome}" for outcome, number in entry.verdicts.items())
+    said = f"judged {entry.judged}: {verdicts}" if entry.judged else "never judged"
+    return f"- `{entry.digest}`{seed}, frozen {entry.frozen}, {said}."
 
 
 def _earlier(history: Sequence[Frozen]) -> list[str]:
     """Return what was frozen before, and whether its verdicts were seen; nothing without any."""
     if not history:
         return []
-    seen = any(one.judged for one in history)
+    seen = any(entry.judged for entry in history)
     more = (
         "Verdicts by them were seen before these claims were frozen. The data of these are new: "
         "other files have another seed."
@@ -503,14 +503,14 @@ def _earlier(history: Sequence[Frozen]) -> list[str]:
 
 
 def _report(
-    rules: Rules, history: list[Frozen], place: int, rows: Sequence[Row], findings: list[Row]
+    rules: Rules, history: list[Frozen], index: int, rows: Sequence[Row], findings: list[Row]
 ) -> str:
     """Return the report on a user's own claims, in Markdown."""
-    own, after, papers = history[place], history[place + 1 :], {OWN: rules.study}
-    head = f"Claims `{own.digest}` of `{own.file}`, frozen {own.frozen}, judged {own.judged}."
+    this, after, papers = history[index], history[index + 1 :], {OWN: rules.study}
+    head = f"Claims `{this.digest}` of `{this.file}`, frozen {this.frozen}, judged {this.judged}."
     lines = [f"# {rules.study.title}", "", f"{head} {_seed_words(rules)}", ""]
     lines += ["```text", listing(rows, WIDTH), "```", "", "## Others frozen in this folder", ""]
-    lines += _earlier(history[:place]) or ([] if after else ["None."])
+    lines += _earlier(history[:index]) or ([] if after else ["None."])
     lines += ["", f"{len(after)} after these:", *map(_of, after)] if after else []
     for key, claim in rules.study.claims.items():
         own_rows = [row for row in rows if row["claim"] == key]
@@ -527,10 +527,10 @@ def _report(
 def _exact_instead(findings: Sequence[Row], claim: str = "") -> Iterator[str]:
     """Yield a hint for each test with a constant number, since that is not random."""
     open_ = [
-        one for one in findings if one["verdict"] == INCONCLUSIVE and "CONSTANT" in one["tags"]
+        row for row in findings if row["verdict"] == INCONCLUSIVE and "CONSTANT" in row["tags"]
     ]
-    own = [one for one in open_ if claim in ("", one["claim"])]
-    for key, phrase in dict.fromkeys((one["claim"], one["phrase"]) for one in own):
+    chosen = [row for row in open_ if claim in ("", row["claim"])]
+    for key, phrase in dict.fromkeys((row["claim"], row["phrase"]) for row in chosen):
         yield (
             f"{key}, {phrase}: the number is the same in all replicates, so it has no interval. If "
             "no chance is in it, use `rounded` (`exact` where it is a whole number), which checks "

@@ -11,14 +11,14 @@ from fairbandits.audit.means import mean
 
 #: Name -> procedure.
 PROCEDURES: dict[str, Callable[..., Finding]] = {
-    one.__name__: one for one in (mean, slope, share, curve, exact)
+    procedure.__name__: procedure for procedure in (mean, slope, share, curve, exact)
 }
 
 
 def settings_of(name: str) -> list[str]:
     """Return the settings that a procedure has, which are its keyword-only parameters."""
     parameters = inspect.signature(PROCEDURES[name]).parameters.values()
-    return [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
 
 def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> dict[str, float]:
@@ -26,17 +26,17 @@ def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> 
     match name:
         case "mean" if pair := settings.get("ratio") or settings.get("difference"):
             equal = 1.0 if settings.get("ratio") else 0.0
-            found = {"equal": equal, "smallest": pair[0], "largest": pair[1]}
+            against = {"equal": equal, "smallest": pair[0], "largest": pair[1]}
         case "mean":
             limit = finding.also.get("limit")
-            found = {"zero": 0.0} if limit is None else {"limit": limit}
+            against = {"zero": 0.0} if limit is None else {"limit": limit}
         case "slope":
-            found = {"exponent": settings["exponent"], "margin": settings["margin"]}
+            against = {"exponent": settings["exponent"], "margin": settings["margin"]}
         case "share":
-            found = {"limit": settings["limit"]}
+            against = {"limit": settings["limit"]}
         case "curve":
-            found = {"largest inside": finding.also["largest inside"]}
+            against = {"largest inside": finding.also["largest inside"]}
         case _:
             printed = finding.also.get("printed")
-            found = {"zero": 0.0} if printed is None else {"printed": printed}
-    return {key: float(value) for key, value in found.items()}
+            against = {"zero": 0.0} if printed is None else {"printed": printed}
+    return {key: float(value) for key, value in against.items()}

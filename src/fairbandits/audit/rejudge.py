@@ -42,7 +42,7 @@ def judged_again(paper: Paper, of: Iterable[str], but: Collection[str] = ()) -> 
     claims, wanted = paper.claims, set(of) - set(but)
     wanted |= {key for name in wanted for key in (claims[name].alias_of, *claims[name].judged_by)}
     if any(claims[key].primary and claims[key].of for key in wanted if key in claims):
-        wanted |= {key for key, one in claims.items() if one.primary and one.of and key not in but}
+        wanted |= {key for key, c in claims.items() if c.primary and c.of and key not in but}
     return without(paper, wanted)
 
 
@@ -56,32 +56,32 @@ def verdicts_on(paper: Paper, config: Config, results: Path) -> list[Again]:
     """Return the claims' verdicts by the data in a folder beside the committed ones."""
     rows = csv_rows(ROOT / "audit" / VERDICTS_TABLE)
     before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
-    found, *_ = find(config, paper, results)
+    answers, *_ = find(config, paper, results)
     return [
-        Again(one.claim.id, one.claim.primary, before[one.claim.id], one.verdict)
-        for one in judge({paper.slug: paper}, found)
-        if one.headline and one.claim.id in before
+        Again(row.claim.id, row.claim.primary, before[row.claim.id], row.verdict)
+        for row in judge({paper.slug: paper}, answers)
+        if row.headline and row.claim.id in before
     ]
 
 
-def summary(salt: str, found: Sequence[Again]) -> list[str]:
-    agree = sum(one.agrees for one in found)
-    primary = [one.agrees for one in found if one.primary]
+def summary(salt: str, again: Sequence[Again]) -> list[str]:
+    agree = sum(row.agrees for row in again)
+    primary = [row.agrees for row in again if row.primary]
     stands = f", of those that the paper stands on {sum(primary)} of {len(primary)}"
-    came = f"Under the salt {salt!r} {agree} of {len(found)} verdicts came again"
+    came = f"Under the salt {salt!r} {agree} of {len(again)} verdicts came again"
     lines = [f"{came}{stands if primary else ''}."]
-    lines += [f"  {one.claim}: {one.verdict} -> {one.found}" for one in found if not one.agrees]
+    lines += [f"  {row.claim}: {row.verdict} -> {row.found}" for row in again if not row.agrees]
     return lines
 
 
-def record(salt: str, found: Iterable[Again], table: Path = AGREEMENT) -> None:
+def record(salt: str, again: Iterable[Again], table: Path = AGREEMENT) -> None:
     """Write the agreement of primary claims under a salt, in place of an earlier one."""
-    new = {(one.claim, salt): one for one in found if one.primary}
+    new = {(row.claim, salt): row for row in again if row.primary}
     rows = [row for row in csv_rows(table) if (row["claim"], row["salt"]) not in new]
     lines = [[row[name] for name in COLUMNS] for row in rows]
     lines += [
-        [one.claim, salt, one.verdict, one.found, "yes" if one.agrees else "no"]
-        for one in new.values()
+        [row.claim, salt, row.verdict, row.found, "yes" if row.agrees else "no"]
+        for row in new.values()
     ]
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))
     agreement.cache_clear()

@@ -75,10 +75,10 @@ class Made:
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, seed: int | str, results: Path, found: Iterable[Answer]) -> Self:
+    def of(cls, seed: int | str, results: Path, answers: Iterable[Answer]) -> Self:
         """Return the seed and datasets of answers, with the hashes of the datasets on disk."""
-        places = dict.fromkeys(place for one in found for place in one.data)
-        files = {place: results / place for place in places}
+        datasets = dict.fromkeys(dataset for answer in answers for dataset in answer.data)
+        files = {dataset: results / dataset for dataset in datasets}
         return cls(seed, {key: source_of(file) for key, file in files.items() if file.is_file()})
 
     @property
@@ -87,10 +87,10 @@ class Made:
 
     def columns(self, data: Iterable[str]) -> dict[str, str]:
         """Return the columns of a row that describe its datasets."""
-        known = {place: self.sources.get(place, {}) for place in data}
+        known = {key: self.sources.get(key, {}) for key in data}
         return {
-            "data_hash": hash_of({place: one.get("content", "") for place, one in known.items()}),
-            "code": joint(one["code"] for one in known.values() if one),
+            "data_hash": hash_of({key: source.get("content", "") for key, source in known.items()}),
+            "code": joint(source["code"] for source in known.values() if source),
             "seed": "" if self.seed is None else str(self.seed),
         }
 
@@ -113,26 +113,26 @@ def hash_of(contents: Mapping[str, str]) -> str:
     """Return one hash of the content of datasets; empty if one of theirs is unknown."""
     if not contents or not all(contents.values()):
         return ""
-    lines = "\n".join(f"{place} {contents[place]}" for place in sorted(contents))
+    lines = "\n".join(f"{dataset} {contents[dataset]}" for dataset in sorted(contents))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 # -------------------------------------------------------------------------------------- rows
 
 
-def finding_row(papers: Papers, one: Answer, made: Made = Made()) -> dict[str, Any]:
-    paper = papers[claims_of(papers)[one.claim].paper]
-    return _row(one, paper.digest, made) | {"paper": paper.slug}
+def finding_row(papers: Papers, answer: Answer, made: Made = Made()) -> dict[str, Any]:
+    paper = papers[claims_of(papers)[answer.claim].paper]
+    return _row(answer, paper.digest, made) | {"paper": paper.slug}
 
 
-def verdict_row(papers: Papers, one: Verdict, made: Made = Made()) -> dict[str, Any]:
-    row = _row(one, papers[stands_for(one.claim, papers).paper].digest, made)
-    return row | {"claim": one.claim.id} | _of_claim(one.claim, one.data, papers)
+def verdict_row(papers: Papers, verdict: Verdict, made: Made = Made()) -> dict[str, Any]:
+    row = _row(verdict, papers[stands_for(verdict.claim, papers).paper].digest, made)
+    return row | {"claim": verdict.claim.id} | _of_claim(verdict.claim, verdict.data, papers)
 
 
-def _row(one: Answer, digest: str, made: Made) -> dict[str, Any]:
-    row = vars(one) | {"tags": [*one.tags], "data": [*one.data], **made.columns(one.data)}
-    row |= {"reference": next(iter(one.against.values()), None)}
+def _row(item: Answer, digest: str, made: Made) -> dict[str, Any]:
+    row = vars(item) | {"tags": [*item.tags], "data": [*item.data], **made.columns(item.data)}
+    row |= {"reference": next(iter(item.against.values()), None)}
     return row | {"rules": digest, "audit_code": audit_code()}
 
 
@@ -148,15 +148,15 @@ def _of_claim(claim: Claim, data: Iterable[str], papers: Papers) -> dict[str, An
 
 def answer_of(row: Row) -> Answer:
     """Return the answer of a finding's row; every number is restored exactly."""
-    answer = Answer(**{one.name: row[one.name] for one in fields(Answer)})
-    also = {key: math.nan if one is None else one for key, one in row["also"].items()}
+    answer = Answer(**{f.name: row[f.name] for f in fields(Answer)})
+    also = {key: math.nan if value is None else value for key, value in row["also"].items()}
     return replace(answer, tags=(*row["tags"],), data=(*row["data"],), also=also)
 
 
 def finite(value: Any) -> Any:
     """Return a value with NaN and infinity as None, since JSON has neither."""
     if isinstance(value, Mapping):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -166,7 +166,7 @@ def apart(verdicts: Iterable[Row], findings: Iterable[Row]) -> Iterator[str]:
     def shown(row: Row) -> tuple[str, ...]:  # neither joining nor a correction changes these
         return row["claim"], *(short(row[name]) for name in ("statistic", "low", "high"))
 
-    deciding = {shown(one) for one in findings if one["decides"]}
+    deciding = {shown(row) for row in findings if row["decides"]}
     for row in verdicts:
         if not row["left_out"] and row["n"] is not None and shown(row) not in deciding:
             under = f" under {row['reading']}" if row["reading"] else ""
@@ -249,21 +249,21 @@ def read(
 def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -> Iterator[str]:
     """Yield why a table does not match the code, and the claims of all papers or one."""
     if path.suffix == ".csv":
-        claims = {key: one for key, one in claims_of(papers).items() if paper in ("", one.paper)}
+        claims = {key: c for key, c in claims_of(papers).items() if paper in ("", c.paper)}
         lines = [line for line in lines_of(path, kind) if line["claim"] in claims]
         rules_of = {line["claim"]: line["rules"] for line in lines}
-        due = (key for key, one in committed(papers).items() if kind == "verdicts" or one.of)
+        due = (key for key, claim in committed(papers).items() if kind == "verdicts" or claim.of)
         if lacking := next((key for key in due if key in claims and key not in rules_of), None):
             yield f"{path} has other claims than there are: {lacking} is not in it"
             return
-        digests = {(stands_for(claims[key], papers).paper, one) for key, one in rules_of.items()}
+        digests = {(stands_for(claims[key], papers).paper, rule) for key, rule in rules_of.items()}
     else:
         footer = read_footer(path)
         expect(footer, {"kind": kind}, path)
         was, now = footer["audit_code"], audit_code()
         if was != now:
             yield f"{path} is stale: audit code {was} made it, this is {now}"
-        digests = {one for one in footer["ledgers"].items() if paper in ("", one[0])}
+        digests = {pair for pair in footer["ledgers"].items() if paper in ("", pair[0])}
     for slug, digest in sorted(digests):
         if slug not in papers:
             yield f"{path} does not belong here: there are no claims of {slug!r}"
@@ -304,9 +304,9 @@ def in_short(files: Iterable[str]) -> list[str]:
     ['banditq/arms/{5,10}.parquet', 'banditq/one.parquet']
     """
     kept: dict[tuple[str, str], list[str]] = {}
-    for place in map(PurePosixPath, files):
-        alone = len(place.parts) < 3  # a suite has a folder of its own
-        kept.setdefault((str(place.parent), place.stem if alone else ""), []).append(place.stem)
+    for path in map(PurePosixPath, files):
+        alone = len(path.parts) < 3  # a suite has a folder of its own
+        kept.setdefault((str(path.parent), path.stem if alone else ""), []).append(path.stem)
     return [
         f"{folder}/{names[0] if len(names) == 1 else '{' + ','.join(names) + '}'}.parquet"
         for (folder, _), names in kept.items()
@@ -315,12 +315,12 @@ def in_short(files: Iterable[str]) -> list[str]:
 
 def written_out(places: Iterable[str]) -> list[str]:
     """Return the files that `in_short` names."""
-    found = []
-    for place in places:
-        before, _, rest = place.partition("{")
+    files = []
+    for pattern in places:
+        before, _, rest = pattern.partition("{")
         names, _, after = rest.partition("}")
-        found += [f"{before}{name}{after}" for name in names.split(",")]
-    return found
+        files += [f"{before}{name}{after}" for name in names.split(",")]
+    return files
 
 
 def short(value: float | None) -> str:
@@ -335,13 +335,13 @@ def _against_from(text: str) -> dict[str, float | None]:
 
 
 def _settings_from(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, _, value in (part.partition(" ") for part in text.split("; ") if part):
         try:
-            found[name] = json.loads(value)
+            settings[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 #: Column of a committed table -> its text from a row, and its value from the text; others are text.
@@ -350,12 +350,12 @@ AS_TEXT: dict[str, Callable[[Row], str]] = {
     "test": lambda row: "" if row["test"] == row["phrase"] else row["test"],
     "tags": lambda row: " ".join(row["tags"]),
     "settings": lambda row: "; ".join(  # only a text stands without JSON
-        f"{name} {one if isinstance(one, str) else json.dumps(one)}"
-        for name, one in row["settings"].items()
+        f"{name} {value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in row["settings"].items()
     ),
     "against": lambda row: "; ".join(
-        f"{name} {NONE if one is None else short(float(one))}"
-        for name, one in row["against"].items()
+        f"{name} {NONE if value is None else short(float(value))}"
+        for name, value in row["against"].items()
     ),
     "tightness": lambda row: short(row["also"].get("tightness")),
     "data": lambda row: " ".join(in_short(row["data"])),

@@ -53,9 +53,9 @@ def width() -> int:
 
 def load(configs: Sequence[Path]) -> tuple[Config, Papers]:
     """Return a configuration and its papers; a process reads them once while no file changes."""
-    own = (file for end in ("yaml", "py") for file in ROOT.glob(f"papers/**/*.{end}"))
-    stats = [one.stat() for one in (*configs, *own) if one.is_file()]
-    return _loaded(tuple(configs), tuple((one.st_mtime_ns, one.st_size) for one in stats))
+    files = (file for end in ("yaml", "py") for file in ROOT.glob(f"papers/**/*.{end}"))
+    stats = [file.stat() for file in (*configs, *files) if file.is_file()]
+    return _loaded(tuple(configs), tuple((stat.st_mtime_ns, stat.st_size) for stat in stats))
 
 
 @lru_cache(1)
@@ -72,26 +72,26 @@ def find(
     **changes: Any,
 ) -> tuple[list[Answer], str, Made]:
     """Return the findings of a paper's tests, the scale of its datasets, and their origin."""
-    for one in only:
+    for key in only:
         lists = f"`fairbandits claims --paper {paper.slug}` lists all"
-        expect_known(one, paper.claims, f"{paper.slug} has no claim {one!r}", lists)
+        expect_known(key, paper.claims, f"{paper.slug} has no claim {key!r}", lists)
     evidence = Evidence(config, paper.slug, results or ROOT / config.results)
-    claims = [one for one in paper.claims.values() if one.of and (not only or one.id in only)]
-    found = [answer for one in claims for answer in answers(one, paper, evidence, **changes)]
+    claims = [c for c in paper.claims.values() if c.of and (not only or c.id in only)]
+    findings = [answer for claim in claims for answer in answers(claim, paper, evidence, **changes)]
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
     seed = config.seed if evidence.older is None else evidence.older
-    return found, scale, Made.of(seed, evidence.results, found)
+    return findings, scale, Made.of(seed, evidence.results, findings)
 
 
-def failures(found: Sequence[Answer]) -> Iterator[str]:
+def failures(findings: Sequence[Answer]) -> Iterator[str]:
     """Yield a line for each reason of failures: its first claim, and how many it has."""
     reasons: dict[str, list[Answer]] = {}
-    for one in found:
-        if one.verdict == FAILED:
-            reasons.setdefault(PLACE.sub("", one.message), []).append(one)
+    for finding in findings:
+        if finding.verdict == FAILED:
+            reasons.setdefault(PLACE.sub("", finding.message), []).append(finding)
     for first, *others in reasons.values():
         where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
-        more = len({one.claim for one in others} - {first.claim})
+        more = len({finding.claim for finding in others} - {first.claim})
         yield f"{where}{f', and {more} more claims' if more else ''}: {first.message}"
 
 
@@ -107,33 +107,33 @@ def write_verdicts(
         )
     scale = "smoke" if any(table.scale == "smoke" for table in tables) else "paper"
     made = dict(zip(there, (table.made for table in tables), strict=True))
-    found = [row for table in tables for row in table.rows]
-    verdicts = judge(papers, map(answer_of, found))
-    heads = (one for one in verdicts if one.headline and one.verdict == FAILED)
-    failed = [f"{one.claim.id}: {one.message}" for one in heads]
+    findings = [row for table in tables for row in table.rows]
+    verdicts = judge(papers, map(answer_of, findings))
+    heads = (verdict for verdict in verdicts if verdict.headline and verdict.verdict == FAILED)
+    failed = [f"{verdict.claim.id}: {verdict.message}" for verdict in heads]
     if failed and scale == "paper":  # at the published scale all stays as it was
         return failed, False
     # a seed that is a number wins
-    seed = next((one.seed for one in made.values() if one.seed != LEDGER), LEDGER)
-    origin = Made(seed, {key: one for own in made.values() for key, one in own.sources.items()})
-    rows.write(joint, "findings", found, papers, scale, origin)
-    judged = (verdict_row(papers, one, made[one.claim.paper]) for one in verdicts)
+    seed = next((part.seed for part in made.values() if part.seed != LEDGER), LEDGER)
+    origin = Made(seed, {key: data for part in made.values() for key, data in part.sources.items()})
+    rows.write(joint, "findings", findings, papers, scale, origin)
+    judged = (verdict_row(papers, verdict, made[verdict.claim.paper]) for verdict in verdicts)
     rows.write(out, "verdicts", judged, papers, scale, origin)
     return failed, True
 
 
 def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None:
     """Write the committed tables from the full ones, and a line of history unless it is there."""
-    table, found = read(verdicts, papers), read(findings, papers, "findings")
+    table, cases = read(verdicts, papers), read(findings, papers, "findings")
     kept = committed(papers)
-    both = ([row for row in one.rows if row["claim"] in kept] for one in (table, found))
+    both = ([row for row in full.rows if row["claim"] in kept] for full in (table, cases))
     rows.write_committed(folder, *both, table.scale)
     history = folder / RUNS_TABLE
     with alone(history):
         for slug, paper in papers.items():
             heads = [row for row in table.rows if row["headline"] and row["paper"] == slug]
             same = [slug, paper.digest, chosen_seed(heads) or LEDGER, "", str(tally(heads))]
-            if not any([one[name] for name in OF_RUNS[:5]] == same for one in csv_rows(history)):
+            if not any([row[name] for name in OF_RUNS[:5]] == same for row in csv_rows(history)):
                 known = history.is_file()
                 before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
                 line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
@@ -160,9 +160,9 @@ def claims_words(
         raise ConfigError(f"no verdict {verdict!r}; there are: {', '.join(OUTCOMES)}")
     verdicts = latest_verdicts(config, papers, results)
     asked = [every[claim].paper] if claim else [paper] if paper else list(papers)
-    left_out = [one for one in asked if verdicts.problems[one]]
+    left_out = [slug for slug in asked if verdicts.problems[slug]]
     if left_out and (claim or as_json or len(left_out) == len(asked)):
-        reasons = dict.fromkeys(why for one in left_out for why in verdicts.problems[one])
+        reasons = dict.fromkeys(why for slug in left_out for why in verdicts.problems[slug])
         raise StoreError(_refusal(list(reasons), claim, asked[0]))
     wanted = {"headline": True, "claim": claim, "paper": paper, "verdict": outcome}
     wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -181,14 +181,14 @@ def claims_words(
         elif len(papers) > 1 and paper is None:
             text += f"\n\nIn all {tally(chosen)}"
     elif chosen:
-        own = [row for row in verdicts.rows if row["claim"] == claim]
-        text = terminal.explanation(every[claim], papers, own, findings, width())
+        claim_rows = [row for row in verdicts.rows if row["claim"] == claim]
+        text = terminal.explanation(every[claim], papers, claim_rows, findings, width())
     else:
         raise StoreError(f"{verdicts.place} has no verdict on {claim}; {ANEW}")
     text += f"\n\nFrom {verdicts.place}."
     if verdicts.scale == "smoke":
         text += " Smoke scale: these are not results."
-    above = [f"{one} is left out: {_refusal(verdicts.problems[one])}." for one in left_out]
+    above = [f"{slug} is left out: {_refusal(verdicts.problems[slug])}." for slug in left_out]
     if seed:
         where = {row["paper"] for row in chosen if row["seed"] == seed}
         above.insert(0, exploratory_words(seed, where if len(papers) > len(where) else ()))
@@ -226,29 +226,29 @@ def what_if(
     """
     claims = claims_of(papers)
     expect_known(claim, claims, f"no claim {claim!r}", LISTING)
-    own = claims[claims[claim].alias_of or claim]
-    if not own.of:
-        why = f"{', '.join(own.judged_by)} judge it" if own.judged_by else "it is not testable"
-        raise ConfigError(f"{own.id} has no tests of its own whose settings could change: {why}")
+    asked = claims[claims[claim].alias_of or claim]
+    if not asked.of:
+        why = f"{', '.join(asked.judged_by)} judge it" if asked.judged_by else "it is not testable"
+        raise ConfigError(f"{asked.id} has no tests of its own whose settings could change: {why}")
     given = dict(setting_of(change, "margin=0.05") for change in changes)
-    paper, results = papers[own.paper], results or ROOT / config.results
-    primary = [key for key, one in paper.claims.items() if one.primary and one.of]
-    others = [key for key in primary if key != own.id] if own.primary else []
-    as_it_is, _, made = find(config, paper, results, [own.id])
-    _check(given, [one for one in as_it_is if one.decides], own)
+    paper, results = papers[asked.paper], results or ROOT / config.results
+    primary = [key for key, member in paper.claims.items() if member.primary and member.of]
+    others = [key for key in primary if key != asked.id] if asked.primary else []
+    as_it_is, _, made = find(config, paper, results, [asked.id])
+    _check(given, [finding for finding in as_it_is if finding.decides], asked)
     rest = find(config, paper, results, others)[0] if others else []  # Holm's family, asked once
-    changed = find(config, paper, results, [own.id], **given)[0]
-    alone = {paper.slug: without(paper, [own.id, *others])}
-    both = (judge(alone, [*one, *rest]) for one in (as_it_is, changed))
-    judged = [[one for one in verdicts if one.claim.id == own.id] for verdicts in both]
-    if failed := next((one[0].message for one in judged if one[0].verdict == FAILED), ""):
-        raise StoreError(f"{own.id} cannot be judged: {failed}")
-    pairs = [verdict_row(alone, one, made) for pair in zip(*judged, strict=True) for one in pair]
+    changed = find(config, paper, results, [asked.id], **given)[0]
+    alone = {paper.slug: without(paper, [asked.id, *others])}
+    both = (judge(alone, [*findings, *rest]) for findings in (as_it_is, changed))
+    judged = [[answer for answer in verdicts if answer.claim.id == asked.id] for verdicts in both]
+    if failed := next((side[0].message for side in judged if side[0].verdict == FAILED), ""):
+        raise StoreError(f"{asked.id} cannot be judged: {failed}")
+    pairs = [verdict_row(alone, case, made) for pair in zip(*judged, strict=True) for case in pair]
     names = ["as it is", "what if"] * len(judged[0])
     said = ", ".join(f"{name} = {value}" for name, value in given.items())
     lines = [exploratory_words(made.seed), ""] if made.exploratory else []
-    lines += [f"{own.id}: {plain(own.statement)}", "", f"What if {said}?"]
-    lines += [f"  {one}" for one in dict.fromkeys(row["phrase"] for row in pairs if row["phrase"])]
+    lines += [f"{asked.id}: {plain(asked.statement)}", "", f"What if {said}?"]
+    lines += [f"  {phrase}" for phrase in dict.fromkeys(r["phrase"] for r in pairs if r["phrase"])]
     lines += ["", *sentences.aligned(sentences.cases_table(pairs, names)), ""]
     lines.append("Both are computed now, from the data at hand, and nothing is written.")
     return "\n".join(lines)
@@ -257,11 +257,11 @@ def what_if(
 def _check(given: dict[str, Any], deciding: Sequence[Answer], claim: Claim) -> None:
     """Raise ConfigError unless each changed setting is one of a deciding test, with a new value."""
     for name, value in given.items():
-        having = [one for one in deciding if name in one.settings]
+        having = [finding for finding in deciding if name in finding.settings]
         if not having:
-            known = {one for answer in deciding for one in answer.settings}
-            takes = {one for a in deciding for one in settings_of(a.procedure)}
-            words = f"--set {name}: no deciding test of {claim.id} has this setting"
-            raise ConfigError(f"{words}{meant(name, sorted(known & takes))}")
-        if all(one.settings[name] == value for one in having):
+            known = {setting for answer in deciding for setting in answer.settings}
+            takes = {setting for a in deciding for setting in settings_of(a.procedure)}
+            message = f"--set {name}: no deciding test of {claim.id} has this setting"
+            raise ConfigError(f"{message}{meant(name, sorted(known & takes))}")
+        if all(finding.settings[name] == value for finding in having):
             raise ConfigError(f"--set {name}: in {claim.id} it is {value} already")

@@ -55,54 +55,54 @@ class Runs(Sequence):
 
     def __call__(self, *names: str | Iterable[str], **coordinates: Any) -> Self:
         """Select by experiment or suite, * for any text, and by coordinates (values or lists)."""
-        patterns, found = _flat(names), list(self._cells)
+        patterns, cells = _flat(names), list(self._cells)
         if patterns:
-            homes = {name for one in found for name in _homes(one)}
-            chosen = {one for one in homes for pattern in patterns if fnmatchcase(one, pattern)}
+            homes = {name for cell in cells for name in _homes(cell)}
+            chosen = {home for home in homes for pattern in patterns if fnmatchcase(home, pattern)}
             if not chosen:
-                words = f"no run of {' or '.join(patterns)} here"
-                raise ValueError(_unknown(words, patterns[0], homes))
-            found = [one for one in found if _homes(one) & chosen]
+                problem = f"no run of {' or '.join(patterns)} here"
+                raise ValueError(_unknown(problem, patterns[0], homes))
+            cells = [cell for cell in cells if _homes(cell) & chosen]
         for name, wanted in coordinates.items():
-            having = [(one, _value(one, name)) for one in found if _has(one, name)]
-            kept = [one for one, value in having if _is_one_of(value, wanted)]
+            having = [(cell, _value(cell, name)) for cell in cells if _has(cell, name)]
+            kept = [cell for cell, value in having if _is_one_of(value, wanted)]
             if not having:
-                own = ("T", "N", "tau", "law", "policy")
-                known = dict.fromkeys(each for one in found for each in (*one.parameters, *own))
+                keys = ("T", "N", "tau", "law", "policy")
+                known = dict.fromkeys(each for cell in cells for each in (*cell.parameters, *keys))
                 raise ValueError(_unknown(f"no run has a coordinate {name!r}", name, known))
             if not kept:
                 values = dict.fromkeys(str(value) for _, value in having)
-                words = f"no run has {name} = {wanted!r}"
-                raise ValueError(_unknown(words, str(wanted), values))
-            found = kept
-        return type(self)(found)
+                problem = f"no run has {name} = {wanted!r}"
+                raise ValueError(_unknown(problem, str(wanted), values))
+            cells = kept
+        return type(self)(cells)
 
     def __len__(self) -> int:
         return len(self._cells)
 
     def __iter__(self) -> Iterator[Self]:
-        return (type(self)([one]) for one in self._cells)
+        return (type(self)([cell]) for cell in self._cells)
 
     def __add__(self, other: "Runs") -> Self:
         return type(self)([*self._cells, *other._cells])
 
     def __repr__(self) -> str:
         cells = (
-            one.place + "".join(f" {name} = {value:g}" for name, value in one.run.cell.items())
-            for one in self._cells
+            cell.place + "".join(f" {name} = {value:g}" for name, value in cell.run.cell.items())
+            for cell in self._cells
         )
         return f"<Runs: {'; '.join(cells)}>"
 
     def each(self, *names: str, reading: str = "") -> Iterator[Self]:
         """Loop over groups with the same coordinates, which label cases; one can be a reading."""
         groups: dict[tuple, list[Cell]] = {}
-        for one in self._cells:
-            key = tuple(_value(one, name) for name in (*names, *filter(None, [reading])))
-            groups.setdefault(key, []).append(one)
+        for cell in self._cells:
+            key = tuple(_value(cell, name) for name in (*names, *filter(None, [reading])))
+            groups.setdefault(key, []).append(cell)
         cases = labelled(
             LABELS,
             (
-                ([in_words(*one) for one in zip(names, key, strict=False)], type(self)(cells))
+                ([in_words(*pair) for pair in zip(names, key, strict=False)], type(self)(cells))
                 for key, cells in groups.items()
             ),
         )
@@ -114,21 +114,21 @@ class Runs(Sequence):
     @property
     def longest(self) -> Self:
         """The runs with the largest horizon."""
-        return self(T=max(one.coordinate("T") for one in self._cells))
+        return self(T=max(cell.coordinate("T") for cell in self._cells))
 
     @property
     def shortest(self) -> Self:
         """The runs with the smallest horizon."""
-        return self(T=min(one.coordinate("T") for one in self._cells))
+        return self(T=min(cell.coordinate("T") for cell in self._cells))
 
     def over(self, name: str | Callable, of: str | Callable) -> Points:
         """Return a coordinate of each run, in its order, and the runs' values, for a slope."""
         x = name if callable(name) else lambda run: getattr(run, name)
         value = of if callable(of) else lambda run: run.end(of)
         pairs = sorted(((x(run), run) for run in self), key=lambda pair: pair[0])
-        if len({one for one, _ in pairs}) < len(pairs):
+        if len({position for position, _ in pairs}) < len(pairs):
             raise ValueError(f"two runs have one value on the axis of the slope: {self}")
-        return Points([one for one, _ in pairs], [value(run) for _, run in pairs])
+        return Points([position for position, _ in pairs], [value(run) for _, run in pairs])
 
     # -------------------------------------------------------------------------- of one run
 
@@ -143,8 +143,8 @@ class Runs(Sequence):
         """Return a coordinate, which all runs share: policy, law, T, N, tau, parameters."""
         if name.startswith("_"):
             raise AttributeError(name)
-        values = [_value(one, name) for one in self._cells]
-        if any(one != values[0] for one in values):
+        values = [_value(cell, name) for cell in self._cells]
+        if any(value != values[0] for value in values):
             raise ValueError(f"{name} is not one value here: {', '.join(map(str, values))}")
         return values[0]
 
@@ -207,22 +207,22 @@ class Evidence:
         Without a name they are all runs of the paper, or of the study.
         """
         known = self.named
-        found: dict[str, Experiment] = {}
-        for one in _flat(names) or [name for name in known if "/" not in name]:
-            if not (matching := [name for name in known if fnmatchcase(name, one)]):
-                raise ValueError(_unknown(f"no experiment {one!r}", one, known))
-            found |= {block.dataset: block for name in matching for block in known[name]}
-        cells = [cell for block in found.values() for cell in self._of(block)]
+        blocks: dict[str, Experiment] = {}
+        for pattern in _flat(names) or [name for name in known if "/" not in name]:
+            if not (matching := [name for name in known if fnmatchcase(name, pattern)]):
+                raise ValueError(_unknown(f"no experiment {pattern!r}", pattern, known))
+            blocks |= {block.dataset: block for name in matching for block in known[name]}
+        cells = [cell for block in blocks.values() for cell in self._of(block)]
         return Runs(cells)(**coordinates)
 
     @cached_property
     def named(self) -> Mapping[str, list[Experiment]]:
         """The paper's experiments by their names and suites; of others after ``PAPER/``."""
         known: dict[str, list[Experiment]] = {}
-        for one in self.config.experiments:
-            of = "" if one.paper == self.paper else f"{one.paper}/"
-            for name in dict.fromkeys(filter(None, (one.name, one.suite))):
-                known.setdefault(f"{of}{name}", []).append(one)
+        for block in self.config.experiments:
+            of = "" if block.paper == self.paper else f"{block.paper}/"
+            for name in dict.fromkeys(filter(None, (block.name, block.suite))):
+                known.setdefault(f"{of}{name}", []).append(block)
         return known
 
     @property
@@ -236,10 +236,10 @@ class Evidence:
 
     def replay(self, name: str) -> pa.Table:
         """Return the recorded output of a released program."""
-        place = f"{self.paper}/{name}.parquet"
-        expect(read_footer(self.results / place), {"code": replay_code()}, self.results / place)
-        self.read[place] = None
-        return read_table(self.results / place)
+        dataset = f"{self.paper}/{name}.parquet"
+        expect(read_footer(self.results / dataset), {"code": replay_code()}, self.results / dataset)
+        self.read[dataset] = None
+        return read_table(self.results / dataset)
 
     def problem(self, experiment: Experiment) -> str:
         """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
@@ -266,7 +266,7 @@ class Evidence:
         if key not in self._known:
             if problem := self.problem(block):
                 raise StoreError(problem)
-            sizes = {k: sum(one.run.values.nbytes for one in own) for k, own in self._known.items()}
+            sizes = {k: sum(c.run.values.nbytes for c in cells) for k, cells in self._known.items()}
             while sum(sizes.values()) > KEPT:  # the first that was read goes first
                 oldest = next(iter(sizes))
                 del sizes[oldest], self._known[oldest]
@@ -280,16 +280,16 @@ class Evidence:
         table, footer = load_dataset(file, KEYS)
         columns: dict[str, list[np.ndarray | None]] = {}
         recorded = Recorded(block, footer, list(runs_of(table, footer)))
-        for place, run in enumerate(recorded.runs):
-            object.__setattr__(run, "values", _Columns(file, columns, place))
+        for index, run in enumerate(recorded.runs):
+            object.__setattr__(run, "values", _Columns(file, columns, index))
             yield Cell(recorded, run)
 
 
 class _Columns(Mapping):
     """The columns of one run, read from its dataset when they are first asked for."""
 
-    def __init__(self, file: Path, known: dict[str, list[np.ndarray | None]], place: int) -> None:
-        self.file, self.place = file, place
+    def __init__(self, file: Path, known: dict[str, list[np.ndarray | None]], index: int) -> None:
+        self.file, self.place = file, index
         self.known = known  # of all runs of the dataset
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -297,14 +297,14 @@ class _Columns(Mapping):
             table, footer = load_dataset(self.file, [*KEYS, name])
             table = table.combine_chunks()  # so that runs are views of it
             self.known[name] = [run.values.get(name) for run in runs_of(table, footer)]
-        if (found := self.known[name][self.place]) is None:
+        if (values := self.known[name][self.place]) is None:
             raise KeyError(name)
-        return found
+        return values
 
     @property
     def nbytes(self) -> int:
-        own = (found[self.place] for found in self.known.values())
-        return sum(one.nbytes for one in own if one is not None)
+        columns = (runs[self.place] for runs in self.known.values())
+        return sum(column.nbytes for column in columns if column is not None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.known)
@@ -314,7 +314,7 @@ class _Columns(Mapping):
 
 
 def _flat(names: Iterable[str | Iterable[str]]) -> list[str]:
-    return [one for name in names for one in ([name] if isinstance(name, str) else name)]
+    return [item for name in names for item in ([name] if isinstance(name, str) else name)]
 
 
 def _has(cell: Cell, name: str) -> bool:
@@ -338,15 +338,15 @@ def _unknown(problem: str, name: str, known: Iterable[str]) -> str:
     return problem + (nearest(name, names) or f", but {', '.join(names)}")
 
 
-def _is_one_of(found: Any, wanted: Any) -> bool:
-    is_number = not isinstance(found, str) and found is not None
+def _is_one_of(value: Any, wanted: Any) -> bool:
+    is_number = not isinstance(value, str) and value is not None
     several = wanted if isinstance(wanted, list | tuple) else [wanted]
     return any(
-        found == (rational("a coordinate", one) if is_number and isinstance(one, str) else one)
-        for one in several
+        value == (rational("a coordinate", item) if is_number and isinstance(item, str) else item)
+        for item in several
     )
 
 
 def paired(*values: np.ndarray) -> list[np.ndarray]:
     """Return the replicates that all arrays have."""
-    return [one[: min(map(len, values))] for one in values]
+    return [array[: min(map(len, values))] for array in values]

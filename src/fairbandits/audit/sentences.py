@@ -205,24 +205,24 @@ def what_decides(row: Row) -> str:
     if claim == "equal":
         return f"reproduced if both {level} bounds are {ends}; they are {low} and {high}"
     side, name = SIDES[claim]
-    words = f"reproduced if the {side} {level} bound is {ends}; it is {measured(row[name])}"
+    text = f"reproduced if the {side} {level} bound is {ends}; it is {measured(row[name])}"
     if row["verdict"] == NOT_REPRODUCED:
         other, name = SIDES[BOTH[claim]]
-        words += f", and even the {other} bound is {measured(row[name])}"
+        text += f", and even the {other} bound is {measured(row[name])}"
     more = replicates_that_decide(row)
-    return f"{words}; {more}" if more else words
+    return f"{text}; {more}" if more else text
 
 
-def against(one: Row) -> tuple[float, ...]:
+def against(row: Row) -> tuple[float, ...]:
     """Sort key: the strongest evidence against the claim first."""
-    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(one["verdict"], 3)
-    numbers = one["statistic"], one["reference"]
+    weight = {FAILED: 0, NOT_REPRODUCED: 1, INCONCLUSIVE: 2}.get(row["verdict"], 3)
+    numbers = row["statistic"], row["reference"]
     known = all(each is not None and math.isfinite(each) for each in numbers)
     beyond = numbers[0] - numbers[1] if known else 0.0
-    if one["verdict"] == NOT_REPRODUCED:
-        return weight, one["p"] or 0.0, -abs(beyond)
+    if row["verdict"] == NOT_REPRODUCED:
+        return weight, row["p"] or 0.0, -abs(beyond)
     # a number without p must not be above its reference
-    return weight, -(one["p"] or 0.0), -beyond if one["p"] is None else abs(beyond)
+    return weight, -(row["p"] or 0.0), -beyond if row["p"] is None else abs(beyond)
 
 
 # -------------------------------------------------------------------------------- of one claim
@@ -242,38 +242,38 @@ def basis(claim: Claim) -> str:
 
 def under_readings(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return a claim's verdicts with the readings of each; `rows` has the headline first."""
-    found: dict[str, list[str]] = {}
+    readings: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: OUTCOMES.index(row["verdict"])):
         if row["reading"]:
-            found.setdefault(row["verdict"], []).append(row["reading"])
-    return found
+            readings.setdefault(row["verdict"], []).append(row["reading"])
+    return readings
 
 
 def readings_in_words(rows: Sequence[Row]) -> str:
     """Return in a few words the readings under which a headline holds; empty without any."""
-    found = under_readings(rows)
-    names = [name.replace("_", " ") for some in found.values() for name in some]
-    if rows[0]["verdict"] == DEPENDS and found:
-        said = (f"{outcome}: {', '.join(some)}" for outcome, some in found.items())
+    readings = under_readings(rows)
+    names = [name.replace("_", " ") for some in readings.values() for name in some]
+    if rows[0]["verdict"] == DEPENDS and readings:
+        said = (f"{outcome}: {', '.join(some)}" for outcome, some in readings.items())
         return "; ".join(said).replace("_", " ")
     if len(names) > 1:
         return f"under {'both' if len(names) == 2 else f'all {len(names)}'} readings"
     return f"under {names[0]}" if names else ""
 
 
-def came_again(tested: Claim, paper: Paper, found: Iterable[Row]) -> str:
+def came_again(tested: Claim, paper: Paper, findings: Iterable[Row]) -> str:
     """Return under how many salts a claim's verdict is the same, in words; empty if under none.
 
-    `found` are the findings of the claim.
+    `findings` are those of the claim.
     """
-    deciding = [one for one in found if one["decides"]]
-    if deciding and all(one["given"] for one in deciding):
+    deciding = [row for row in findings if row["decides"]]
+    if deciding and all(row["given"] for row in deciding):
         return NOTHING_DRAWN
-    own = [row for row in agreement(AGREEMENT) if row["claim"] == tested.id]
-    if not own:
+    seeds = [row for row in agreement(AGREEMENT) if row["claim"] == tested.id]
+    if not seeds:
         return ""
-    others = [row["found"] for row in own if row["again"] == "no"]
-    said = f"The verdict is the same under {len(own) - len(others)} of {len(own)} other seeds"
+    others = [row["found"] for row in seeds if row["again"] == "no"]
+    said = f"The verdict is the same under {len(seeds) - len(others)} of {len(seeds)} other seeds"
     other = f" Under the rest: {' or '.join(dict.fromkeys(others))}." if others else ""
     return f"{said}, each with data of its own.{other}"
 
@@ -281,39 +281,39 @@ def came_again(tested: Claim, paper: Paper, found: Iterable[Row]) -> str:
 agreement = cache(csv_rows)
 
 
-def by_test(found: Iterable[Row]) -> dict[str, list[Row]]:
+def by_test(findings: Iterable[Row]) -> dict[str, list[Row]]:
     """Return findings by their test, in the order of the claim."""
     tests: dict[str, list[Row]] = {}
-    for one in found:
-        tests.setdefault(one["test"], []).append(one)
+    for row in findings:
+        tests.setdefault(row["test"], []).append(row)
     return tests
 
 
 def cases_in_words(cases: Sequence[Row]) -> str:
     """Return in how many cases a test has which verdict, with what is set aside."""
-    said = [f"{count} {one}" for one, count in tally(row["verdict"] for row in cases).items()]
+    said = [f"{n} {outcome}" for outcome, n in tally(row["verdict"] for row in cases).items()]
     set_aside = {
         "identical": sum(map(is_identical, cases)),
-        "immaterial": sum("IMMATERIAL" in one["tags"] for one in cases),
+        "immaterial": sum("IMMATERIAL" in row["tags"] for row in cases),
     }
     said += [f"{count} of these {name}" for name, count in set_aside.items() if count]
     return f"{len(cases)} cases: {', '.join(said)}"
 
 
-def is_identical(one: Row) -> bool:
+def is_identical(row: Row) -> bool:
     """Return whether the two policies of a comparison are the same in every run."""
-    return one["statistic"] == 0 and "CONSTANT" in one["tags"]
+    return row["statistic"] == 0 and "CONSTANT" in row["tags"]
 
 
-def why(row: Row, found: Iterable[Row]) -> Iterator[str]:
+def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
     """Yield why a verdict is as it is: for each deciding test its limit, cases and number."""
-    own = [one for one in found if one["decides"] and one["verdict"] != FAILED]
-    own = [one for one in own if not row["reading"] or one["reading"] in ("", row["reading"])]
-    for cases in by_test(own).values():
-        ends = limit(cases[0]) if len({limit(one) for one in cases}) == 1 else ""
+    rows = [case for case in findings if case["decides"] and case["verdict"] != FAILED]
+    rows = [case for case in rows if not row["reading"] or case["reading"] in ("", row["reading"])]
+    for cases in by_test(rows).values():
+        ends = limit(cases[0]) if len({limit(case) for case in cases}) == 1 else ""
         phrase = cases[0]["phrase"]
         if len(cases) > 1:
-            counts = tally(one["verdict"] for one in cases)
+            counts = tally(case["verdict"] for case in cases)
             same = f", {n} are identical" if (n := sum(map(is_identical, cases))) else ""
             off = f", not in {n}" if (n := counts.get(NOT_REPRODUCED)) else ""
             open_ = f", {n} undecided" if (n := counts.get(INCONCLUSIVE)) else ""
@@ -326,12 +326,12 @@ def why(row: Row, found: Iterable[Row]) -> Iterator[str]:
             yield f"{phrase}: {unmet(cases[0]) or 'no number'}"
 
 
-def qualifying(found: Iterable[Row]) -> list[str]:
+def qualifying(findings: Iterable[Row]) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
     said = []
-    for cases in by_test(one for one in found if not one["decides"]).values():
+    for cases in by_test(row for row in findings if not row["decides"]).values():
         worst = min(cases, key=against)
-        ends = limit(worst) if len({limit(one) for one in cases}) == 1 else ""
+        ends = limit(worst) if len({limit(case) for case in cases}) == 1 else ""
         asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
         value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
         if len(cases) == 1:
@@ -378,20 +378,20 @@ def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[s
     return [form.format(*row).rstrip() for row in table]
 
 
-def cases_table(found: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
+def cases_table(rows: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
     """Return a table with a line per case, `names` before them, without empty columns."""
     columns = {
         "": list(names),
-        "case": [plain(one["each"]) for one in found],
-        "reading": [one["reading"].replace("_", " ") for one in found],
-        "verdict": [verdict(one) for one in found],
-        "number": [number(one) for one in found],
-        "bounds": list(map(interval, found)),
-        "limit": list(map(limit, found)),
-        "control": [one["control"] for one in found],
-        "n": [significant(one["n"]) for one in found],
-        "p": [p_value(one["p"]).removeprefix("= ") for one in found],
-        "why": [one["message"] or undecided(one) for one in found],
+        "case": [plain(row["each"]) for row in rows],
+        "reading": [row["reading"].replace("_", " ") for row in rows],
+        "verdict": [verdict(row) for row in rows],
+        "number": [number(row) for row in rows],
+        "bounds": list(map(interval, rows)),
+        "limit": list(map(limit, rows)),
+        "control": [row["control"] for row in rows],
+        "n": [significant(row["n"]) for row in rows],
+        "p": [p_value(row["p"]).removeprefix("= ") for row in rows],
+        "why": [row["message"] or undecided(row) for row in rows],
     }
     kept = {title: cells for title, cells in columns.items() if any(cells)}
     return [list(kept), *map(list, zip(*kept.values(), strict=True))]

@@ -62,21 +62,21 @@ def latest_verdicts(config: Config, papers: Papers, results: Path | None = None)
     others = [] if recorded else edited(source, source.with_name(FINDINGS_TABLE))
     problems = {}
     for paper in papers:
-        own = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
-        data = of_other_data(source, own, results)
+        part = table._replace(rows=[row for row in table.rows if row["paper"] == paper])
+        data = of_other_data(source, part, results)
         problems[paper] = [*others, *stale(source, papers, paper=paper), *data]
     return Verdicts(table.rows, source, table.scale if recorded else config.scale, problems)
 
 
 def of_other_data(source: Path, verdicts: Table, results: Path) -> Iterator[str]:
     """Yield the datasets on disk that verdicts were not made from, or that other code made."""
-    places = dict.fromkeys(place for row in verdicts.rows for place in row["data"])
+    datasets = dict.fromkeys(dataset for row in verdicts.rows for dataset in row["data"])
     content, problems = {}, []
-    for place in (place for place in places if (results / place).is_file()):
-        file, known = results / place, place in verdicts.made.sources
+    for dataset in (dataset for dataset in datasets if (results / dataset).is_file()):
+        file, known = results / dataset, dataset in verdicts.made.sources
         try:
             footer = read_footer(file)
-            content[place] = content_of(footer)
+            content[dataset] = content_of(footer)
             if known and footer["kind"] == "dataset":
                 refuse_stale(footer, file)
             elif known and footer["code"] != replay_code():
@@ -91,7 +91,7 @@ def of_other_lock(
     source: Path, verdicts: Table, config: Config, lock: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the datasets whose locked content is not that behind the committed verdicts."""
-    locked = {one.dataset: locked_content(one, lock) for one in config.experiments}
+    locked = {block.dataset: locked_content(block, lock) for block in config.experiments}
     yield from _of_other_content(source, verdicts, locked, "results.lock")
 
 
@@ -99,11 +99,11 @@ def _of_other_content(
     source: Path, verdicts: Table, content: Mapping[str, str], where: str
 ) -> Iterator[str]:
     """Yield the datasets that have other content than verdicts were made from."""
-    was = {place: one.get("content", "") for place, one in verdicts.made.sources.items()}
+    was = {dataset: facts.get("content", "") for dataset, facts in verdicts.made.sources.items()}
     for data, before in {tuple(row["data"]): row["data_hash"] for row in verdicts.rows}.items():
-        now = {place: content.get(place) or was.get(place, "") for place in data}
+        now = {dataset: content.get(dataset) or was.get(dataset, "") for dataset in data}
         if (hashed := hash_of(now)) not in ("", before):
-            others = [place for place in now if now[place] != was.get(place, now[place])]
+            others = [dataset for dataset in now if now[dataset] != was.get(dataset, now[dataset])]
             yield (
                 f"{shown(source)} is stale: {' '.join(others or in_short(data))} in {where} has "
                 "other content than its verdicts were made from (hash "
@@ -117,16 +117,16 @@ def problems_of(config: Config, lock: Mapping[str, Any]) -> list[str]:
     files = [results / "audit" / f"{name}.parquet" for name in names]
     if "audit" in config.folders:
         files.append(Path(config.folders["audit"]) / VERDICTS_TABLE)
-    found: list[str] = []
+    problems: list[str] = []
     for file in filter(Path.is_file, files if papers else ()):
         kind = "verdicts" if file.stem == "verdicts" else "findings"
         try:
             table = read(file, papers, kind, anyway=True)
-            found += stale(file, papers, kind)
+            problems += stale(file, papers, kind)
             if file.suffix == ".csv":
-                found += of_other_lock(file, table, config, lock)
+                problems += of_other_lock(file, table, config, lock)
             elif kind == "verdicts":
-                found += of_other_data(file, table, results)
+                problems += of_other_data(file, table, results)
         except StoreError as error:
-            found.append(str(error))
-    return found
+            problems.append(str(error))
+    return problems

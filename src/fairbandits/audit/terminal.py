@@ -29,11 +29,11 @@ def listing(rows: Sequence[Row], width: int) -> str:
     heads = [row for row in rows if row["headline"]]
     lines = []
     for paper in dict.fromkeys(row["paper"] for row in heads):
-        own = [row for row in heads if row["paper"] == paper]
-        counting = [row for row in own if not row["left_out"]]
-        others = [row for row in own if row["left_out"]]
-        below = f"{len(own)} below; " if others else ""
-        lines.append(f"{paper}: {below}{tally(own)}")
+        of_paper = [row for row in heads if row["paper"] == paper]
+        counting = [row for row in of_paper if not row["left_out"]]
+        others = [row for row in of_paper if row["left_out"]]
+        below = f"{len(of_paper)} below; " if others else ""
+        lines.append(f"{paper}: {below}{tally(of_paper)}")
         lines += [*_table(counting, width), ""] if counting else []
         lines += ["in no total:", *_table(others, width), ""] if others else []
     lines += [f"* {sentences.OLDER}"] if any(row["older"] for row in heads) else []
@@ -43,8 +43,8 @@ def listing(rows: Sequence[Row], width: int) -> str:
 def _table(rows: Sequence[Row], width: int) -> list[str]:
     cells = [["claim", "verdict", "number", "unit", "bounds", "n"]]
     for row in rows:
-        found = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
-        cells.append([row["claim"], sentences.verdict(row) + " *" * row["older"], *found])
+        facts = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
+        cells.append([row["claim"], sentences.verdict(row) + " *" * row["older"], *facts])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim and verdict always stand
     fitting = (k for k in range(3, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
@@ -67,7 +67,7 @@ def explanation(
 ) -> str:
     """Return all about one claim from its verdicts, headline first, and all findings, if there."""
     paper, tested = papers[claim.paper], stands_for(claim, papers)
-    found = [one for one in findings or () if one["claim"] == tested.id]
+    cases = [row for row in findings or () if row["claim"] == tested.id]
     kinds = [claim.paper, claim.kind, "primary" * claim.primary, "exploratory" * claim.exploratory]
     kinds += [claim.about * (claim.about != "text")]
     lines = [f"{claim.id}: {sentences.verdict(rows[0])}", f"  {'; '.join(filter(None, kinds))}"]
@@ -89,19 +89,19 @@ def explanation(
     for name, text in facts.items():
         lines += fact(width, name, text or "")
     for row in rows if len(rows) == 1 else rows[1:]:
-        lines += _of_verdict(row, paper.readings, found, width)
-    for said in sentences.qualifying(found):
+        lines += _of_verdict(row, paper.readings, cases, width)
+    for said in sentences.qualifying(cases):
         lines += fact(width, "beside", said)
-    lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], found))
-    for own in sentences.by_test(found).values():
-        beside = "" if own[0]["decides"] else " (does not decide)"
-        lines += ["", f"  {plain(sentences.quantity(own[0]))}{beside}"]
-        shown = sorted(own, key=sentences.against)[:MOST]
+    lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], cases))
+    for group in sentences.by_test(cases).values():
+        beside = "" if group[0]["decides"] else " (does not decide)"
+        lines += ["", f"  {plain(sentences.quantity(group[0]))}{beside}"]
+        shown = sorted(group, key=sentences.against)[:MOST]
         lines += [f"  {line}" for line in aligned(sentences.cases_table(shown))]
-        lines += [f"    and {len(own) - MOST} more"] * (len(own) > MOST)
-    if claim.primary and found:
+        lines += [f"    and {len(group) - MOST} more"] * (len(group) > MOST)
+    if claim.primary and cases:
         lines += ["", *textwrap.wrap(HOLM, width)]
-    tags = dict.fromkeys(tag for one in [*rows, *found] for tag in one["tags"])
+    tags = dict.fromkeys(tag for row in [*rows, *cases] for tag in row["tags"])
     lines += [""] * bool(tags)
     for tag in tags:
         lines += fact(width, tag, TAGS[tag])
@@ -113,13 +113,13 @@ def explanation(
 
 
 def _of_verdict(
-    row: Row, readings: Mapping[str, str], found: Sequence[Row], width: int
+    row: Row, readings: Mapping[str, str], cases: Sequence[Row], width: int
 ) -> list[str]:
     under = row["reading"] and f" under {row['reading'].replace('_', ' ')}"
     lines = ["", f"{sentences.verdict(row)}{under}"] if under else [""]
     lines += fact(width, "reading", row["reading"] and readings.get(row["reading"], ""))
     lines += fact(width, "failed", row["message"] if row["verdict"] == FAILED else "")
-    for said in sentences.why(row, found):
+    for said in sentences.why(row, cases):
         lines += fact(width, "why", said)
     if decides := sentences.what_decides(row):
         where = row["each"] and f" in the case {row['each']}"
@@ -134,10 +134,10 @@ def _of_verdict(
 def found(rows: Sequence[Row]) -> str:
     """Return findings as a table for each test of each claim."""
     parts = []
-    for place in dict.fromkeys((one["claim"], one["test"]) for one in rows):
-        own = [one for one in rows if (one["claim"], one["test"]) == place]
-        table = aligned(sentences.cases_table(own))
-        parts.append("\n".join([": ".join(filter(None, place)), *table]))
+    for test in dict.fromkeys((row["claim"], row["test"]) for row in rows):
+        cases = [row for row in rows if (row["claim"], row["test"]) == test]
+        table = aligned(sentences.cases_table(cases))
+        parts.append("\n".join([": ".join(filter(None, test)), *table]))
     return "\n\n".join(parts) or "no finding"
 
 
@@ -165,8 +165,8 @@ def as_json(
             for row in rows
             if row["claim"] == claim.id
         )
-        own = [one for one in findings or () if one["claim"] == tested.id]
-        qualified = None if findings is None else sentences.qualifying(own)
+        cases = [row for row in findings or () if row["claim"] == tested.id]
+        qualified = None if findings is None else sentences.qualifying(cases)
         content = filled((name, getattr(claim, name)) for name in of_claim)
         content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
         content["data_older_than_rule"] = headline["older"]

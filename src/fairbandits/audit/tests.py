@@ -50,13 +50,13 @@ def cases(**values: Iterable[Any]) -> Iterator[Any]:
     Of a mapping its keys are the labels, and its values are what the loop gives.
     """
     ((name, values),) = values.items()
-    pairs = values.items() if isinstance(values, Mapping) else ((one, one) for one in values)
-    return labelled(LABELS, (([in_words(name, label)], one) for label, one in pairs))
+    pairs = values.items() if isinstance(values, Mapping) else ((value, value) for value in values)
+    return labelled(LABELS, (([in_words(name, label)], value) for label, value in pairs))
 
 
 def arms(indices: Iterable[int]) -> Iterator[int]:
     """Loop over arms by index, from 0; readers see their numbers, from 1."""
-    return labelled(LABELS, (([in_words("arm", one + 1)], int(one)) for one in indices))
+    return labelled(LABELS, (([in_words("arm", index + 1)], int(index)) for index in indices))
 
 
 def readings(*names: str | Mapping[Any, Any], **values: Any) -> Iterator[Any]:
@@ -67,8 +67,8 @@ def readings(*names: str | Mapping[Any, Any], **values: Any) -> Iterator[Any]:
     pairs = {} if not names or isinstance(names[0], str) else dict(names[0])
     pairs |= dict(zip(names, names, strict=True)) if not pairs else {}
     pairs |= values
-    several = ((key if isinstance(key, tuple) else (key,), one) for key, one in pairs.items())
-    return labelled(READINGS, ((list(key), one) for key, one in several))
+    several = ((key if isinstance(key, tuple) else (key,), value) for key, value in pairs.items())
+    return labelled(READINGS, ((list(key), value) for key, value in several))
 
 
 @contextmanager
@@ -124,14 +124,14 @@ class Case:
         A control counts with no more replicates than the case has.
         """
         other = other if isinstance(other, Case) else self.again(other)
-        data, own, theirs = dict(other.data), self.data.get("values"), other.data.get("values")
+        data, ours, theirs = dict(other.data), self.data.get("values"), other.data.get("values")
         if self.procedure == "slope":
-            pairs = zip(theirs, own, strict=len(theirs) == len(own))
-            data["values"] = [one[: len(mine)] for one, mine in pairs]
+            pairs = zip(theirs, ours, strict=len(theirs) == len(ours))
+            data["values"] = [column[: len(mine)] for column, mine in pairs]
         elif self.data and self.procedure != "exact":
             for name in ("values", "against"):  # a bound has no replicates
                 if np.ndim(data.get(name)) == np.ndim(theirs):
-                    data[name] = data[name][: len(own)]
+                    data[name] = data[name][: len(ours)]
         return replace(self, of_control=data)
 
 
@@ -141,11 +141,11 @@ def _limit(said: Mapping[str, Any], **claims: Any) -> tuple[str, Any]:
         if name not in SAID:
             near = nearest(name, [*SAID, *claims])
             raise TypeError(f"a test has no {name!r}{near}")
-    found = {name: one for name, one in claims.items() if one is not None}
-    if len(found) != 1:
-        got = ", ".join(found) or "none"
+    given = {name: limit for name, limit in claims.items() if limit is not None}
+    if len(given) != 1:
+        got = ", ".join(given) or "none"
         raise TypeError(f"exactly one of {', '.join(claims)} is needed, got {got}")
-    ((name, limit),) = found.items()
+    ((name, limit),) = given.items()
     return {"equal_to": "equal"}.get(name, name.replace("_", " ")), limit
 
 
@@ -194,7 +194,7 @@ def mean(
     if values.ndim == 2 and values.shape[1] == 1:  # a single point
         values = values[:, 0]
         against, least, most = (
-            one[..., 0] if np.ndim(one) else one for one in (against, least, most)
+            bound[..., 0] if np.ndim(bound) else bound for bound in (against, least, most)
         )
     if paired and np.ndim(against) == values.ndim:  # other replicates; else a bound
         size = min(len(values), len(against))
@@ -202,7 +202,7 @@ def mean(
     if np.ndim(against) == 1 and values.ndim == 2 and len(against) != values.shape[1]:
         raise ValueError(f"a bound for each point: {values.shape[1]}, got {len(against)}")
     data = {"values": values, "against": against, "least": least, "most": most}
-    data = {name: one for name, one in data.items() if one is not None}
+    data = {name: value for name, value in data.items() if value is not None}
     settings = {"claim": claim} | settings
     return Case(phrase, "mean", data if values.size else {}, settings, again, **said)
 
@@ -254,7 +254,7 @@ def share(
 
 
 def _joined(*values: Any) -> Mapping[str, Any]:
-    joined = np.concatenate([np.ravel(one) for one in values])
+    joined = np.concatenate([np.ravel(value) for value in values])
     return {"values": joined.astype(int) if joined.dtype == bool else joined} if joined.size else {}
 
 
@@ -268,18 +268,18 @@ class Deferred:
 
     def __call__(self, most: Mapping[str, int] | None = None) -> Mapping[str, Any]:
         """Return the data; `most` is the largest number of an argument, by its name."""
-        made = [self.of(*self._cut(one, most or {})) for one in self.several]
+        made = [self.of(*self._cut(arguments, most or {})) for arguments in self.several]
         return self.test(*made).data if self.test else _joined(*made)
 
     def expect(self) -> None:
         """Raise TypeError unless the function can be called with the arguments."""
-        for one in self.several:
-            inspect.signature(self.of).bind(*one)
+        for arguments in self.several:
+            inspect.signature(self.of).bind(*arguments)
 
     def _cut(self, arguments: tuple, most: Mapping[str, int]) -> list[Any]:
         names = [*inspect.signature(self.of).bind(*arguments).arguments] if most else []
         named = zip_longest(arguments, names[: len(arguments)])
-        return [min(one, most.get(key, one)) if type(one) is int else one for one, key in named]
+        return [min(arg, most.get(key, arg)) if type(arg) is int else arg for arg, key in named]
 
 
 def exact(phrase: str, *values: Any, tolerance: float = 0, scale: Any = None, **said: Any) -> Case:
@@ -291,8 +291,8 @@ def exact(phrase: str, *values: Any, tolerance: float = 0, scale: Any = None, **
     data = _joined(*values)
     if data and scale is not None:
         pairs = zip(scale, values, strict=True)
-        own = [np.broadcast_to(one, np.shape(value)).ravel() for one, value in pairs]
-        data |= {"scale": np.concatenate(own)}
+        scales = [np.broadcast_to(unit, np.shape(value)).ravel() for unit, value in pairs]
+        data |= {"scale": np.concatenate(scales)}
     return Case(phrase, "exact", data, {"tolerance": tolerance}, again, **said)
 
 
@@ -308,7 +308,7 @@ def enumerated(
 
     With a seed it is of random instances: `of(argument, seed=seed)`.
     """
-    several = [one if isinstance(one, tuple) else (one,) for one in arguments]
+    several = [argument if isinstance(argument, tuple) else (argument,) for argument in arguments]
     made = Deferred(of if seed is None else partial(of, seed=seed), several)
     said |= {"given": seed is None}
     return Case(phrase, "exact", made, {"tolerance": tolerance}, **said)

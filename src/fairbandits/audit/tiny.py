@@ -67,13 +67,13 @@ class Tiny(Evidence):
         return (Cell(recorded, run) for run in runs)
 
     def replay(self, name: str) -> pa.Table:
-        block = next(one for one in self.config.replays if one.name == name)
+        block = next(block for block in self.config.replays if block.name == name)
         self.read[block.table] = None
         figures = self.published["figures"].values()
-        values = [one for figure in figures for one in figure["values"]]
-        read_off = [one["round"] for one in values if one.get("round", np.inf) <= block.horizon]
+        points = [point for figure in figures for point in figure["values"]]
+        read_off = [p["round"] for p in points if p.get("round", np.inf) <= block.horizon]
         rounds = np.unique([*read_off, 1, block.horizon])
-        names = [f"{one}_{k}" for one in ("queue", "rate") for k in (1, 2)]
+        names = [f"{quantity}_{k}" for quantity in ("queue", "rate") for k in (1, 2)]
         columns = dict.fromkeys(["regret", *names], rounds.astype(float))
         return pa.table({"round": rounds} | columns)
 
@@ -120,7 +120,7 @@ def _columns(spec: RunSpec, cell: Mapping[str, Any]) -> frozenset[str]:
     if key not in _COLUMNS:
         policy, observe, *_ = _settled(spec, cell, 0, 0)
         made = make_policy(spec.policy, policy, where="", source=spec.policy_source)
-        probes = probes_of(made, [make_observer(*one, where="") for one in observe.items()])
+        probes = probes_of(made, [make_observer(*item, where="") for item in observe.items()])
         names = {"plays", "reward", *(name for part in probes for name in part)}
         names |= {"mean"} if spec.drawn_means else set()
         names |= {*DEFICITS} if spec.quotas or spec.drawn_quotas else set()
@@ -152,8 +152,8 @@ def asked(claim: Claim, paper: Paper, runs: Tiny) -> list[Answer]:
 def read_by(paper: Paper, config: Config) -> list[str]:
     """Return the datasets that a paper's claims read, relative to the folder of results."""
     runs = Tiny(config, paper.slug)
-    claims = [one for one in paper.claims.values() if one.of]
-    return list(dict.fromkeys(file for one in claims for file in asked(one, paper, runs)[-1].data))
+    claims = [claim for claim in paper.claims.values() if claim.of]
+    return list(dict.fromkeys(file for c in claims for file in asked(c, paper, runs)[-1].data))
 
 
 def problems(paper: Paper, config: Config) -> Iterator[str]:
@@ -163,18 +163,18 @@ def problems(paper: Paper, config: Config) -> Iterator[str]:
     runs = Tiny(config, paper.slug)
     for claim in paper.claims.values():
         if claim.of:
-            messages = (one.message for one in asked(claim, paper, runs))
+            messages = (answer.message for answer in asked(claim, paper, runs))
             if problem := next(filter(None, messages), ""):
                 yield f"{claim.id}: {problem}"
 
 
 def _imports(file: Path) -> Iterator[str]:
     """Yield what a file imports that claims must not read, with its line."""
-    beside = [one.stem for one in file.parent.glob("*.py")]
+    beside = [path.stem for path in file.parent.glob("*.py")]
     for node in ast.walk(ast.parse(file.read_bytes())):
         names = []
         if isinstance(node, ast.Import):
-            names = [one.name for one in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module or "."]
         for name in names:

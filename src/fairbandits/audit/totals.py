@@ -37,13 +37,13 @@ class Totals:
     older: int = 0  # how many read data older than their rule
 
     def __str__(self) -> str:
-        words = f"{self.claims} claim{'s' * (self.claims != 1)}"
+        text = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
             rest += f" and {self.older} read data older than their rule" * bool(self.older)
-            words += f" that the audited text makes, of which {rest}"
-        words += f": {', '.join(self.outcomes)}" if self.counted else ""
-        return f"{words}; {self.left_out}" if self.others else words
+            text += f" that the audited text makes, of which {rest}"
+        text += f": {', '.join(self.outcomes)}" if self.counted else ""
+        return f"{text}; {self.left_out}" if self.others else text
 
     @property
     def left_out(self) -> str:
@@ -54,12 +54,12 @@ class Totals:
     @property
     def outcomes(self) -> list[str]:
         """Number of claims with each outcome, in part, and of each grade, in words."""
-        found = []
+        parts = []
         for outcome, count in self.counted.items():
             grades = ", ".join(f"{n} {grade}" for grade, n in self.grades[outcome].items())
             part = f", {self.in_part[outcome]} of them in part" if outcome in self.in_part else ""
-            found.append(f"{count} {outcome}{part}" + (f" ({grades})" if grades else ""))
-        return found
+            parts.append(f"{count} {outcome}{part}" + (f" ({grades})" if grades else ""))
+        return parts
 
     @property
     def claims(self) -> int:

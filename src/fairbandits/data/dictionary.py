@@ -33,9 +33,9 @@ WORDS = re.compile(r"(.+?)\.(?: Range: (.+?)\.)?(?: One value for each (.+?)\.)?
 def declared(*folders: str) -> dict[str, Column]:
     """Return the columns that docstrings in some folders of the package describe."""
     files = [file for folder in folders for file in sorted((PACKAGE / folder).glob("*.py"))]
-    sections = [one for file in files for one in SECTION.findall(file.read_text("utf-8"))]
+    sections = [section for file in files for section in SECTION.findall(file.read_text("utf-8"))]
     columns: dict[str, Column] = {}
-    for entry in (one for section in sections for one in ENTRY.findall(textwrap.dedent(section))):
+    for entry in (item for section in sections for item in ENTRY.findall(textwrap.dedent(section))):
         name, unit, text = entry
         if name in columns:
             raise ValueError(f"the column {name} is described twice in {' and '.join(folders)}")
@@ -106,8 +106,8 @@ def column_of(kind: str, name: str, footer: Mapping[str, Any]) -> Column | None:
         return known
     runs = footer["runs"].values() if "runs" in footer else [footer.get("run", {})]
     if any(name in run.get("sweep", {}) for run in runs):
-        words = "which the experiment sweeps; none for runs without it"
-        meaning = f"Value of the policy's parameter `{name}`, {words}"
+        rest = "which the experiment sweeps; none for runs without it"
+        meaning = f"Value of the policy's parameter `{name}`, {rest}"
         return Column(meaning, per="run and cell of the sweep")
     return None
 
@@ -118,4 +118,4 @@ def metadata_of(kind: str, name: str, footer: Mapping[str, Any]) -> dict[str, st
     if column is None:
         return {}
     given = {key: getattr(column, key) for key in ("unit", "range", "per")}
-    return {"description": column.meaning} | {key: one for key, one in given.items() if one}
+    return {"description": column.meaning} | {key: value for key, value in given.items() if value}

@@ -69,14 +69,14 @@ def _writable(folder: Path) -> Path:
 def fingerprint(*parts: str, words: tuple[str, ...] = ()) -> str:
     """Return a hash of the tokens of some files and folders, and of words; same on each Python."""
     files = (f"{name} {_contents(name)['tokens']}" for name in _below(parts))
-    return _hash("".join(f"{one}\0" for one in (*files, *words)))
+    return _hash("".join(f"{line}\0" for line in (*files, *words)))
 
 
 @cache
 def fingerprint_of_text(*parts: str) -> str:
     """Return a hash of every byte of some files, for pages: they show docstrings."""
     contents = ((name.encode(), (PACKAGE / name).read_bytes()) for name in _below(parts))
-    return hashlib.sha256(b"".join(b"%b\0%b\0" % one for one in contents)).hexdigest()[:16]
+    return hashlib.sha256(b"".join(b"%b\0%b\0" % pair for pair in contents)).hexdigest()[:16]
 
 
 def _hash(text: str) -> str:
@@ -91,23 +91,23 @@ def joint(codes: Iterable[str]) -> str:
 
 def _below(parts: Iterable[str]) -> list[str]:
     """Return the source files of some parts, those of each part sorted."""
-    found = []
+    names = []
     for root in (PACKAGE / part for part in parts):
         if not (files := [root] if root.is_file() else sorted(root.rglob("*.py"))):
             raise FileNotFoundError(f"no source files below {root}")
-        found += [path.relative_to(PACKAGE).as_posix() for path in files]
-    return found
+        names += [path.relative_to(PACKAGE).as_posix() for path in files]
+    return names
 
 
 @cache
 def used_by(*parts: str, without: tuple[str, ...] = WITHOUT) -> tuple[str, ...]:
     """Return the files in some parts and all that they import, in order, none of `without`."""
-    found: set[str] = set()
+    used: set[str] = set()
     left = set(_below(parts)).difference(without)
     while left:
-        found |= left
-        left = set().union(*map(_imports, left)).difference(found, without)
-    return tuple(sorted(found))
+        used |= left
+        left = set().union(*map(_imports, left)).difference(used, without)
+    return tuple(sorted(used))
 
 
 def replay_code() -> str:
@@ -118,8 +118,8 @@ def replay_code() -> str:
 def _imports(name: str) -> frozenset[str]:
     """Return the package's files that a file imports, and the packages that contain it."""
     packages = ((folder / "__init__.py").as_posix() for folder in Path(name).parents)
-    imported = (located(one, PACKAGE)[0] for one in _contents(name)["imports"])
-    return frozenset(one for one in (*packages, *imported) if one and (PACKAGE / one).is_file())
+    imported = (located(origin, PACKAGE)[0] for origin in _contents(name)["imports"])
+    return frozenset(file for file in (*packages, *imported) if file and (PACKAGE / file).is_file())
 
 
 @cache
@@ -131,13 +131,13 @@ def _contents(name: str) -> dict[str, Any]:
     if key not in known:
         tree = ast.parse(content, PACKAGE / name)
         # tables of registered classes never count: a run's own lines do (`replication.code`)
-        tables = (one for one in tree.body if ast.unparse(one).startswith("HOMES = "))
+        tables = (node for node in tree.body if ast.unparse(node).startswith("HOMES = "))
         left_out = [*docstrings(tree), *tables]
         kept = "".join(tokens(content.decode(), left_out))
         digest = hashlib.sha256(kept.encode()).hexdigest()
-        imported = [one for _, one in imports_of(tree, PACKAGE / name)]
-        own = [one for one in imported if one.partition(".")[0] == PACKAGE.name]
-        known[key] = {"imports": own, "tokens": digest}
+        imported = [origin for _, origin in imports_of(tree, PACKAGE / name)]
+        inside = [origin for origin in imported if origin.partition(".")[0] == PACKAGE.name]
+        known[key] = {"imports": inside, "tokens": digest}
     return known[key]
 
 
@@ -155,12 +155,12 @@ def tokens(text: str, left_out: list[ast.stmt]) -> Iterator[str]:
     """
     lines = io.StringIO(text).readlines()
 
-    def place(row, column):  # as `tokenize` counts: `ast` has bytes
+    def position(row, column):  # as `tokenize` counts: `ast` has bytes
         return row, len(lines[row - 1].encode()[:column].decode())
 
     spans = sorted(
-        (place(one.lineno, one.col_offset), place(one.end_lineno, one.end_col_offset))
-        for one in left_out
+        (position(node.lineno, node.col_offset), position(node.end_lineno, node.end_col_offset))
+        for node in left_out
     )
     begun = []  # where formatted strings do that are not closed yet
     ended = False  # whether the token before is the end of a statement that is left out
@@ -193,8 +193,8 @@ def imports_of(tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
             )
         if isinstance(node, ast.Import | ast.ImportFrom):
             origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for one in node.names:
-                yield (one.asname or one.name).partition(".")[0], f"{origin}{one.name}"
+            for alias in node.names:
+                yield (alias.asname or alias.name).partition(".")[0], f"{origin}{alias.name}"
 
 
 @cache
@@ -207,8 +207,8 @@ def located(imported: str, package: Path) -> tuple[str, list[str]]:
     """Return the file of ``package.module.name``, empty without one, and the names inside it."""
     _, *parts = imported.split(".")
     for depth in range(len(parts), -1, -1):
-        place = "/".join(parts[:depth])
-        for file in (f"{place}.py", f"{place}/__init__.py".lstrip("/")):
+        path = "/".join(parts[:depth])
+        for file in (f"{path}.py", f"{path}/__init__.py".lstrip("/")):
             if (package / file).is_file():
                 return file, parts[depth:]
     return "", []
@@ -235,11 +235,11 @@ def git_commit() -> str:
         return "unknown"
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
     """Return what git says in a folder; OSError with the reason where it fails."""
     try:
         how = {"cwd": folder, "text": True, "check": True, "capture_output": True}
-        return subprocess.run(["git", *words], **how).stdout
+        return subprocess.run(["git", *arguments], **how).stdout
     except subprocess.CalledProcessError as error:
         why = next(iter(error.stderr.splitlines()), f"git ended with {error.returncode}")
         if "safe.directory" in error.stderr:

@@ -49,7 +49,7 @@ def write_tables(
     floats = [f.name for f in schema if pa.types.is_floating(f.type)]
     strings = [f.name for f in schema if not pa.types.is_primitive(f.type)]
     kind = str(record.get("kind", ""))
-    described = [one.with_metadata(metadata_of(kind, one.name, record)) for one in schema]
+    described = [field.with_metadata(metadata_of(kind, field.name, record)) for field in schema]
     text = json.dumps(record).encode()
     schema = pa.schema(described, {KEY: text})
     hashes: dict[str, list[str]] = {name: [] for name in schema.names}
@@ -71,9 +71,9 @@ def write_tables(
             for start in range(0, table.num_rows or 1, GROUP):
                 group = pa.table(columns, schema=schema).slice(start, GROUP)
                 writer.write_table(group)
-                for name, own in hashes.items():
-                    own.append(checksum_of(group[name]))
-        lines = {name: " ".join(own) for name, own in hashes.items()}
+                for name, checksums in hashes.items():
+                    checksums.append(checksum_of(group[name]))
+        lines = {name: " ".join(checksums) for name, checksums in hashes.items()}
         writer.add_key_value_metadata({HASHES: json.dumps([_digest(text), lines]).encode()})
 
 
@@ -131,15 +131,15 @@ def row_groups(path: Path, columns: list[str] | None = None) -> Iterator[pa.Tabl
     wanted = [name for name in (hashes if columns is None else columns) if name in hashes]
     stat = path.stat()
     known = _VERIFIED.setdefault((path, stat.st_ino, stat.st_size, stat.st_ctime_ns), set())
-    for place in range(file.num_row_groups):
+    for index in range(file.num_row_groups):
         with named(path):
-            group = file.read_row_group(place, wanted)
+            group = file.read_row_group(index, wanted)
             for name in wanted:
-                if (name, place) in known:
+                if (name, index) in known:
                     continue
-                if checksum_of(group[name]) != hashes[name][place]:
+                if checksum_of(group[name]) != hashes[name][index]:
                     raise _unusable(path, f"was changed: {name} has other values than were written")
-                known.add((name, place))
+                known.add((name, index))
         yield group
 
 
@@ -155,8 +155,8 @@ def named(path: Path, what: str = "is damaged") -> Iterator[None]:
     except (StoreError, FileNotFoundError):
         raise
     except Exception as error:  # libraries have more kinds of errors than anybody lists
-        words = " ".join(str(error).split())
-        raise _unusable(path, f"{what} ({type(error).__name__}{words and ': '}{words})") from error
+        text = " ".join(str(error).split())
+        raise _unusable(path, f"{what} ({type(error).__name__}{text and ': '}{text})") from error
 
 
 #: Hexadecimal digits of a replicate's hash.
@@ -170,7 +170,7 @@ def replicate_hashes(columns: Mapping[str, np.ndarray]) -> dict[int, str]:
     numbers, starts = np.unique(replicate[order], return_index=True)
     parts = {name: np.split(values[order], starts[1:]) for name, values in columns.items()}
     each = ({name: some[i] for name, some in parts.items()} for i in range(numbers.size))
-    hashes = (content_hash(own)[:DIGITS] for own in each)
+    hashes = (content_hash(rows)[:DIGITS] for rows in each)
     return dict(zip(numbers.tolist(), hashes, strict=True))
 
 
@@ -193,25 +193,25 @@ def checksum_of(column: pa.ChunkedArray) -> str:
     It is fast, and tells values that changed below a footer that did not. Who forges both is told
     by `results.lock` and the manifest, which have SHA-256.
     """
-    found = zlib.crc32(f"{len(column)} {column.null_count}".encode())
+    crc = zlib.crc32(f"{len(column)} {column.null_count}".encode())
     if pa.types.is_primitive(column.type):
-        found = zlib.crc32(str(column.type).encode(), found)
+        crc = zlib.crc32(str(column.type).encode(), crc)
         if column.null_count:
-            found = zlib.crc32(np.packbits(column.is_valid().to_numpy()), found)
+            crc = zlib.crc32(np.packbits(column.is_valid().to_numpy()), crc)
             column = column.fill_null(pa.scalar(0).cast(column.type))
-        found = zlib.crc32(np.ascontiguousarray(column.to_numpy()), found)
+        crc = zlib.crc32(np.ascontiguousarray(column.to_numpy()), crc)
     elif pa.types.is_dictionary(column.type):  # labels of long blocks of rows
         if column.num_chunks != 1:
             column = column.unify_dictionaries()
         column = column.combine_chunks()
-        words, codes = column.dictionary.to_pylist(), column.indices
+        labels, codes = column.dictionary.to_pylist(), column.indices
         codes = (codes.fill_null(-1) if codes.null_count else codes).to_numpy()
         starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()][: codes.size]
-        blocks = [(start, words[codes[start]] if codes[start] >= 0 else None) for start in starts]
-        found = zlib.crc32(json.dumps(blocks).encode(), found)
+        blocks = [(start, labels[codes[start]] if codes[start] >= 0 else None) for start in starts]
+        crc = zlib.crc32(json.dumps(blocks).encode(), crc)
     else:
-        found = zlib.crc32(json.dumps(column.to_pylist()).encode(), found)
-    return f"{found:08x}"
+        crc = zlib.crc32(json.dumps(column.to_pylist()).encode(), crc)
+    return f"{crc:08x}"
 
 
 def table_hash(table: pa.Table) -> str:

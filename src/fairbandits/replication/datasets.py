@@ -50,13 +50,13 @@ def collect(
         schemas.append(_labelled(pq.read_schema(file).empty_table(), "", "", "").schema)
     codes = {name: code_of(spec) for name, spec in specs_of(experiment).items()}
     content = {
-        name: content_of_run(own[replicate] for replicate in sorted(own))
-        for name, own in hashes.items()
+        name: content_of_run(by_replicate[replicate] for replicate in sorted(by_replicate))
+        for name, by_replicate in hashes.items()
     }
     made = {"code": joint(codes.values()), "codes": codes, "content": content}
     footer = {"kind": "dataset", "seed": seed, "ledger": ledger, **made, **experiment}
     unified = pa.unify_schemas(schemas, promote_options="permissive")
-    columns = dict.fromkeys((*COMMON, *(name for one in schemas for name in one.names)))
+    columns = dict.fromkeys((*COMMON, *(name for schema in schemas for name in schema.names)))
     schema = pa.schema([unified.field(name) for name in columns])
     store.write_tables(out, schema, _runs(chunks, experiment, seed, out), footer)
 
@@ -152,8 +152,8 @@ def expect_experiment(footer: dict[str, Any], experiment: Experiment, file: Path
     expect(footer, {"kind": "dataset"} | {key: facts[key] for key in keys}, file)
     refuse_stale(footer, file)
     ran, configured = (
-        {name: run | dict.fromkeys(SCALED) for name, run in one["runs"].items()}
-        for one in (footer, facts)
+        {name: run | dict.fromkeys(SCALED) for name, run in record["runs"].items()}
+        for record in (footer, facts)
     )
     if ran != configured:
         part = "audit" if experiment.audit else "experiments"
@@ -177,9 +177,9 @@ def shrunk(footer: dict[str, Any], experiment: Experiment) -> bool:
 
 def expect(footer: dict[str, Any], wanted: dict[str, Any], file: Path) -> None:
     for key, value in wanted.items():
-        if (own := footer.get(key)) != value:
-            words = f"its {key} is {own!r}, wanted {value!r}"
-            raise StoreError(f"{file} does not belong here: {words}")
+        if (actual := footer.get(key)) != value:
+            difference = f"its {key} is {actual!r}, wanted {value!r}"
+            raise StoreError(f"{file} does not belong here: {difference}")
 
 
 def _labelled(table: pa.Table, name: str, policy: str, law: str) -> pa.Table:
@@ -234,11 +234,11 @@ def expect_all_rows(file: Path, *, guarded: bool = False) -> None:
         expect_rows(table, spec, replicates, file)
         labels = table.unify_dictionaries()
         for column, wanted in (("run", name), ("policy", spec.policy), ("law", spec.law)):
-            if (found := labels[column].unique().to_pylist()) != [wanted]:
-                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {found}")
+            if (values := labels[column].unique().to_pylist()) != [wanted]:
+                raise StoreError(f"{file}: the {column} of {name} must be {wanted!r}, got {values}")
         if guarded:
-            complete = (one for one in table.schema if not table[one.name].null_count)
-            numbers = [one.name for one in complete if pa.types.is_primitive(one.type)]
+            complete = (field for field in table.schema if not table[field.name].null_count)
+            numbers = [field.name for field in complete if pa.types.is_primitive(field.type)]
             guard(table.select(numbers), spec, file)
     for spec in specs.values():  # of runs without rows
         expect_rows(pq.read_schema(file).empty_table(), spec, replicates, file)
@@ -254,13 +254,13 @@ def guard(table: pa.Table, spec: RunSpec, file: Path) -> None:
         checks = {f"{name} is finite": np.isfinite(values) for name, values in grid.items()}
         total = grid["plays"].sum(axis=2, keepdims=True)
         checks["plays sum to the round"] = np.abs(total - rounds) <= 1e-9 * rounds
-        for name in (one for one in grid if one in RECORDED and RECORDED[one].grows):
+        for name in (key for key in grid if key in RECORDED and RECORDED[key].grows):
             rises = checks[f"{name} never falls"] = np.ones_like(grid[name], bool)
             rises[:, 1:] = grid[name][:, 1:] >= grid[name][:, :-1]
         for what, holds in (checks | _invariants(grid, rounds, spec)).items():
             for replicate, number, _ in np.argwhere(~holds)[:1]:
-                place = f"replicate {replicates[0] + replicate}, round {rounds[number, 0]}"
-                raise StoreError(f"{file}: that {what} fails first in {place}")
+                where = f"replicate {replicates[0] + replicate}, round {rounds[number, 0]}"
+                raise StoreError(f"{file}: that {what} fails first in {where}")
 
 
 def _invariants(grid: dict[str, np.ndarray], rounds: np.ndarray, spec: RunSpec) -> dict:

@@ -113,11 +113,11 @@ class Progress:
         """Return a bar with what is done and left, of so many columns; empty if no job runs."""
         runs = self._runs(now)
         done, total = self.made.total(), self._all.total()
-        words = f" {done} of {total}, {_words(self._still(now))}"
-        size = min(30, columns - len(words) - 2)
+        text = f" {done} of {total}, {_words(self._still(now))}"
+        size = min(30, columns - len(text) - 2)
         filled = size * done // max(total, 1)
         drawn = f"[{'#' * filled}{'.' * (size - filled)}]" if size >= 5 else ""
-        return f"{drawn}{words}{runs}".lstrip()[:columns].ljust(columns) if runs else ""
+        return f"{drawn}{text}{runs}".lstrip()[:columns].ljust(columns) if runs else ""
 
     def _standing(self, now: float) -> str:
         """Return how many jobs and figures are done, and the time left."""
@@ -129,7 +129,7 @@ class Progress:
 
     def _runs(self, now: float | None = None) -> str:
         """Return the running jobs, with their times so far if `now` is given."""
-        known = [one for one in list(self._running.values()) if one[0] in self._left]
+        known = [job for job in list(self._running.values()) if job[0] in self._left]
         times = ["" if now is None else f" ({round(now - start)} s)" for _, _, start in known]
         names = [name + time for (_, name, _), time in zip(known, times, strict=True)]
         return f"; running: {', '.join(names)}" if names else ""

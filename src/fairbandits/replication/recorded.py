@@ -47,7 +47,7 @@ def cells_of(table: pa.Table, spec: RunSpec) -> list[pa.Table]:
     sizes = [table.num_rows // n_cells] * n_cells
     if spec.apart:
         horizon, cells_each = table["horizon"].to_numpy(), n_cells // len(spec.horizons)
-        rows = (int((horizon == one).sum()) // cells_each for one in spec.horizons)
+        rows = (int((horizon == end).sum()) // cells_each for end in spec.horizons)
         sizes = [size for size in rows for _ in range(cells_each)]
     starts = itertools.accumulate(sizes, initial=0)
     return [table.slice(start, size) for start, size in zip(starts, sizes, strict=False)]
@@ -74,9 +74,9 @@ def runs_of(table: pa.Table, footer: dict[str, Any]) -> Iterator[RunData]:
 def blocks_of(table: pa.Table) -> dict[str, pa.Table]:
     """Return the rows of each run, without a copy: runs are written one after the other."""
     blocks, start = {}, 0
-    for one in pc.value_counts(table.unify_dictionaries()["run"]).to_pylist():
-        blocks[one["values"]] = table.slice(start, one["counts"])
-        start += one["counts"]
+    for entry in pc.value_counts(table.unify_dictionaries()["run"]).to_pylist():
+        blocks[entry["values"]] = table.slice(start, entry["counts"])
+        start += entry["counts"]
     return blocks
 
 

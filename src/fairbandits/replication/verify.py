@@ -68,8 +68,8 @@ def verify(config: Config, lock: dict[str, Any], facts: Facts, sample: int, seed
         if key not in known:
             problems.append(f"{key} is in {lock['name']} but not in the configuration")
         elif (locked := len(line.split())) > known[key]:
-            words = f"{locked} replicates, the configuration {known[key]}"
-            problems.append(f"{key}: {lock['name']} has {words}")
+            sizes = f"{locked} replicates, the configuration {known[key]}"
+            problems.append(f"{key}: {lock['name']} has {sizes}")
     problems += verify_tables(config, lock, facts)
     generator = np.random.default_rng(seed)
     runs = [run for run in config.runs if run.key in lock["runs"]]
@@ -123,8 +123,8 @@ def _check(config: Config, file: Path, facts: Mapping[str, Any]) -> None:
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
     """Return a line where the lock is of another seed, or for each experiment of other rules."""
     if lock["seed"] != config.seed:
-        words = f"seed {lock['seed']}, the configuration has {config.seed}"
-        return [f"{lock['name']} was made with {words}"]
+        seeds = f"seed {lock['seed']}, the configuration has {config.seed}"
+        return [f"{lock['name']} was made with {seeds}"]
     if config.exploratory:
         return []
     configured, locked = _digests(config), lock["ledgers"]

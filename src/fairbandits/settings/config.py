@@ -58,7 +58,7 @@ class Config:
     @property
     def pinned(self) -> frozenset[str]:
         """The datasets, figures' among them, that no change of a rule draws anew."""
-        return frozenset(one.dataset for one in self.experiments if self.seed_of(one) == one.origin)
+        return frozenset(e.dataset for e in self.experiments if self.seed_of(e) == e.origin)
 
     def ledger_of(self, experiment: Experiment) -> str | None:
         """Return the text that a seed was derived from, None for a number."""
@@ -67,7 +67,7 @@ class Config:
 
     @property
     def papers(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.paper for one in self.experiments))
+        return tuple(dict.fromkeys(experiment.paper for experiment in self.experiments))
 
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
@@ -85,24 +85,24 @@ class Config:
         return tuple(run for experiment in self.experiments for run in experiment.runs)
 
     def experiment(self, paper: str, name: str) -> Experiment:
-        known = {f"{one.paper}/{one.name}": one for one in self.experiments}
+        known = {f"{block.paper}/{block.name}": block for block in self.experiments}
         expect_known(key := f"{paper}/{name}", known, f"no experiment {key!r}")
         return known[key]
 
     def named(self, paper: str, name: str) -> tuple[Experiment, ...]:
         """Return the experiment, or all instances of the suite, of this name or ``PAPER/NAME``."""
         other, _, name = name.rpartition("/")
-        own = [block for block in self.experiments if block.paper == (other or paper)]
-        known = [key for block in own for key in (block.name, block.suite) if key]
+        blocks = [block for block in self.experiments if block.paper == (other or paper)]
+        known = [key for block in blocks for key in (block.name, block.suite) if key]
         expect_known(name, known, f"{other or paper} has no experiment {name!r}")
-        return tuple(block for block in own if name in (block.name, block.suite))
+        return tuple(block for block in blocks if name in (block.name, block.suite))
 
     def shown_in(self, paper: str, figure: str) -> tuple[Experiment, ...]:
         """Return all experiments that a figure shows, its own first."""
-        known = {f"{one.paper}_{name}": one for one in self.experiments for name in one.figures}
+        known = {f"{e.paper}_{name}": e for e in self.experiments for name in e.figures}
         expect_known(key := f"{paper}_{figure}", known, f"no figure {key!r}")
-        own = (block for block in self.experiments if block.paper == paper)
-        return known[key], *(block for block in own if figure in block.companion_to)
+        blocks = (block for block in self.experiments if block.paper == paper)
+        return known[key], *(block for block in blocks if figure in block.companion_to)
 
 
 def load_config(files: Sequence[Path], root: Path = ROOT, **others: Any) -> Config:
@@ -136,12 +136,12 @@ class _Paper:
 
     def __init__(self, slug: str, settings: Settings, where: str, root: Path) -> None:
         self.slug, self.settings, self.where, self.root = slug, settings, where, root
-        own, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
+        main, audit = (paper_file(slug, part, root) for part in ("experiments", "audit"))
         known = sorted(path.parent.name for path in root.glob("papers/*/experiments.yaml"))
         expect_known(slug, known, f"{where}: papers: {slug!r} is unknown")
-        self.file = str(own.relative_to(root))
+        self.file = str(main.relative_to(root))
         self.files: dict[str, PaperFile] = {}
-        for path in (own, audit):
+        for path in (main, audit):
             if path.is_file():
                 name = str(path.relative_to(root))
                 content = self.files[name] = validated(read_yaml(path), PaperFile, name)
@@ -166,18 +166,18 @@ class _Paper:
                 suites = {other.suite for other in made.values()} - {suite}
                 if taken := ({name, suite} - {""}) & (blocks.keys() | suites):
                     raise ConfigError(f"{file}: {inside}: there is another experiment {min(taken)}")
-                block, words = changes.of(self.slug, (name, suite), block)
-                at = (f"{self.where}: changes of {name}", "") if words else (file, inside)
+                block, changed = changes.of(self.slug, (name, suite), block)
+                at = (f"{self.where}: changes of {name}", "") if changed else (file, inside)
                 checked = validated(block, ExperimentBlock, *at)
-                place = ": ".join(filter(None, at))
-                blocks[name] = place, checked
-                common = self.slug, name, checked, self.settings, words, place, suite
+                where = ": ".join(filter(None, at))
+                blocks[name] = where, checked
+                common = self.slug, name, checked, self.settings, changed, where, suite
                 made[name] = experiment_of(*common, audit=file != self.file)
         _check_streams(blocks)
         if not (self.root / "papers" / self.slug / "claims.py").is_file():
             _check_unjudged(self.slug, self.root)
         self._check_figures(made.values())
-        return [replace(one, origin=self._origin(one, made)) for one in made.values()]
+        return [replace(block, origin=self._origin(block, made)) for block in made.values()]
 
     def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
         """Return what a seed follows from: a number for all that shares the rewards of figures."""
@@ -190,17 +190,17 @@ class _Paper:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""
         blocks = {f"experiments.{block.name}": block for block in experiments}
         drawn = sorted({figure for block in blocks.values() for figure in block.figures})
-        for place, block in blocks.items():
+        for key, block in blocks.items():
             for figure in block.companion_to:
-                words = f"{figure!r} is drawn from no experiment"
-                expect_known(figure, drawn, f"{self.file}: {place}.companion_to: {words}")
+                message = f"{figure!r} is drawn from no experiment"
+                expect_known(figure, drawn, f"{self.file}: {key}.companion_to: {message}")
         homes: dict[str, str] = {}
         blocks |= {f"replays.{replay.name}": replay for replay in self.replays}
-        for place, block in blocks.items():
+        for key, block in blocks.items():
             for figure in block.figures:
-                if (home := homes.setdefault(figure, place)) != place:
-                    words = f"{figure!r} is already drawn from {home}"
-                    raise ConfigError(f"{self.file}: {place}.figures: {words}")
+                if (home := homes.setdefault(figure, key)) != key:
+                    message = f"{figure!r} is already drawn from {home}"
+                    raise ConfigError(f"{self.file}: {key}.figures: {message}")
 
 
 def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -213,15 +213,15 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
         inside = f"experiments.{key}"
         suite = validated({"instances": block["instances"]}, Suite, where, inside)
         shared = {name: value for name, value in block.items() if name != "instances"}
-        for name, own in suite.instances.items():
-            place, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
-            if "instances" in own:
-                raise ConfigError(f"{place}: an instance cannot have instances itself")
+        for name, instance in suite.instances.items():
+            at, full = f"{where}: {inside}.instances.{name}", f"{key}_{name}"
+            if "instances" in instance:
+                raise ConfigError(f"{at}: an instance cannot have instances itself")
             if full in {**written, **blocks}:
-                raise ConfigError(f"{place}: there is another experiment {full}")
+                raise ConfigError(f"{at}: there is another experiment {full}")
             if other := shared.get("same_instances_as"):  # a suite: the instance of that name
-                own = {"same_instances_as": f"{other}_{name}"} | own
-            written[full] = key, shared | own
+                instance = {"same_instances_as": f"{other}_{name}"} | instance
+            written[full] = key, shared | instance
     return written
 
 
@@ -240,11 +240,11 @@ def _check_unjudged(paper: str, root: Path) -> None:
 
 def _check_streams(blocks: Mapping[str, tuple[str, ExperimentBlock]]) -> None:
     """Raise ConfigError if an experiment shares the streams of one with other means."""
-    for name, (place, block) in blocks.items():
+    for name, (where, block) in blocks.items():
         other = block.same_instances_as or name
-        place = f"{place}.same_instances_as"
-        expect_known(other, blocks, f"{place}: there is no experiment {other!r}")
+        where = f"{where}.same_instances_as"
+        expect_known(other, blocks, f"{where}: there is no experiment {other!r}")
         theirs = blocks[other][1]
         for key in ("groups", "means", "drawn_means"):
             if getattr(block, key) != getattr(theirs, key):
-                raise ConfigError(f"{place}: {key} must be those of experiments.{other}")
+                raise ConfigError(f"{where}: {key} must be those of experiments.{other}")

@@ -19,7 +19,7 @@ MOST = 60.0
 def policy_of(spec: RunSpec) -> str:
     """Return what tells a run's policy from others of another cost: its learner and feedback."""
     parts = (spec.parameters.get(name) for name in ("learner", "feedback"))
-    return ", ".join([spec.policy, *(one for one in parts if isinstance(one, str))])
+    return ", ".join([spec.policy, *(part for part in parts if isinstance(part, str))])
 
 
 def seconds_of_replicate(spec: RunSpec) -> float:

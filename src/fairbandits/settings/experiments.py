@@ -97,9 +97,9 @@ class Experiment:
     def facts(self) -> dict[str, Any]:
         """Return the experiment's part of the dataset's footer, as plain values."""
         values = {name: listed(getattr(self, name)) for name in (*ALWAYS, *OPTIONAL)}
-        given = {name: one for name, one in values.items() if name in ALWAYS or one or one == 0}
+        kept = {name: fact for name, fact in values.items() if name in ALWAYS or fact or fact == 0}
         runs = {run.name: run.spec.to_json() for run in self.runs}
-        return {"paper": self.paper, "experiment": self.name, **given, "runs": runs}
+        return {"paper": self.paper, "experiment": self.name, **kept, "runs": runs}
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def experiment_of(
     block: ExperimentBlock,
     settings: Settings,
     changed: list[str],
-    place: str,
+    where: str,
     suite: str,
     audit: bool,
 ) -> Experiment:
@@ -131,13 +131,13 @@ def experiment_of(
     most = max(limits.horizon or block.horizon, block.n_arms)
     horizon = factors.horizon * min(block.horizon, most)
     if horizon > LONGEST:
-        raise ConfigError(f"{place}: horizon must be at most 2**53, got {horizon}")
+        raise ConfigError(f"{where}: horizon must be at most 2**53, got {horizon}")
     replicates = factors.replicates * min(block.replicates, limits.replicates or block.replicates)
     replicates = settings.replicates or replicates
     sizes = (horizon, "rounds", block.horizon), (replicates, "replicates", block.replicates)
-    words = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
+    changes = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
     if settings.scale == "variant" and settings.seed != LEDGER:
-        words.append(f"seed {settings.seed} in place of the published one")
+        changes.append(f"seed {settings.seed} in place of the published one")
     checkpoints = block.recorded
     if checkpoints.at:
         checkpoints = {"at": _rescaled(checkpoints.at, horizon, factors.horizon)}
@@ -161,12 +161,12 @@ def experiment_of(
     }
     runs = []
     for label, policy in block.policies.items():
-        at = f"{place}.policies.{label}"
-        own = shared | _played(block, policy, horizon, factors.horizon, at)
+        at = f"{where}.policies.{label}"
+        played = shared | _played(block, policy, horizon, factors.horizon, at)
         chunk = policy.chunk or block.chunk or block.replicates
         chunk = min(chunk, limits.chunk or chunk)
         for law in block.laws:
-            spec = RunSpec(**own, law=law, spread=block.spread.get(law))
+            spec = RunSpec(**played, law=law, spread=block.spread.get(law))
             seconds = seconds_of_replicate(spec)
             fitting = fitting_chunk(chunk, replicates, seconds, settings.job_seconds)
             runs.append(Run(paper, name, f"{label}-{law}", spec, replicates, fitting))
@@ -186,13 +186,13 @@ def experiment_of(
         suite=suite,
         audit=audit,
         scale="" if settings.scale == "paper" else settings.scale,
-        changed=(*changed, *words),
+        changed=(*changed, *changes),
         **instance,
     )
 
 
 def _played(
-    block: ExperimentBlock, policy: PolicyBlock, horizon: int, factor: int, place: str
+    block: ExperimentBlock, policy: PolicyBlock, horizon: int, factor: int, where: str
 ) -> dict[str, Any]:
     """Return a policy's part of the specification of its runs, which can be started."""
     n_arms, shares = block.n_arms, tuple(block.target_shares or ())
@@ -208,23 +208,23 @@ def _played(
         **dict.fromkeys(("quotas", "fractions"), quotas),
     }
     cells = [parameters | cell for cell in cells_of_sweep(policy.sweep)]
-    complete = [_with_stand_ins(one, stand_ins, f"{place}.parameters") for one in cells]
+    complete = [_with_stand_ins(cell, stand_ins, f"{where}.parameters") for cell in cells]
     watching = [
-        (name, _with_stand_ins(own, stand_ins, f"{place}.observe.{name}"))
-        for name, own in policy.observe
+        (name, _with_stand_ins(options, stand_ins, f"{where}.observe.{name}"))
+        for name, options in policy.observe
     ]
     source = None
     if is_own(policy.policy):
         try:
-            for one in cells:
-                check_arguments(policy.policy, one)
+            for cell in cells:
+                check_arguments(policy.policy, cell)
             source = source_hash(policy.policy)
         except ValueError as error:
-            raise ConfigError(f"{place}.policy: {error}") from None
+            raise ConfigError(f"{where}.policy: {error}") from None
     else:
-        expect_known(policy.policy, HOMES, f"{place}.policy: {policy.policy!r} is unknown")
-        for one in complete:
-            check_start(policy.policy, one, watching, n_arms, horizon, place)
+        expect_known(policy.policy, HOMES, f"{where}.policy: {policy.policy!r} is unknown")
+        for cell in complete:
+            check_start(policy.policy, cell, watching, n_arms, horizon, where)
     asks = any(keys[-1] == "targets" for keys in of_instance(parameters))
     return {
         "policy": policy.policy,
@@ -241,26 +241,26 @@ def _played(
 
 def _rescaled(rounds: Sequence[int], horizon: int, factor: int) -> list:
     """Return the recorded rounds at another horizon, which stands for all beyond it."""
-    wanted = sorted({*rounds, *(factor * one for one in rounds)})
-    kept = [one for one in wanted if one < horizon]
+    wanted = sorted({*rounds, *(factor * number for number in rounds)})
+    kept = [number for number in wanted if number < horizon]
     return kept if kept == wanted else [*kept, horizon]
 
 
 def check_start(
-    policy: str, parameters: dict, watching: Sequence[tuple], n_arms: int, horizon: int, place: str
+    policy: str, parameters: dict, watching: Sequence[tuple], n_arms: int, horizon: int, at: str
 ) -> None:
     """Raise ConfigError unless a policy with its observers can be started, now or once before."""
     started = remembered("started", "engine", "observers", "policies")
     same = checksum(repr((policy, parameters, watching, n_arms, horizon)).encode()).hex()
     if same in started:
         return
-    where = f"{place}.parameters"
+    where = f"{at}.parameters"
     try:
         made = make_policy(policy, parameters, where)
         state = made.start(n_arms, horizon)
-        where = f"{place}.observe"
-        for name, own in watching:
-            make_observer(name, own, where).start(made, state, n_arms, horizon)
+        where = f"{at}.observe"
+        for name, options in watching:
+            make_observer(name, options, where).start(made, state, n_arms, horizon)
     except (TypeError, ValueError) as error:
         text = str(error)
         raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from None
@@ -268,17 +268,17 @@ def check_start(
 
 
 def _with_stand_ins(
-    parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], place: str
+    parameters: Mapping[str, Any], stand_ins: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """Return parameters with values for those of the instance; None: the instance has none."""
     for keys in of_instance(parameters):
-        at, key = ".".join((place, *keys)), keys[-1]
+        at, key = ".".join((where, *keys)), keys[-1]
         if key not in stand_ins:
             *others, last = stand_ins
-            words = f"only {', '.join(others)} and {last} can be those of the instance"
-            raise ConfigError(f"{at}: {words}")
+            message = f"only {', '.join(others)} and {last} can be those of the instance"
+            raise ConfigError(f"{at}: {message}")
         if stand_ins[key] is None:
             missing = "quotas" if key == "fractions" else key
-            words = "give them there, or here in place of 'instance'"
-            raise ConfigError(f"{at}: the experiment has no {missing}; {words}")
+            message = "give them there, or here in place of 'instance'"
+            raise ConfigError(f"{at}: the experiment has no {missing}; {message}")
     return filled(parameters, stand_ins)

@@ -24,14 +24,14 @@ def name_of_scale(scale: str) -> str:
 
 def mark(footers: Sequence[Mapping[str, Any]]) -> str:
     """Return the label for a figure of these datasets; empty at the published scale."""
-    names = dict.fromkeys(name_of_scale(one["scale"]) for one in footers if "scale" in one)
+    names = dict.fromkeys(name_of_scale(footer["scale"]) for footer in footers if "scale" in footer)
     changed: dict[str, list[str]] = {}
-    for one in footers:
-        for words in one.get("changed", ()):
-            changed.setdefault(words, []).append(one["experiment"])
+    for footer in footers:
+        for change in footer.get("changed", ()):
+            changed.setdefault(change, []).append(footer["experiment"])
     said = [
-        words if len(few) == len(footers) else f"{words} ({', '.join(few)})"
-        for words, few in changed.items()
+        change if len(few) == len(footers) else f"{change} ({', '.join(few)})"
+        for change, few in changed.items()
     ]
     name, what = "; ".join(names), ", ".join(said)
     return (": " if name == "variant" else "; ").join(filter(None, [name, what]))

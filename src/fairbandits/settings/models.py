@@ -54,19 +54,19 @@ def validated(content: Any, model: type[M], where: str, inside: str = "") -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        words = _words(error.errors()[0], content, where, inside)
-        raise ConfigError(words if len(words) <= 1000 else f"{words[:1000]}...") from None
+        message = _words(error.errors()[0], content, where, inside)
+        raise ConfigError(message if len(message) <= 1000 else f"{message[:1000]}...") from None
 
 
 def _words(error: Mapping[str, Any], content: Any, where: str, inside: str) -> str:
-    place = [inside] if inside else []
+    path = [inside] if inside else []
     for part in error["loc"]:
         if part == "[key]":
-            place.pop()
+            path.pop()
         elif part in content if isinstance(content, dict) else isinstance(part, int):
-            place.append(str(part))
+            path.append(str(part))
             content = content[part]
-    at = f"{where}: {'.'.join(place)}" if place else where
+    at = f"{where}: {'.'.join(path)}" if path else where
     if error["type"] == "missing":
         return f"{at}: {error['loc'][-1]!r} is a required property"
     if error["type"] == "value_error":
@@ -85,7 +85,7 @@ def in_quotes(value: Any) -> str:
     return "" if is_text else "; YAML does not read this as text: write it in quotes"
 
 
-def expect_known(name: str, known: Iterable[str], words: str, listing: str = "") -> None:
+def expect_known(name: str, known: Iterable[str], message: str, listing: str = "") -> None:
     """Raise ConfigError unless a name is known: these words, and what was meant.
 
     Where `listing` says what lists the names, those near are given, and not all.
@@ -93,9 +93,9 @@ def expect_known(name: str, known: Iterable[str], words: str, listing: str = "")
     if name in (names := list(known)):
         return
     if not listing:
-        raise ConfigError(f"{words}{meant(name, names)}")
+        raise ConfigError(f"{message}{meant(name, names)}")
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    raise ConfigError(f"{words}{'; near: ' * bool(near)}{', '.join(near)}; {listing}")
+    raise ConfigError(f"{message}{'; near: ' * bool(near)}{', '.join(near)}; {listing}")
 
 
 def require(holds: Any, message: str) -> None:
@@ -114,18 +114,18 @@ def choice(*values: Any) -> Any:
 
 
 def matching(pattern: str) -> Any:
-    words = f"be a text that matches {pattern}"
+    rule = f"be a text that matches {pattern}"
     return of(
-        that(lambda one: isinstance(one, str) and re.fullmatch(pattern, one), words, in_quotes)
+        that(lambda value: isinstance(value, str) and re.fullmatch(pattern, value), rule, in_quotes)
     )
 
 
-def expect_unique(values: list, place: str = "") -> list:
+def expect_unique(values: list, where: str = "") -> list:
     """Return values, or raise ValueError if one is there twice."""
     seen: set[Any] = set()
     for value in values:
         key = value if isinstance(value, Hashable) else repr(value)
-        require(key not in seen, f"{place} must have each entry once, got {value!r} twice")
+        require(key not in seen, f"{where} must have each entry once, got {value!r} twice")
         seen.add(key)
     return values
 

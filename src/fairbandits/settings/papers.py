@@ -52,7 +52,7 @@ def by_one_rule(**rules: Callable[..., list]) -> Any:
 def _one_or_several(check: Check, *others: str) -> Any:
     """Return the type of one number for all arms, a list of them, or one of other words."""
 
-    def one(value: Any) -> Any:
+    def checked(value: Any) -> Any:
         if isinstance(value, str) and others:
             allowed = f"be a number, or {', '.join(others)}"
             require(value in others, f" must {allowed}, got {value!r}")
@@ -60,7 +60,7 @@ def _one_or_several(check: Check, *others: str) -> Any:
             (per_arm(check) if isinstance(value, list) else check)("", value, "")
         return value
 
-    return Annotated[Any, PlainValidator(one)]
+    return Annotated[Any, PlainValidator(checked)]
 
 
 def _fixed(value: Any) -> Any:
@@ -268,13 +268,13 @@ class ExperimentBlock(Model):
     def _fits(self):
         """Check what concerns several keys: lengths, sums, and what excludes what."""
         require(self.means or self.drawn_means, ": 'means' is a required property")
-        for one, other in (
+        for name, other in (
             ("means", "drawn_means"),
             ("targets", "target_shares"),
             ("quotas", "drawn_quotas"),
         ):
-            both = getattr(self, one) and getattr(self, other)
-            require(not both, f": {one} and {other} exclude each other; give one of them")
+            both = getattr(self, name) and getattr(self, other)
+            require(not both, f": {name} and {other} exclude each other; give one of them")
         self._check_sizes()
         self._check_means()
         self._check_targets()
@@ -311,20 +311,20 @@ class ExperimentBlock(Model):
             self._check_range(mean, mean, f".means.value.{k}")
         if not self.drawn_means:
             return
-        sizes, drawn, place = self.groups or [], self.drawn, ".drawn_means"
+        sizes, drawn, where = self.groups or [], self.drawn, ".drawn_means"
         per_group = f"must be a number, or have one entry per group ({len(sizes)})"
         for key in ("low", "high"):
             n = len(drawn[key]) if isinstance(drawn[key], list) else len(sizes)
-            require(n == len(sizes), f"{place}.{key} {per_group}, got {n}")
+            require(n == len(sizes), f"{where}.{key} {per_group}, got {n}")
         for arm, mean in drawn.get("fixed", ()):
             known = 1 <= arm <= self.n_arms
-            require(known, f"{place}.fixed must name arms in 1..{self.n_arms}, got {arm}")
-            self._check_range(mean, mean, f"{place}.fixed")
+            require(known, f"{where}.fixed must name arms in 1..{self.n_arms}, got {arm}")
+            self._check_range(mean, mean, f"{where}.fixed")
         for low, high in dict.fromkeys(zip(*ranges_of(drawn, sizes), strict=True)):
-            require(low < high, f"{place}.low must be below high ({high}), got {low}")
-            self._check_range(low, high, place)
+            require(low < high, f"{where}.low must be below high ({high}), got {low}")
+            self._check_range(low, high, where)
 
-    def _check_range(self, low: float, high: float, place: str) -> None:
+    def _check_range(self, low: float, high: float, where: str) -> None:
         """Raise ValueError unless all laws can have means from `low` to `high`."""
         got = f"{low}" if low == high else f"{low} to {high}"
         for law in self.laws:
@@ -333,7 +333,7 @@ class ExperimentBlock(Model):
             is_bounded = law in ("bernoulli", "beta")
             allowed = "in [0, 1]" if is_bounded else "at least 0"
             fits = low >= 0 and not (is_bounded and high > 1)
-            require(fits, f"{place} must be {allowed} under law {law}, got {got}")
+            require(fits, f"{where} must be {allowed} under law {law}, got {got}")
 
     def _check_targets(self) -> None:
         drawn = ".targets need fixed means; give target_shares of drawn ones"
@@ -375,10 +375,10 @@ class ExperimentBlock(Model):
             least = "at least 0.1" if is_beta else "above 0"
             require(fits, f".spread.{law} must be {least}, got {given}")
 
-    def _check_horizons(self, policy: PolicyBlock, place: str) -> None:
+    def _check_horizons(self, policy: PolicyBlock, where: str) -> None:
         if policy.horizons:
-            _check_rounds(policy.horizons, self.n_arms, self.horizon, f"{place}.horizons")
-        needed = f"{place}.apart needs"
+            _check_rounds(policy.horizons, self.n_arms, self.horizon, f"{where}.horizons")
+        needed = f"{where}.apart needs"
         any_horizon = f"{needed} checkpoints for any horizon: linear and log, not at"
         require(not (policy.apart and self.recorded.at), any_horizon)
         fixed = f"{needed} fixed means; drawn ones belong to the replicate"
@@ -409,8 +409,8 @@ def shared_out(quotas: Any, n_arms: int) -> Any:
     return [str(rational("of_equal_share", quotas["of_equal_share"]) / n_arms)] * n_arms
 
 
-def _check_rounds(rounds: Sequence[int], least: int, most: int, place: str) -> None:
-    increase = all(one < after for one, after in itertools.pairwise(rounds))
-    require(increase, f"{place} must increase, got {', '.join(map(str, rounds))}")
+def _check_rounds(rounds: Sequence[int], least: int, most: int, where: str) -> None:
+    increase = all(before < after for before, after in itertools.pairwise(rounds))
+    require(increase, f"{where} must increase, got {', '.join(map(str, rounds))}")
     for end, fits in ((rounds[0], rounds[0] >= least), (rounds[-1], rounds[-1] <= most)):
-        require(fits, f"{place} must be whole numbers in {least}..{most}, got {end}")
+        require(fits, f"{where} must be whole numbers in {least}..{most}, got {end}")

@@ -92,11 +92,11 @@ class Settings(Model):
         sizes = [key for key in ("factors", "limits") if key in given]
         changes = [key for key in ("changes", "replicates") if key in given]
         needed = NEEDED.get(scale)
-        words = f": scale {scale} needs the {needed} of config/{scale}.yaml"
-        m.require(not needed or needed in given, words)
+        message = f": scale {scale} needs the {needed} of config/{scale}.yaml"
+        m.require(not needed or needed in given, message)
         variant = changes or self.seed != LEDGER
-        words = ": scale variant needs changes, replicates or a seed"
-        m.require(variant or scale != "variant", words)
+        message = ": scale variant needs changes, replicates or a seed"
+        m.require(variant or scale != "variant", message)
         if scale != "variant" and changes:
             raise ValueError(f": {changes[0]} needs scale variant, got {scale}")
         if scale == "paper" and sizes:
@@ -109,5 +109,5 @@ class Settings(Model):
         limits = self.limits or AllLimits()
         if block.figures or block.companion_to or limits.evidence is None:
             return limits
-        own = limits.evidence
-        return limits.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
+        over = limits.evidence
+        return limits.model_copy(update={key: getattr(over, key) for key in over.model_fields_set})

@@ -33,7 +33,7 @@ class Changes:
     ) -> tuple[dict[str, Any], list[str]]:
         names = list(filter(None, names))
         self._known.setdefault(paper, set()).update(names)
-        words = []
+        changed = []
         for name, value in self._values.items():
             experiment, _, setting = name.removeprefix(f"{paper}.").partition(".")
             if experiment not in names:
@@ -41,22 +41,22 @@ class Changes:
                     self._having[name].append(f"{names[0]}.{name}")
                 continue
             self._homes[name][paper] = None
-            place, old = self._place(block, experiment, setting), block
-            for key in place:
+            path, old = self._place(block, experiment, setting), block
+            for key in path:
                 old = (old or {}).get(key)
             had = old and old["value"]
             if old is not None and had == value:
                 raise ConfigError(f"{self._where}: {name} is {_shown(value)} already")
-            listed = place[0] == "laws" or (place[0] == "policies" and "parameters" not in place)
+            listed = path[0] == "laws" or (path[0] == "policies" and "parameters" not in path)
             if listed and not isinstance(value, list):
                 way = f"got {_shown(value)}; write [{_shown(value)}]"
                 raise ConfigError(f"{self._where}: {name} must be a list, as {_shown(had)}, {way}")
             new = {"value": value, "provenance": "chosen", "source": self._where}
-            shared = old is not None and len(place) == 1
-            block = _replaced(block, old, new) if shared else _with(block, place, new)
+            shared = old is not None and len(path) == 1
+            block = _replaced(block, old, new) if shared else _with(block, path, new)
             was = "the policy's own" if old is None else _shown(old["value"])
-            words.append(f"{setting} = {_shown(value)} in place of {was}")
-        return block, words
+            changed.append(f"{setting} = {_shown(value)} in place of {was}")
+        return block, changed
 
     def _place(self, block: dict[str, Any], experiment: str, setting: str) -> tuple[str, ...]:
         """Return a setting's path of keys, or raise ConfigError naming the nearest setting."""
@@ -74,18 +74,18 @@ class Changes:
         for name, papers in self._homes.items():
             first, _, rest = name.partition(".")
             if having := self._having[name]:
-                words = f"{name!r} names no experiment; write {' or '.join(having)}"
+                message = f"{name!r} names no experiment; write {' or '.join(having)}"
             elif not papers:
                 word, among = first, sorted(set().union(*self._known.values()))
                 if first in self._known:
                     word, among = rest.partition(".")[0], sorted(self._known[first])
-                words = f"{name!r} is of no experiment{meant(word, among)}"
+                message = f"{name!r} is of no experiment{meant(word, among)}"
             elif len(papers) > 1:
                 longer = " or ".join(f"{paper}.{name}" for paper in papers)
-                words = f"several papers have an experiment {first!r}; write {longer}"
+                message = f"several papers have an experiment {first!r}; write {longer}"
             else:
                 continue
-            raise ConfigError(f"{self._where}: {words}")
+            raise ConfigError(f"{self._where}: {message}")
 
 
 def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str, tuple[str, ...]]:
@@ -97,21 +97,21 @@ def settings_of(block: Mapping[str, Any], *, written: bool = False) -> dict[str,
         if "value" in entry:
             paths[key] = (key,)
         elif key != "policies":
-            inside = (name for name, one in entry.items() if isinstance(one, dict))
+            inside = (name for name, value in entry.items() if isinstance(value, dict))
             paths |= {f"{key}.{name}": (key, name) for name in inside}
     for label, policy in block["policies"].items():
-        own, is_known = ("policies", label), not written and policy["policy"] in POLICIES
-        others = [one.name for one in fields(POLICIES[policy["policy"]])] if is_known else []
+        path, is_known = ("policies", label), not written and policy["policy"] in POLICIES
+        others = [f.name for f in fields(POLICIES[policy["policy"]])] if is_known else []
         parameters = dict.fromkeys([*policy["parameters"], *others])
-        paths |= {f"{label}.{name}": (*own, "parameters", name) for name in parameters}
-        paths |= {f"{label}.{name}": (*own, "sweep", name) for name in policy.get("sweep", {})}
-        paths |= {f"{label}.horizons": (*own, "horizons")} if "horizons" in policy else {}
+        paths |= {f"{label}.{name}": (*path, "parameters", name) for name in parameters}
+        paths |= {f"{label}.{name}": (*path, "sweep", name) for name in policy.get("sweep", {})}
+        paths |= {f"{label}.horizons": (*path, "horizons")} if "horizons" in policy else {}
     return paths
 
 
-def _with(node: Mapping[str, Any], place: tuple[str, ...], new: Any) -> dict[str, Any]:
+def _with(node: Mapping[str, Any], path: tuple[str, ...], new: Any) -> dict[str, Any]:
     """Return a mapping with a new value at one place only, even where objects are shared."""
-    first, *rest = place
+    first, *rest = path
     return {**node, first: _with(node[first], tuple(rest), new) if rest else new}
 
 
@@ -120,8 +120,8 @@ def _replaced(node: Any, old: Any, new: Any) -> Any:
     if node is old:
         return new
     if isinstance(node, dict):
-        return {key: _replaced(one, old, new) for key, one in node.items()}
-    return [_replaced(one, old, new) for one in node] if isinstance(node, list) else node
+        return {key: _replaced(child, old, new) for key, child in node.items()}
+    return [_replaced(child, old, new) for child in node] if isinstance(node, list) else node
 
 
 def _shown(value: Any) -> str:
@@ -143,8 +143,8 @@ def settings_of_variant(folder: str, changes: Sequence[str] = (), **numbers: int
     `changes` are texts ``NAME=VALUE``; the other `numbers` are replicates and the seed.
     """
     given: dict[str, Any] = {}
-    for one in changes:
-        name, value = setting_of(one, "oracle_lfg.banditq.V_exponent=0.6")
+    for change in changes:
+        name, value = setting_of(change, "oracle_lfg.banditq.V_exponent=0.6")
         if name in given:
             raise ConfigError(f"--set has {name} twice; give it once")
         given[name] = value
@@ -157,7 +157,7 @@ def folder_of_variant(out: Path, root: Path, results: str, papers: Iterable[str]
     out, root = out.resolve(), root.resolve()
     home, inside = root / results, out.is_relative_to(root)
     if inside:
-        taken = (*TAKEN, *papers, *(one.stem for one in root.glob("config/*.yaml")))
+        taken = (*TAKEN, *papers, *(path.stem for path in root.glob("config/*.yaml")))
         if home not in out.parents or out.relative_to(home).parts[0] in taken:
             raise ConfigError(
                 f"--out {out} can hold other files; inside the project it must be a folder of its "
