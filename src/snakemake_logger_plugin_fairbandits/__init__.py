@@ -117,9 +117,9 @@ class LogHandler(LogHandlerBase):
 def _last_lines(logs: list[str]) -> list[str]:
     """Return the last lines of a failed job's logs, and where they stand."""
     shown = []
-    for place in map(Path, logs):
-        text = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+    for log in map(Path, logs):
+        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
         lines = text.rstrip().splitlines()
         more = f", {len(lines)} lines in all" if len(lines) > SHOWN else ""
-        shown += [f"  {line}" for line in [*lines[-SHOWN:], f"({place}{more})"]]
+        shown += [f"  {line}" for line in [*lines[-SHOWN:], f"({log}{more})"]]
     return shown

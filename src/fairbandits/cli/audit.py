@@ -49,19 +49,19 @@ def audit(configs, paper, results, seed, salt, most, only, out):
     if only and out:
         raise UsageError("--only is for looking; --out needs all claims")
     config, papers = run.load(configs)
-    own = {"seed": config.seed if seed is None else seed, "most": config.most | dict(most)}
-    config = replace(config, salt=salt, **own)
+    settings = {"seed": config.seed if seed is None else seed, "most": config.most | dict(most)}
+    config = replace(config, salt=salt, **settings)
     expect_known(paper, papers, f"no claims of paper {paper!r}")
-    found, scale, made = run.find(config, papers[paper], results, only)
+    findings, scale, made = run.find(config, papers[paper], results, only)
     alone = {paper: papers[paper]}
-    judged = [rows.finding_row(alone, one, made) for one in found]
+    judged = [rows.finding_row(alone, finding, made) for finding in findings]
     if out is None:
         if made.exploratory:
             echo(f"{run.exploratory_words(made.seed)}\n")
         echo(terminal.found(judged))
         return
-    echo_all(run.failures(found), err=True)
-    failed = len({one.claim for one in found if one.verdict == FAILED})
+    echo_all(run.failures(findings), err=True)
+    failed = len({finding.claim for finding in findings if finding.verdict == FAILED})
     if failed and scale == "paper":
         raise ClickException(
             f"{counted(failed, 'claim')} of {paper} could not be judged; "
@@ -157,10 +157,10 @@ def check_claims(configs, paper):
     if paper is not None:
         expect_known(paper, papers, f"no claims of paper {paper!r}")
     wrong = []
-    for own in (one for slug, one in papers.items() if paper in (None, slug)):
-        load_glossary(own.slug, own.claims)
-        wrong += tiny.problems(own, config)
-        echo(f"papers/{own.slug}/claims.py: {counted(len(own.claims), 'claim')}")
+    for ledger in (ledger for slug, ledger in papers.items() if paper in (None, slug)):
+        load_glossary(ledger.slug, ledger.claims)
+        wrong += tiny.problems(ledger, config)
+        echo(f"papers/{ledger.slug}/claims.py: {counted(len(ledger.claims), 'claim')}")
     if wrong:
         raise ConfigError("\n".join(wrong))
 
@@ -197,34 +197,34 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     if claims and (primary or missing):
         raise UsageError("--primary and --missing are about a --paper, not about CLAIMS")
     root = checkout()
-    config, known = load(options.DEFAULT_CONFIG)
-    home, of_claim = config.folders["results"], claims_of(known)
-    for one in claims:
-        expect_known(one, of_claim, f"no claim {one!r}", LISTING)
+    config, papers = load(options.DEFAULT_CONFIG)
+    home, of_claim = config.folders["results"], claims_of(papers)
+    for claim in claims:
+        expect_known(claim, of_claim, f"no claim {claim!r}", LISTING)
     paper = paper or of_claim[claims[0]].paper
-    expect_known(paper, known, f"--paper: {paper!r} is unknown")
+    expect_known(paper, papers, f"--paper: {paper!r} is unknown")
     if not words and not salts:
         raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
-    if others := [one for one in claims if of_claim[one].paper != paper]:
+    if others := [claim for claim in claims if of_claim[claim].paper != paper]:
         raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
-    every = known[paper].claims
+    every = papers[paper].claims
     if primary or missing:
-        claims = [key for key, one in every.items() if one.primary]
+        claims = [key for key, claim in every.items() if claim.primary]
     for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
         settings = again.settings_of(paper, salt, home)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
             config = load_config([*options.DEFAULT_CONFIG, file])
-            but = again.recorded(known[paper], salt) if missing else ()
-            chosen = again.judged_again(known[paper], claims or every, but)
+            but = again.recorded(papers[paper], salt) if missing else ()
+            chosen = again.judged_again(papers[paper], claims or every, but)
             results = settings["pathvars"]["results"]
-            targets = [f"{results}/{place}" for place in read_by(chosen, config)]
+            targets = [f"{results}/{path}" for path in read_by(chosen, config)]
             if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
                 if code > 128:  # by a signal, as was said
                     raise Exit(code)
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
-        found = again.verdicts_on(chosen, config, root / results)
-        echo("\n".join(again.summary(salt, found)))
+        judged = again.verdicts_on(chosen, config, root / results)
+        echo("\n".join(again.summary(salt, judged)))
         if record:
-            again.record(salt, found)
+            again.record(salt, judged)

@@ -119,24 +119,24 @@ def named_figures(config: Config) -> list[str]:
     return [f"{paper}_{figure}" for paper, figure in config.figures]
 
 
-def _figures_of(one: Experiment) -> set[str]:
-    return {f"{one.paper}_{figure}" for figure in (*one.figures, *one.companion_to)}
+def _figures_of(exp: Experiment) -> set[str]:
+    return {f"{exp.paper}_{figure}" for figure in (*exp.figures, *exp.companion_to)}
 
 
 def check_targets(targets: Sequence[str], config: Config) -> None:
     """Raise ConfigError for the first target that the workflow lacks; files are Snakemake's."""
     papers, figures = config.papers, named_figures(config)
-    known = [*TARGETS, *papers, *figures]
-    for one in targets:
-        is_job = one.startswith(("simulate_", "collect_")) or "/" in one or Path(one).suffix
-        if not (is_job or one in known):
-            same = " or ".join(name for name in figures if name.endswith(f"_{one}"))
+    names = [*TARGETS, *papers, *figures]
+    for name in targets:
+        is_job = name.startswith(("simulate_", "collect_")) or "/" in name or Path(name).suffix
+        if not (is_job or name in names):
+            same = " or ".join(figure for figure in figures if figure.endswith(f"_{name}"))
             every = (
                 f"{f'; write {same}' if same else ''}; there are {', '.join(TARGETS)}, the papers "
                 f"{', '.join(papers)}, and the figures {', '.join(figures)}"
             )
-            near = "" if same else nearest(one, known)
-            raise ConfigError(f"there is nothing called {one!r} to make{near or every}")
+            near = "" if same else nearest(name, names)
+            raise ConfigError(f"there is nothing called {name!r} to make{near or every}")
 
 
 def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -> None:
@@ -146,14 +146,14 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
     """
     if not targets or not set(targets) <= set(named_figures(config)):
         return
-    shown = [one for one in config.experiments if _figures_of(one) & {*targets}]
+    shown = [exp for exp in config.experiments if _figures_of(exp) & {*targets}]
     for name in changes:
         if not any(
-            name.removeprefix(f"{one.paper}.").partition(".")[0] in (one.name, one.suite)
-            for one in shown
+            name.removeprefix(f"{exp.paper}.").partition(".")[0] in (exp.name, exp.suite)
+            for exp in shown
         ):
-            drawn = list(dict.fromkeys(one.suite or one.name for one in shown))
-            ways = " or ".join(f"{one}.SETTING" for one in drawn)
+            drawn = list(dict.fromkeys(exp.suite or exp.name for exp in shown))
+            ways = " or ".join(f"{experiment}.SETTING" for experiment in drawn)
             shows = f"draw{'s' * (len(targets) == 1)} {', '.join(drawn) or 'no experiment'}"
             way = f"; write {ways}" if ways else ""
             raise ConfigError(f"--set {name}: {', '.join(targets)} {shows}{way}")
@@ -161,33 +161,33 @@ def check_used(changes: Iterable[str], targets: Sequence[str], config: Config) -
 
 def targets_of_variant(targets: Sequence[str], config: Config) -> list[str]:
     """Return the targets of a variant: by default all figures that show the change."""
-    changed = [one for one in config.experiments if one.changed]
-    shown = {name for one in changed for name in _figures_of(one)}
-    showing = [one for one in named_figures(config) if one in shown]
-    datasets = [f"{config.folders['results']}/{one.dataset}" for one in changed]
+    changed = [experiment for experiment in config.experiments if experiment.changed]
+    shown = {name for experiment in changed for name in _figures_of(experiment)}
+    showing = [figure for figure in named_figures(config) if figure in shown]
+    datasets = [f"{config.folders['results']}/{experiment.dataset}" for experiment in changed]
     whole = {
-        paper: [one for one in showing if one.startswith(f"{paper}_fig")] for paper in config.papers
+        paper: [fig for fig in showing if fig.startswith(f"{paper}_fig")] for paper in config.papers
     }
-    targets = [name for one in targets for name in whole.get(one) or [one]]
-    for one in targets:
-        if one in ("all", "audit", "arena", "report"):
-            why = f"{one} has what is about the published settings"
+    targets = [name for target in targets for name in whole.get(target) or [target]]
+    for target in targets:
+        if target in ("all", "audit", "arena", "report"):
+            why = f"{target} has what is about the published settings"
             raise ConfigError(f"a variant has figures and datasets only: {why}")
-        if one in (*named_figures(config), *config.papers) and one not in showing:
+        if target in (*named_figures(config), *config.papers) and target not in showing:
             shows = f"that is shown by {', '.join(showing) or 'no figure'}"
-            raise ConfigError(f"{one} shows nothing that is changed; {shows}")
+            raise ConfigError(f"{target} shows nothing that is changed; {shows}")
     return list(targets) or showing or datasets
 
 
 def _end_jobs(root: Path) -> None:
     """End the jobs of a killed run, which would write the same files as the next one."""
     jobs: list[psutil.Process] = []
-    kept = {os.getpid(), *(one.pid for one in psutil.Process().parents())}
+    kept = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     for process in psutil.process_iter(["cmdline", "cwd"]):
-        words = process.info["cmdline"] or []
-        is_job = words[1:2] == ["-c"] and JOB.match(words[-1])
+        cmdline = process.info["cmdline"] or []
+        is_job = cmdline[1:2] == ["-c"] and JOB.match(cmdline[-1])
         is_of_run = process.info["cwd"] == str(root) and process.pid not in kept
-        if is_of_run and (is_job or SERVER in words):
+        if is_of_run and (is_job or SERVER in cmdline):
             with suppress(psutil.NoSuchProcess):  # it has come to its end meanwhile
                 jobs += [*process.children(recursive=True), process]
     for end in (psutil.Process.terminate, psutil.Process.kill):
@@ -217,7 +217,7 @@ def remove_stale_tables(config: Config, root: Path) -> None:
 def remove_unfinished(folders: Iterable[Path]) -> None:
     """Remove what killed processes had begun to write below folders; nothing may be at work."""
     for folder in folders:
-        for path in [one for one in folder.rglob(".*") if UNFINISHED.fullmatch(one.name)]:
+        for path in [path for path in folder.rglob(".*") if UNFINISHED.fullmatch(path.name)]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

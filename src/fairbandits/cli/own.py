@@ -67,19 +67,19 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     from fairbandits.library.processes import tell
     from fairbandits.report import entrant as page
 
-    place = load_arena(options.arena_of(configs, results))
-    names = [one for one in (instances or "").split(",") if one]
+    arena = load_arena(options.arena_of(configs, results))
+    names = [name for name in (instances or "").split(",") if name]
 
     def entered() -> entrant.Outcome:
-        found = entrant.load_entrant(policy, compiled)
-        return entrant.enter(place, found, contracts, names, replicates, jobs, said=tell)
+        loaded = entrant.load_entrant(policy, compiled)
+        return entrant.enter(arena, loaded, contracts, names, replicates, jobs, said=tell)
 
     outcome = _apart(entered, policy, "answer")
     name = policy.rpartition(":")[2]
-    echo_all(page.lines(place, outcome))
+    echo_all(page.lines(arena, outcome))
     if outcome.tables:
         out = out or Path(f"{name}.html")
-        page.write(place, outcome, out)
+        page.write(arena, outcome, out)
         echo(f"{out}: a page with all of it")
     if outcome.failures:
         raise ClickException(
@@ -104,9 +104,9 @@ def which(configs, contract, quota, horizon):
     from fairbandits.arena.roles import load_arena
 
     rounds, owed = which.rounds_of(horizon), quota and which.quota_of(quota)
-    place = load_arena(options.arena_of(configs))
-    terms = place.of(contract)
-    echo_all(which.lines(place, terms, which.committed(place.config), rounds, owed))
+    arena = load_arena(options.arena_of(configs))
+    terms = arena.of(contract)
+    echo_all(which.lines(arena, terms, which.committed(arena.config), rounds, owed))
 
 
 @command("standings --results results results/audit/arena.csv results/arena/arms_1e3/*.parquet")
@@ -121,8 +121,8 @@ def standings(configs, results, table, data):
     """
     from fairbandits.arena.standings import write
 
-    config, given = options.arena_of(configs, results), {file.resolve() for file in data}
-    there = [one for one in config.experiments if (config.results / one.dataset).resolve() in given]
+    config, files = options.arena_of(configs, results), {file.resolve() for file in data}
+    there = [exp for exp in config.experiments if (config.results / exp.dataset).resolve() in files]
     write(replace(config, experiments=tuple(there)), config.results / SLUG, table)
 
 
@@ -193,7 +193,7 @@ def _apart(
     say = partial(echo, err=True)
     with processes.stopping():
         try:
-            (found,) = processes.shared(answer, [None], 1, time_limit=time_limit, say=say)
+            (result,) = processes.shared(answer, [None], 1, time_limit=time_limit, say=say)
         except Ended as error:
             raise ClickException(f"{file}: {error}, so that there is no {lacking}") from error
-    return found
+    return result

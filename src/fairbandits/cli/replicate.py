@@ -20,8 +20,8 @@ def _targets() -> list[str]:
     return [*launch.TARGETS, *config.papers, *launch.named_figures(config)]
 
 
-def _scale(name: str, words: str):
-    return option(f"--{name}", is_flag=True, help=words)
+def _scale(name: str, text: str):
+    return option(f"--{name}", is_flag=True, help=text)
 
 
 @command(
@@ -68,7 +68,7 @@ def replicate(cores, changes, replicates, seed, out, dry_run, unlock, targets, *
     files = [*DEFAULT_CONFIG, *(ROOT / "config" / f"{name}.yaml" for name in scale)]
     asked = list(targets)
     given = {"changes": changes, "replicates": replicates, "seed": seed}
-    given = {name: one for name, one in given.items() if one not in ((), None)}
+    given = {name: value for name, value in given.items() if value not in ((), None)}
     if bool(given) != bool(out):
         raise UsageError(
             "--set, --replicates and --seed need --out, a folder of their own such as results/v06, "
@@ -98,6 +98,6 @@ def _variant(
     config = build_config(reduce(merge, [*map(read_yaml, files), settings]), "command line")
     asked = launch.targets_of_variant(targets, config)
     if set(asked) <= set(launch.named_figures(config)):
-        drawn = {one.rpartition("_fig")[0] for one in asked}
+        drawn = {target.rpartition("_fig")[0] for target in asked}
         settings["papers"] = [paper for paper in config.papers if paper in drawn]
     return variants.write_variant(settings, scratch or ROOT / folder), asked

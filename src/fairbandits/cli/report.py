@@ -75,8 +75,8 @@ def export(configs, results, form, out):
     from fairbandits.audit import run
     from fairbandits.report.export import write
 
-    said = json.loads(run.claims_words(configs, None, None, None, True, results))
-    echo(write(form, said, out))
+    verdicts = json.loads(run.claims_words(configs, None, None, None, True, results))
+    echo(write(form, verdicts, out))
 
 
 @command("article --out build/report.pdf")

@@ -47,25 +47,25 @@ def take(unlock: bool = False, inside: bool = False) -> bool:
     try:
         file = os.fdopen(os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8")
     except PermissionError:
-        words = f"{LOCK} belongs to {_owner()}, and cannot be written"
-        raise RunLockedError(f"{words}; {_holder_in_words(_read())}") from None
+        message = f"{LOCK} belongs to {_owner()}, and cannot be written"
+        raise RunLockedError(f"{message}; {_holder_in_words(_read())}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        words = _holder_in_words(_read())
-        raise RunLockedError(f"{words}; wait for it or stop it first.") from None
-    known = _read()
-    foreign = not known and not inside and LOCKS.is_dir() and any(LOCKS.iterdir())
-    if not unlock and (foreign or (known is not None and not _is_gone(known))):
+        message = _holder_in_words(_read())
+        raise RunLockedError(f"{message}; wait for it or stop it first.") from None
+    holder = _read()
+    foreign = not holder and not inside and LOCKS.is_dir() and any(LOCKS.iterdir())
+    if not unlock and (foreign or (holder is not None and not _is_gone(holder))):
         file.close()
         raise RunLockedError(
-            f"{_holder_in_words(known)}; from here it cannot be seen whether it still is. If you "
+            f"{_holder_in_words(holder)}; from here it cannot be seen whether it still is. If you "
             f"know that it is gone, type {UNLOCK}, and then the same command again."
         )
     _held.append(file)
     _describe()
-    return known is not None or foreign
+    return holder is not None or foreign
 
 
 def inherit() -> None:
@@ -110,10 +110,10 @@ def end_with_run() -> None:
 def _describe() -> None:
     file, pid = _held[-1], os.getpid()
     user = psutil.Process().username()  # a number where it has no name
-    own = {**_here(), "pid": pid, "started": _started(pid), "user": user, "since": time.time()}
+    holder = {**_here(), "pid": pid, "started": _started(pid), "user": user, "since": time.time()}
     file.seek(0)
     file.truncate()
-    file.write(json.dumps(own))
+    file.write(json.dumps(holder))
     file.flush()
     atexit.unregister(release)
     atexit.register(release)
@@ -121,38 +121,38 @@ def _describe() -> None:
 
 def _here() -> dict[str, str]:
     """Return what a process number is true in: host, start of the system, namespace."""
-    found = {"host": socket.gethostname(), "boot": "", "namespace": ""}
+    here = {"host": socket.gethostname(), "boot": "", "namespace": ""}
     with suppress(OSError):
-        found["boot"] = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        here["boot"] = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     with suppress(OSError):
-        found["namespace"] = os.readlink("/proc/self/ns/pid")
-    return found
+        here["namespace"] = os.readlink("/proc/self/ns/pid")
+    return here
 
 
 def _read() -> dict[str, Any] | None:
     """Return the description of the holder, None if there is none; without names if unreadable."""
     try:
         text = LOCK.read_text(encoding="utf-8")
-        found = json.loads(text) if text.strip() else None
+        holder = json.loads(text) if text.strip() else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
         return {}
-    return found if found is None or isinstance(found, dict) else {}
+    return holder if holder is None or isinstance(holder, dict) else {}
 
 
-def _is_gone(known: dict[str, Any]) -> bool:
+def _is_gone(holder: dict[str, Any]) -> bool:
     here = _here()
-    if not {*here, "pid", "started"} <= known.keys() or known["host"] != here["host"]:
+    if not {*here, "pid", "started"} <= holder.keys() or holder["host"] != here["host"]:
         return False
-    if known["boot"] != here["boot"]:
+    if holder["boot"] != here["boot"]:
         return True
-    if known["namespace"] != here["namespace"]:
+    if holder["namespace"] != here["namespace"]:
         return False
-    if not psutil.pid_exists(known["pid"]):
+    if not psutil.pid_exists(holder["pid"]):
         return True
-    started = _started(known["pid"])
-    return started is not None and started != known["started"]
+    started = _started(holder["pid"])
+    return started is not None and started != holder["started"]
 
 
 def _started(pid: int) -> str | None:
@@ -175,13 +175,13 @@ def _owner() -> str:
     return "another user"
 
 
-def _holder_in_words(known: dict[str, Any] | None) -> str:
+def _holder_in_words(holder: dict[str, Any] | None) -> str:
     who = "Another run is at work in this folder"
-    if not known:
-        why = "Snakemake's lock is there" if known is None else f"{LOCK} cannot be read"
+    if not holder:
+        why = "Snakemake's lock is there" if holder is None else f"{LOCK} cannot be read"
         return f"{who}, or was ({why}, and nothing says whose it is)"
-    since = datetime.fromtimestamp(known.get("since", 0), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    said = f"process {known.get('pid')} of {known.get('user')} on {known.get('host')}"
-    logged = [one.stat().st_mtime for one in LOGS.glob("*") if one.is_file()]
+    since = datetime.fromtimestamp(holder.get("since", 0), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    process = f"process {holder.get('pid')} of {holder.get('user')} on {holder.get('host')}"
+    logged = [log.stat().st_mtime for log in LOGS.glob("*") if log.is_file()]
     age = f", last heard of {time.time() - max(logged):.0f} s ago" if logged else ""
-    return f"{who} ({said}, since {since}{age})"
+    return f"{who} ({process}, since {since}{age})"

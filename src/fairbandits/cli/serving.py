@@ -47,10 +47,10 @@ _started: list = []
 
 
 def main() -> None:
-    place = os.environ.get(PLACE)
-    if place and sys.argv[1:2] and sys.argv[1] in STEPS and (code := _asked(place)) is not None:
+    address = os.environ.get(PLACE)
+    if address and sys.argv[1:2] and sys.argv[1] in STEPS and (code := _asked(address)) is not None:
         sys.exit(code)
-    if place:  # of a run, which can end without its jobs
+    if address:  # of a run, which can end without its jobs
         from fairbandits.cli import run_lock
 
         run_lock.end_with_run()
@@ -59,14 +59,14 @@ def main() -> None:
     main()
 
 
-def _asked(place: str) -> int | None:
+def _asked(address: str) -> int | None:
     """Let the server run this command; return its exit code, None if the server does not."""
-    words = {"argv": sys.argv, "cwd": os.getcwd(), "environ": dict(os.environ)}
+    request = {"argv": sys.argv, "cwd": os.getcwd(), "environ": dict(os.environ)}
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
-            connection.connect(place)
+            connection.connect(address)
             socket.send_fds(connection, [b"."], [0, 1, 2])
-            connection.sendall(json.dumps(words).encode() + b"\n")
+            connection.sendall(json.dumps(request).encode() + b"\n")
             if connection.recv(1) != b"y":
                 return None
         except OSError:
@@ -103,11 +103,11 @@ def serve(life: int) -> None:
         server.listen()
         while life not in select.select([server, life], [], [])[0]:
             step, _ = server.accept()
-            streams, words = _wanted(step, sources)
-            if words and os.fork() == 0:
+            streams, request = _wanted(step, sources)
+            if request and os.fork() == 0:
                 try:
                     server.close()
-                    _become(step, life, streams, words)
+                    _become(step, life, streams, request)
                 finally:
                     os._exit(0)
             for stream in streams:
@@ -125,8 +125,8 @@ def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
         step.settimeout(10)
         _, streams, _, _ = socket.recv_fds(step, 1, 3)
         with step.makefile("rb") as lines:
-            words = json.loads(lines.readline(MOST))
-        name = words["argv"][1]
+            request = json.loads(lines.readline(MOST))
+        name = request["argv"][1]
         if name in sys.argv[1:]:
             raise ValueError(f"this server is not for {name}")
         for module in (*STEPS[name], f"fairbandits.cli.{FILE_OF[name]}"):
@@ -137,11 +137,11 @@ def _wanted(step: socket.socket, sources: dict) -> tuple[list[int], dict]:
             raise ValueError("the code is no longer what was imported")
         step.sendall(b"y")
     except Exception:
-        words = {}
-    return streams, words
+        request = {}
+    return streams, request
 
 
-def _become(step: socket.socket, life: int, streams: list[int], words: dict) -> None:
+def _become(step: socket.socket, life: int, streams: list[int], request: dict) -> None:
     """Do the work of a step in this process, and end as it does."""
     import atexit
     import traceback
@@ -161,10 +161,10 @@ def _become(step: socket.socket, life: int, streams: list[int], words: dict) -> 
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    os.chdir(words["cwd"])
+    os.chdir(request["cwd"])
     os.environ.clear()
-    os.environ.update(words["environ"])
-    sys.argv = words["argv"]
+    os.environ.update(request["environ"])
+    sys.argv = request["argv"]
     code = 1
     try:
         main(prog_name=os.path.basename(sys.argv[0]))
@@ -181,8 +181,8 @@ def _become(step: socket.socket, life: int, streams: list[int], words: dict) -> 
 def _sources() -> dict[str, tuple[int, int]]:
     """Return what tells the package's files from others: an edit is no longer what was imported."""
     folder = Path(__file__).resolve().parents[1]
-    stats = {str(place): place.stat() for place in folder.rglob("*.py")}
-    return {place: (stat.st_mtime_ns, stat.st_size) for place, stat in stats.items()}
+    stats = {str(path): path.stat() for path in folder.rglob("*.py")}
+    return {path: (stat.st_mtime_ns, stat.st_size) for path, stat in stats.items()}
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ def collect(plan):
     """
     from fairbandits.replication import datasets
 
-    for one in read_plan(plan, "datasets"):
-        datasets.collect(**one)
+    for dataset in read_plan(plan, "datasets"):
+        datasets.collect(**dataset)
 
 
 @command(

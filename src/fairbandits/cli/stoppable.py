@@ -17,12 +17,12 @@ def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _run(words: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
     """Return Snakemake's exit code, or the one of a signal."""
     signal.signal(signal.SIGINT, _interrupt)
     run_lock.inherit()
     try:
-        main(words)
+        main(arguments)
     except SystemExit as end:
         code = int(end.code or 0)
     except KeyboardInterrupt:  # before it has planned, or a second time

@@ -49,7 +49,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
     chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
     known = read_lock(lock) if lock else check.of_results(config)
-    problems, said = manifests.verify(config, known)
+    problems, lines = manifests.verify(config, known)
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
     if deep:
@@ -57,16 +57,16 @@ def verify(configs, lock, sample, sample_seed, deep, every):
         same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}
         with TemporaryDirectory() as folder:
             judging, arena = replace(asking, **same), options.arena_of(configs)
-            again, words = computed_again(config, arena, judging, papers, Path(folder))
+            again, summary = computed_again(config, arena, judging, papers, Path(folder))
         problems += again
-        said.append(words)
+        lines.append(summary)
     problems = list(dict.fromkeys(problems))
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
         raise ClickException(f"{counted(len(problems), 'problem')}{chosen}")
     if sample and known["runs"]:
-        said.append(f"{counted(sample, 'replicate')} simulated again agree{chosen}")
-    echo_all(said)
+        lines.append(f"{counted(sample, 'replicate')} simulated again agree{chosen}")
+    echo_all(lines)
 
 
 @command("lock")

@@ -54,7 +54,7 @@ class Plan:
         audited = ["audit", "across"] if self.judged else []
         #: Pages of a notebook each, the first one first.
         self.pages = ["index", *audited, "arena", *library, *papers]
-        made = [jobs_of(one) for one in (self.config, arena) if one]
+        made = [jobs_of(config) for config in (self.config, arena) if config]
         self.simulations = [job for simulating, _ in made for job in simulating]
         self.collections = [job for _, collecting in made for job in collecting]
 
@@ -63,9 +63,9 @@ class Plan:
         self.arena_tables = [f"<results>/arena/{name}.parquet" for name in TABLES] if arena else []
         self.arena_tables += ["<audit>/arena.csv"] if arena else []
         places = [f"{paper}/{name}" for paper, name in self.config.figures]
-        self.images = [f"<figures>/{place}.{end}" for place in places for end in ("svg", "png")]
+        self.images = [f"<figures>/{path}.{end}" for path in places for end in ("svg", "png")]
         #: Tables of what the figures show.
-        self.drawn = [f"<results>/{place}.parquet" for place in places]
+        self.drawn = [f"<results>/{path}.parquet" for path in places]
         #: The committed tables of the audit, and a page of them; and the verdicts on pages.
         self.verdicts, self.site_verdicts, generated = [], [], []
         if self.judged:
@@ -105,8 +105,8 @@ class Plan:
 
     def of_paper(self, paper: str) -> list[str]:
         """Return what a paper as a target is: its figures and, with claims, its findings."""
-        own = [f"<figures>/{paper}/", f"<results>/{paper}/"]
-        made = [one for one in self.images + self.drawn if one.startswith(tuple(own))]
+        folders = [f"<figures>/{paper}/", f"<results>/{paper}/"]
+        made = [file for file in self.images + self.drawn if file.startswith(tuple(folders))]
         return made + [f"<results>/audit/{paper}.parquet"] * (paper in self.judged)
 
     def date_now(self) -> None:
@@ -161,15 +161,15 @@ class Plan:
             category=title.partition(":")[0],  # in a report
             labels={"figure": figure.removeprefix("fig"), "quantity": declared.label},
             inputs=inputs,
-            caption=declared.caption([one.facts() for one in shown] or [vars(replay)]),
+            caption=declared.caption([exp.facts() for exp in shown] or [vars(replay)]),
             code=figure_code(paper),
         )
 
     def audited_datasets(self, wildcards) -> list[str]:
         """Return a paper's datasets and replays, which its claims can read."""
-        own = [one for one in self.config.experiments if one.paper == wildcards.paper]
-        replays = [one for one in self.config.replays if one.paper == wildcards.paper]
-        return [*_datasets(own), *(f"<results>/{one.table}" for one in replays)]
+        experiments = [exp for exp in self.config.experiments if exp.paper == wildcards.paper]
+        replays = [replay for replay in self.config.replays if replay.paper == wildcards.paper]
+        return [*_datasets(experiments), *(f"<results>/{replay.table}" for replay in replays)]
 
     def audit_settings(self, wildcards) -> list[str]:
         """Return a paper's claims, and the published numbers that they are laid beside."""
@@ -180,15 +180,15 @@ class Plan:
         """Return all that a page can show; pages of the library are made before any results."""
         if wildcards.page in LIBRARY_PAGES:
             return self.arena_datasets if wildcards.page == "your_own_policy" else []
-        shown = _datasets(one for one in self.config.experiments if not one.audit)
-        shown += [f"<results>/{one.table}" for one in self.config.replays]
+        shown = _datasets(exp for exp in self.config.experiments if not exp.audit)
+        shown += [f"<results>/{replay.table}" for replay in self.config.replays]
         tables = shown + self.drawn + self.arena_tables
         return [*self.images, *tables, *self.site_verdicts, *self.site_settings]
 
     def _judged(self) -> list[str]:
         """Return the papers that have claims; loading these takes a second."""
         return [
-            one for one in self.config.papers if (self.root / "papers" / one / ASKING[0]).is_file()
+            key for key in self.config.papers if (self.root / "papers" / key / ASKING[0]).is_file()
         ]
 
     def _there(self, *files: str) -> list[str]:
@@ -199,14 +199,14 @@ class Plan:
         made, config = PROGRESS.made, self.config
         figures, results = Path(config.folders["figures"]), config.results
         places = {f"{paper}_{name}": f"{paper}/{name}.svg" for paper, name in config.figures}
-        there = made or {rule for rule, place in places.items() if (figures / place).is_file()}
-        drawn = [place for rule, place in places.items() if rule in there]
+        there = made or {rule for rule, path in places.items() if (figures / path).is_file()}
+        drawn = [path for rule, path in places.items() if rule in there]
         lines = [f"{len(drawn)} figures in {figures}"] if len(drawn) > FEW else []
-        lines = lines or [f"Figure: {figures / place}" for place in drawn]
+        lines = lines or [f"Figure: {figures / path}" for path in drawn]
         lines += self._verdict_lines() if {"audit", "site"} & {*made} or not made else []
         lines += self._arena_lines() if "arena" in made and "site" not in made else []
         if "audit" not in made:
-            lines += [self._paper_line(one) for one in self.judged if one in PROGRESS.reached]
+            lines += [self._paper_line(paper) for paper in self.judged if paper in PROGRESS.reached]
         if "manifest" in made:
             from fairbandits.report.manifest import MANIFEST, read_manifest
 
@@ -214,8 +214,8 @@ class Plan:
         index = results / "site" / "index.html"
         lines += [f"Report: {index}"] if "site" in made or (not made and index.is_file()) else []
         lines = lines or [f"Made in {results}"]
-        if said := SCALES.get(config.scale_name):
-            lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {said}")
+        if meaning := SCALES.get(config.scale_name):
+            lines.insert(-1, f"{name_of_scale(config.scale_name).capitalize()}. {meaning}")
         return "\n".join(lines)
 
     def _arena_lines(self) -> list[str]:
@@ -237,11 +237,11 @@ class Plan:
 
         papers = load_papers(self.config, self.root)
         results = self.config.results
-        found = read(results / "audit" / f"{paper}.parquet", papers, "findings")
-        judged = judge({paper: papers[paper]}, map(answer_of, found.rows))
-        rows = [verdict_row(papers, one, found.made) for one in judged]
-        words = "no verdict counts here" if self.config.scale_name in SCALES else str(tally(rows))
-        return f"{paper}: {words}; `fairbandits audit {paper} --results {results}` lists findings"
+        findings = read(results / "audit" / f"{paper}.parquet", papers, "findings")
+        judged = judge({paper: papers[paper]}, map(answer_of, findings.rows))
+        rows = [verdict_row(papers, verdict, findings.made) for verdict in judged]
+        total = "no verdict counts here" if self.config.scale_name in SCALES else str(tally(rows))
+        return f"{paper}: {total}; `fairbandits audit {paper} --results {results}` lists findings"
 
     def _verdict_lines(self) -> list[str]:
         """Return how many of the claims that count have which verdict, at the published scale."""
@@ -263,12 +263,12 @@ class Plan:
 def _with_numbers(settings: Any, key: str = "") -> Any:
     """Return settings with numbers for what Snakemake reads as a text: 1e3."""
     if isinstance(settings, Mapping):
-        return {name: _with_numbers(one, name) for name, one in settings.items()}
+        return {name: _with_numbers(value, name) for name, value in settings.items()}
     if isinstance(settings, list):
-        return [_with_numbers(one) for one in settings]
+        return [_with_numbers(value) for value in settings]
     is_number = isinstance(settings, str) and key != "salt" and EXPONENT.fullmatch(settings)
     return parse_yaml(settings, key) if is_number else settings
 
 
 def _datasets(experiments) -> list[str]:
-    return [f"<results>/{one.dataset}" for one in experiments]
+    return [f"<results>/{experiment.dataset}" for experiment in experiments]

@@ -24,26 +24,26 @@ def load_shared(own: Papers, root: Path = ROOT) -> dict[str, SharedStatement]:
     content = validated(read_yaml(root / FILE), AcrossFile, str(FILE))
     papers = {key: slug for slug, paper in own.items() for key in paper.claims}
     known = [*papers, *elsewhere(own, root)]
-    found = {}
+    statements = {}
     for name, block in content.statements.items():
-        place = f"{FILE}: statements.{name}.claims"
+        where = f"{FILE}: statements.{name}.claims"
         for key in block.claims:
-            expect_known(key, known, f"{place}: {key!r} is unknown")
+            expect_known(key, known, f"{where}: {key!r} is unknown")
         here = [key for key in block.claims if key in papers]
         if len(here) == len(block.claims) and len({papers[key] for key in here}) < 2:
-            raise ConfigError(f"{place}: all are of {papers[here[0]]!r}; two papers are needed")
+            raise ConfigError(f"{where}: all are of {papers[here[0]]!r}; two papers are needed")
         if here:
-            found[name] = block.model_copy(update={"claims": here})
-    return found
+            statements[name] = block.model_copy(update={"claims": here})
+    return statements
 
 
 def shared(audit: Audit) -> Iterator[Html | Markdown]:
     """Yield each statement that several papers make, and a table of its claims."""
-    for name, one in load_shared(audit.papers).items():
-        yield Html('<h3 id="{}">{}</h3>').format(name, one.title)
-        yield Markdown(one.statement)
-        counts = Counter(audit.headlines[key] for key in one.claims)
-        yield render("shared.html", name=name, audit=audit, keys=one.claims, counts=counts)
+    for name, entry in load_shared(audit.papers).items():
+        yield Html('<h3 id="{}">{}</h3>').format(name, entry.title)
+        yield Markdown(entry.statement)
+        counts = Counter(audit.headlines[key] for key in entry.claims)
+        yield render("shared.html", name=name, audit=audit, keys=entry.claims, counts=counts)
 
 
 def resting(audit: Audit) -> dict[str, list[str]]:
@@ -58,10 +58,10 @@ def resting(audit: Audit) -> dict[str, list[str]]:
 
 def carried(claim: str, above: Mapping[str, list[str]]) -> list[str]:
     """Return all claims that rest on a claim, directly or through others, the nearest first."""
-    found = list(above.get(claim, []))
-    for one in found:  # grows on the way
-        found += [key for key in above.get(one, []) if key not in found]
-    return found
+    claims = list(above.get(claim, []))
+    for base in claims:  # grows on the way
+        claims += [key for key in above.get(base, []) if key not in claims]
+    return claims
 
 
 def tree(audit: Audit, paper: str) -> Html:
@@ -71,13 +71,13 @@ def tree(audit: Audit, paper: str) -> Html:
     }
     over = {key for keys in above.values() for key in keys}
     roots = [key for key in audit.claims if above.get(key) and key not in over]
-    own = audit.papers[paper]
-    return render("tree.html", audit=audit, paper=own, roots=roots, above=above)
+    audited = audit.papers[paper]
+    return render("tree.html", audit=audit, paper=audited, roots=roots, above=above)
 
 
 def taken_along(audit: Audit, paper: str) -> Html:
     """Return a paper's claims that do not hold as said, with all claims that rest on each."""
-    above, own = resting(audit), audit.papers[paper].claims
-    broken = [key for key in own if audit.headlines[key] in BROKEN]
+    above, claims = resting(audit), audit.papers[paper].claims
+    broken = [key for key in claims if audit.headlines[key] in BROKEN]
     lines = [(key, over) for key in broken if (over := carried(key, above))]
     return render("taken_along.html", audit=audit, paper=audit.papers[paper], lines=lines)

@@ -49,10 +49,10 @@ def _same(there: Path, again: Path) -> bool:
 
 def _curves(config: Config, folder: Path) -> Pairs:
     for paper, figure in config.figures:
-        there, again = (place / paper / f"{figure}.parquet" for place in (config.results, folder))
+        there, again = (base / paper / f"{figure}.parquet" for base in (config.results, folder))
         if there.is_file():
             shown, replay = shown_by(config, paper, figure)
-            data = [config.results / one.dataset for one in shown]
+            data = [config.results / experiment.dataset for experiment in shown]
             published = config.results / replay.table if replay else None
             images = {end: again.with_suffix(f".{end}") for end in ("svg", "png")}
             draw(paper, figure, data, published, **images, table=again)
@@ -62,35 +62,35 @@ def _curves(config: Config, folder: Path) -> Pairs:
 def _standings(config: Config, folder: Path) -> Pairs:
     tables = [f"{name}.parquet" for name in TABLES]
     there = config.results / SLUG
-    if all((there / one).is_file() for one in tables):
-        ran = [one for one in config.experiments if (config.results / one.dataset).is_file()]
+    if all((there / name).is_file() for name in tables):
+        ran = [exp for exp in config.experiments if (config.results / exp.dataset).is_file()]
         config = replace(config, experiments=tuple(ran))  # a small run has one horizon only
         standings.write(config, folder, folder / standings.COMMITTED)
-        yield from ((there / one, folder / one) for one in tables)
+        yield from ((there / name, folder / name) for name in tables)
         yield from _short(config, folder, standings.COMMITTED)
 
 
 def _audited(config: Config, papers: Papers, folder: Path) -> Pairs:
     there = config.results / "audit"
     names = [f"{slug}.parquet" for slug in papers]
-    if not papers or not all((there / one).is_file() for one in names):
+    if not papers or not all((there / name).is_file() for name in names):
         return
     for slug, paper in papers.items():
-        found, scale, made = run.find(config, paper)
-        judged = [rows.finding_row({slug: paper}, one, made) for one in found]
+        findings, scale, made = run.find(config, paper)
+        judged = [rows.finding_row({slug: paper}, finding, made) for finding in findings]
         rows.write(folder / f"{slug}.parquet", "findings", judged, {slug: paper}, scale, made)
     joint, verdicts = (f"{name}.parquet" for name in ("findings", "verdicts"))
-    files = [folder / one for one in names]
+    files = [folder / name for name in names]
     failed, written = run.write_verdicts(files, papers, folder / joint, folder / verdicts)
     if not written:
         raise StoreError("; ".join(failed))
     run.record(folder / verdicts, folder / joint, papers, folder)
-    known = (one for one in (*names, joint, verdicts) if (there / one).is_file())
-    yield from ((there / one, folder / one) for one in known)
+    stored = (name for name in (*names, joint, verdicts) if (there / name).is_file())
+    yield from ((there / name, folder / name) for name in stored)
     yield from _short(config, folder, rows.VERDICTS_TABLE, rows.FINDINGS_TABLE)
 
 
 def _short(config: Config, folder: Path, *names: str) -> Pairs:
     """Yield the committed tables of these names that are there."""
     there = Path(config.folders.get("audit", config.results / "audit"))
-    yield from ((there / one, folder / one) for one in names if (there / one).is_file())
+    yield from ((there / name, folder / name) for name in names if (there / name).is_file())

@@ -39,10 +39,10 @@ def write_archive(
     The files of the run are those that its manifest lists, as it lists them.
     """
     results = config.results
-    for file in (results / one for one in (*tables_of(config), "site/index.html", MANIFEST)):
+    for file in (results / name for name in (*tables_of(config), "site/index.html", MANIFEST)):
         if not file.is_file():
             raise StoreError(f"{file} does not exist; `fairbandits replicate` makes it")
-    members = {place: root / place for place in _tracked(root)}
+    members = {name: root / name for name in _tracked(root)}
     folders, manifest = manifests.folders_of(config), read_manifest(results / MANIFEST)
     if problems := compared(manifest.hashes, folders, results / MANIFEST):
         raise StoreError(f"{problems[0]}; `fairbandits verify` names all that differs")
@@ -53,12 +53,12 @@ def write_archive(
         replacing(out) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive,
     ):
-        for place, file in members.items():
+        for name, file in members.items():
             how = zipfile.ZIP_STORED if file.suffix in COMPRESSED else zipfile.ZIP_DEFLATED
-            archive.write(file, place, how)
-        entries = {one: Entry(archive.getinfo(one).file_size, hashes[one]) for one in members}
+            archive.write(file, name, how)
+        entries = {name: Entry(archive.getinfo(name).file_size, hashes[name]) for name in members}
         # Snakemake names files from the project's folder; the results can have another one there
-        names = {os.path.relpath(file, root): place for place, file in members.items()}
+        names = {os.path.relpath(file, root): name for name, file in members.items()}
         jobs = [job.named(names) for job in jobs_of(root, names)]
         archive.writestr(CRATE, written(entries, jobs, config, agent))
     return len(entries), manifest.root
@@ -85,13 +85,13 @@ def fetch(
     if root and not re.fullmatch("[0-9a-f]{16,64}", root):
         raise StoreError(f"--root must be the first 16 digits of a root or more, got {root!r}")
     results, shown = config.results, ("results", "figures", "audit")
-    with _opened(archive) as found:
-        entries = _listed(found, archive)
+    with _opened(archive) as opened:
+        entries = _listed(opened, archive)
         for table in sorted(tables_of(config)):
             if f"{RESULTS}/{table}" not in entries:
                 raise StoreError(f"{archive} is of another run: it lacks {RESULTS}/{table}")
-        taken = [place for place in entries if place.startswith(f"{RESULTS}/")]
-        for top in dict.fromkeys(place.split("/")[1] for place in taken):
+        taken = [name for name in entries if name.startswith(f"{RESULTS}/")]
+        for top in dict.fromkeys(name.split("/")[1] for name in taken):
             if (results / top).exists():
                 raise StoreError(
                     f"{results / top} is there already; move it away, or name another folder with "
@@ -100,9 +100,9 @@ def fetch(
         results.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=results.parent) as scratch:
             folders = {name: Path(scratch) / name for name in shown}
-            for place, entry in entries.items():
-                kept = Path(scratch) / place if place.split("/")[0] in shown else None
-                _unpack(found, place, entry, kept, archive)
+            for name, entry in entries.items():
+                kept = Path(scratch) / name if name.split("/")[0] in shown else None
+                _unpack(opened, name, entry, kept, archive)
             if not (folders[RESULTS] / MANIFEST).is_file():
                 raise StoreError(f"{archive} is refused: it has no {RESULTS}/{MANIFEST}")
             manifest = read_manifest(folders[RESULTS] / MANIFEST)
@@ -110,14 +110,14 @@ def fetch(
                 raise StoreError(f"{archive} is refused: its root is {manifest.root}, not {root}")
             # a small run has its figures and tables in the folder of results
             apart = {RESULTS, *(name.partition("/")[0] for name in manifest.hashes)}
-            own = {name: str(one) for name, one in folders.items() if name in apart}
-            staged = replace(config, folders=own)
+            separate = {name: str(folder) for name, folder in folders.items() if name in apart}
+            staged = replace(config, folders=separate)
             # what is tracked besides, such as agreement.csv, is the checkout's
-            ours = {one: own for one, own in lock["files"].items() if one in manifest.hashes}
+            ours = {name: hash_ for name, hash_ in lock["files"].items() if name in manifest.hashes}
             problems = compared(manifest.hashes, folders, MANIFEST)
             problems += compared(ours, folders, lock["name"])
             others = {*taken} - manifest.hashes.keys() - {f"{RESULTS}/{MANIFEST}"}
-            problems += [f"{one} is no file that {MANIFEST} lists" for one in sorted(others)]
+            problems += [f"{name} is no file that {MANIFEST} lists" for name in sorted(others)]
             problems += verify_tables(staged, lock, manifests.facts_of(config)) + problems_of(
                 staged, lock
             )
@@ -127,43 +127,43 @@ def fetch(
                 reasons = list(dict.fromkeys(reasons))
                 raise StoreError("\n".join([f"{archive} is refused:", *summarised(reasons)]))
             _move(folders[RESULTS], results)
-    agree = len({one.dataset for one in config.experiments}) + len(ours)
+    agree = len({experiment.dataset for experiment in config.experiments}) + len(ours)
     trust = f"which its root alone vouches for: {manifest.root}"
-    known = "it begins as --root says" if root else "compare it with the author's"
+    advice = "it begins as --root says" if root else "compare it with the author's"
     return [
         f"{results}: {counted(len(taken), 'file')}",
         f"{agree} datasets, figures and short tables agree with {lock['name']}",
         f"{len(manifest.hashes) - agree} other tables, pages and notebooks are as its manifest "
-        f"says, {trust}; {known}",
+        f"says, {trust}; {advice}",
     ]
 
 
 @contextmanager
-def _guarded(archive: Path, what: str) -> Iterator[None]:
+def _guarded(archive: Path, part: str) -> Iterator[None]:
     """Name archive and part in whatever a reader raises; a missing file, a full disk stay."""
     try:
         yield
     except (StoreError, OSError):
         raise
     except Exception as error:  # readers of zip archives have many kinds
-        words = f"{what} ({type(error).__name__}: {error})"
-        raise StoreError(f"{archive} is damaged: {words}") from error
+        problem = f"{part} ({type(error).__name__}: {error})"
+        raise StoreError(f"{archive} is damaged: {problem}") from error
 
 
 @contextmanager
 def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with _guarded(archive, "it is no zip archive"):
-            found = zipfile.ZipFile(archive)
+            opened = zipfile.ZipFile(archive)
     except FileNotFoundError:
         raise StoreError(f"{archive} does not exist") from None
-    with found:
-        yield found
+    with opened:
+        yield opened
 
 
-def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
+def _listed(opened: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
     """Return the files that the record lists, which must be exactly those in the archive."""
-    infos = found.infolist()
+    infos = opened.infolist()
     if len(infos) > MOST_FILES:
         raise StoreError(f"{archive} has {len(infos)} files, more than {MOST_FILES}")
     for info in infos:
@@ -172,10 +172,10 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
     names = {info.filename: info for info in infos}
     # systems can take names for the same that differ in case
     if twice := [
-        one for one, n in Counter(info.filename.casefold() for info in infos).items() if n > 1
+        name for name, n in Counter(info.filename.casefold() for info in infos).items() if n > 1
     ]:
         raise StoreError(f"{archive} has {twice[0]} more than once")
-    folders = {str(one) for name in names for one in PurePosixPath(name).parents}
+    folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     if both := folders & names.keys():
         raise StoreError(f"{archive} has {min(both)} as a file and as a folder")
     if (size := sum(info.file_size for info in infos)) > MOST_IN_ALL:
@@ -185,7 +185,7 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
     if (size := names[CRATE].file_size) > MOST_OF_RECORD:
         raise StoreError(f"{archive}: {CRATE} has {size} bytes, more than {MOST_OF_RECORD}")
     with _guarded(archive, CRATE):
-        record = found.read(CRATE)
+        record = opened.read(CRATE)
     entries = listed(record, archive)
     for name in sorted(names.keys() - entries.keys() - {CRATE}):
         raise StoreError(f"{archive} has {name}, which its record does not list")
@@ -193,8 +193,8 @@ def _listed(found: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
         raise StoreError(f"{archive} is damaged: it lacks {name}")
     for name, entry in entries.items():
         if (size := names[name].file_size) != entry.size:
-            said = f"{size} bytes, its record says {entry.size}"
-            raise StoreError(f"{archive} is damaged: {name} has {said}")
+            sizes = f"{size} bytes, its record says {entry.size}"
+            raise StoreError(f"{archive} is damaged: {name} has {sizes}")
     return entries
 
 
@@ -204,7 +204,7 @@ def _refusal(info: zipfile.ZipInfo) -> str:
     parts = name.split("/")
     if ".." in parts or "\\" in name or name.startswith("/") or ":" in parts[0]:
         return "which leads out of the archive"
-    if any(unicodedata.category(one)[0] == "C" for one in name):
+    if any(unicodedata.category(character)[0] == "C" for character in name):
         return "whose name has control characters"
     if {"", "."} & {*parts} or name != unicodedata.normalize("NFC", name):
         return "which is not the usual form of a name of a file"
@@ -220,25 +220,25 @@ def _refusal(info: zipfile.ZipInfo) -> str:
 
 
 def _unpack(
-    found: zipfile.ZipFile, place: str, entry: Entry, out: Path | None, archive: Path
+    opened: zipfile.ZipFile, name: str, entry: Entry, out: Path | None, archive: Path
 ) -> None:
     """Check a file's hash and size while it is read, and write it to `out` if that is given."""
     digest, size = sha256(), 0
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
     with (
-        _guarded(archive, place),
-        found.open(place) as source,
+        _guarded(archive, name),
+        opened.open(name) as source,
         open(out or os.devnull, "wb") as target,
     ):
         while block := source.read(BLOCK):
             size += len(block)
             if size > entry.size:
-                raise StoreError(f"{archive} is damaged: {place} has more than {entry.size} bytes")
+                raise StoreError(f"{archive} is damaged: {name} has more than {entry.size} bytes")
             digest.update(block)
             target.write(block)
     if Entry(size, digest.hexdigest()) != entry:
-        raise StoreError(f"{archive} is damaged: {place} has another hash than its record says")
+        raise StoreError(f"{archive} is damaged: {name} has another hash than its record says")
 
 
 def _move(staged: Path, results: Path) -> None:
@@ -247,7 +247,7 @@ def _move(staged: Path, results: Path) -> None:
     for file in staged.rglob("*"):  # nothing is older than what it was made from
         os.utime(file, (now, now))
     results.mkdir(exist_ok=True)
-    names = sorted(one.name for one in staged.iterdir())
+    names = sorted(path.name for path in staged.iterdir())
     try:
         for name in names:
             (staged / name).rename(results / name)

@@ -54,11 +54,11 @@ class Shown:
     def linked(self) -> dict[str, Html]:
         """Return each policy's name on pages as a link to what the library says of it."""
         named = {
-            one.labels[run.name.rpartition("-")[0]]: HOMES[run.spec.policy].partition(":")[2]
-            for one in self.arena.config.experiments
-            for run in one.runs
+            experiment.labels[run.name.rpartition("-")[0]]: HOMES[run.spec.policy].partition(":")[2]
+            for experiment in self.arena.config.experiments
+            for run in experiment.runs
         }
-        return {label: link(f"library#fb-{one}", label) for label, one in named.items()}
+        return {label: link(f"library#fb-{home}", label) for label, home in named.items()}
 
     @property
     def horizons(self) -> list[int]:
@@ -99,8 +99,8 @@ def banner(page: Shown) -> Html | None:
 
 def decision(page: Shown) -> Html:
     """Return which policy to use: for each contract, by what is demanded and known."""
-    found = [(terms, list(choices(page.of("standings", terms.name)))) for terms in page.arena.terms]
-    return render("arena_decision.html", found=found, linked=page.linked, horizons=page.horizons)
+    picks = [(terms, list(choices(page.of("standings", terms.name)))) for terms in page.arena.terms]
+    return render("arena_decision.html", found=picks, linked=page.linked, horizons=page.horizons)
 
 
 def rule(page: Shown) -> Html:
@@ -125,7 +125,7 @@ def each_contract(page: Shown) -> Iterator[Html]:
         given = {"lines": summary(rows).to_dict("records"), "kept": kept}
         given |= {"needs": needs_horizon(every, "kept"), "horizons": page.horizons}
         yield render("arena_contract.html", terms=terms, **given)
-        titles = {one.instance: one.title for one in page.arena.instances(terms.name)}
+        titles = {exp.instance: exp.title for exp in page.arena.instances(terms.name)}
         drawing = picture.instances(terms, rows, colours, titles)
         shown = as_figure(drawing, entrant.caption(terms))
         yield render("arena_pictures.html", shown=shown, n_instances=len(titles))
@@ -153,7 +153,7 @@ def banditq(page: Shown) -> Html:
 
 def contracts(page: Shown) -> Html:
     labels = {
-        key: name for one in page.arena.config.experiments for key, name in one.labels.items()
+        key: name for exp in page.arena.config.experiments for key, name in exp.labels.items()
     }
     return render("arena_contracts.html", arena=page.arena, labels=labels, linked=page.linked)
 
@@ -173,7 +173,7 @@ def all_standings(page: Shown) -> Html:
     """Return all policies' standings at their usual settings, as a table to sort and filter."""
     rows = page.tables["standings"]
     rows = rows[rows["usual"]]
-    titles = {one.instance: one.title for one in page.arena.config.experiments}
+    titles = {experiment.instance: experiment.title for experiment in page.arena.config.experiments}
     selected = ("contract", "T", "instance", "policy", "kind", "keeps it at the end")
     lines = [
         {
@@ -209,8 +209,8 @@ def place(results: str | Path, policy: Any, instance: str, contract: str) -> Htm
     config = replace(config, folders=config.folders | {"results": str(in_project(results))})
     arena = load_arena(config)
     outcome = enter(arena, entrant_of(policy.__name__, policy), [contract], [instance])
-    for words in outcome.failures.values():
-        raise ValueError(words)
+    for message in outcome.failures.values():
+        raise ValueError(message)
     return entrant.body(arena, outcome)
 
 

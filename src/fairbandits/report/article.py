@@ -42,13 +42,13 @@ def markdown(papers: Papers, root: Path) -> str:
         date=max(row["date"] for row in csv_rows(root / "audit" / "runs.csv")),
         figures=len(list((root / "figures").glob("*/fig*.svg"))),
         papers=papers,
-        glossaries={slug: load_glossary(slug, one.claims) for slug, one in papers.items()},
+        glossaries={slug: load_glossary(slug, paper.claims) for slug, paper in papers.items()},
         audit=audit,
         headlines=load_headlines(papers, root),
         filled=lambda text: _filled(text, texts),
         lists=LISTED,
         shows=PAPERS,
-        provenance=", ".join(f"{sources[one]} are {one}" for one in PROVENANCES if sources[one]),
+        provenance=", ".join(f"{sources[key]} are {key}" for key in PROVENANCES if sources[key]),
     )
 
 

@@ -90,11 +90,11 @@ class Audit:
 
     @cached_property
     def _by_claim(self) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
-        found = defaultdict(list)
+        by_claim = defaultdict(list)
         for kind in ("rows", "findings"):
             for row in getattr(self, kind):
-                found[kind, row["claim"]].append(row)
-        return found
+                by_claim[kind, row["claim"]].append(row)
+        return by_claim
 
 
 def open_audit(results: str | Path) -> Audit:
@@ -110,7 +110,7 @@ def open_audit(results: str | Path) -> Audit:
     except StoreError as error:
         raise NotReady.of(error, "`make audit` makes it") from None
     if scale != "paper":
-        files = (results / one.dataset for one in config.experiments)
+        files = (results / experiment.dataset for experiment in config.experiments)
         scale = scale_of(read_footer(file) for file in files if file.is_file())
     return Audit(papers, rows, findings, scale, results)
 
@@ -118,8 +118,8 @@ def open_audit(results: str | Path) -> Audit:
 def committed(papers: Papers, folder: Path, results: Path) -> Audit:
     """Return the verdicts of the committed tables; StoreError if there are other claims."""
     verdicts, findings = folder / VERDICTS_TABLE, folder / FINDINGS_TABLE
-    found = read(findings, papers, "findings").rows
-    return Audit(papers, read(verdicts, papers).rows, found, "paper", results)
+    rows = read(findings, papers, "findings").rows
+    return Audit(papers, read(verdicts, papers).rows, rows, "paper", results)
 
 
 def banner(audit: Audit) -> Html | None:
@@ -128,8 +128,8 @@ def banner(audit: Audit) -> Html | None:
         more = "A claim whose test asks for more replicates than there are has failed."
         return other_scale(audit.scale, Html("<p>{}</p>").format(more))
     seed = chosen_seed(audit.rows)  # empty at the published seeds
-    said = exploratory_words(seed) if seed else ""
-    return Html('<p class="fb-exploratory"><em>{}</em></p>').format(said) if said else None
+    notice = exploratory_words(seed) if seed else ""
+    return Html('<p class="fb-exploratory"><em>{}</em></p>').format(notice) if notice else None
 
 
 def called(outcome: str, kind: str) -> str:
@@ -139,8 +139,8 @@ def called(outcome: str, kind: str) -> str:
 def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html:
     shown = Html('<span class="fb-badge fb-{}">{}{}</span>')
     shown = shown.format(MARKS[outcome][1], called(outcome, kind), more)
-    said = Html(' <small class="fb-grade" title="{}">{}</small>')
-    return shown + said.format(finding.GRADES[grade], grade) if grade else shown
+    graded = Html(' <small class="fb-grade" title="{}">{}</small>')
+    return shown + graded.format(finding.GRADES[grade], grade) if grade else shown
 
 
 def judged(row: Row, grade: bool = True, age: bool = True) -> Html:
@@ -154,9 +154,9 @@ def counted(
     verdicts: Iterable[str], kind: str = "", signs: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """Return how many cases have which verdict, in the words for a kind of claim."""
-    found = finding.tally(verdicts).items()
-    said = (f"{signs.get(one, '')}{count} {called(one, kind)}" for one, count in found)
-    return re.sub(r"(?<!\b1 )makes", "make", ", ".join(said))
+    pairs = finding.tally(verdicts).items()
+    parts = (f"{signs.get(outcome, '')}{count} {called(outcome, kind)}" for outcome, count in pairs)
+    return re.sub(r"(?<!\b1 )makes", "make", ", ".join(parts))
 
 
 def numbers(row: Row) -> str:
@@ -195,23 +195,23 @@ def links(audit: Audit) -> Html | None:
 def consequential(audit: Audit) -> Html:
     """Return the primary claims not reproduced, then those open or reading-dependent."""
     shown = (finding.NOT_REPRODUCED, finding.DEPENDS, finding.INCONCLUSIVE)
-    found = {outcome: _not_reproduced(audit, outcome) for outcome in shown}
-    return render("consequential.html", audit=audit, found=found)
+    by_outcome = {outcome: _not_reproduced(audit, outcome) for outcome in shown}
+    return render("consequential.html", audit=audit, found=by_outcome)
 
 
 def _not_reproduced(audit: Audit, outcome: str) -> list[Row]:
     """Return primary claims with a verdict; restatements only if no primary claim has it too."""
     rows = [row for row in audit.heads if row["primary"] and row["verdict"] == outcome]
-    said = {row["claim"] for row in rows if not row["left_out"]}
+    stated = {row["claim"] for row in rows if not row["left_out"]}
     shown = []
     for row in rows:
         claim = audit.claims[row["claim"]]
         restates = row["left_out"] in (totals.ALIAS, totals.JUDGED_BY_OTHERS)
         judges = claim.judged_by or (claim.alias_of,)
         agreeing = {name for name in judges if audit.headlines.get(name) == outcome}
-        if not row["left_out"] or (restates and claim.about == "text" and not agreeing & said):
+        if not row["left_out"] or (restates and claim.about == "text" and not agreeing & stated):
             shown.append(row)
-            said |= agreeing
+            stated |= agreeing
     return shown
 
 
@@ -219,12 +219,12 @@ def summary(audit: Audit, paper: str) -> Html | None:
     if paper not in audit.papers:
         return None
     rows = audit.of(paper)
-    found = totals.tally(rows)
+    counts = totals.tally(rows)
     return render(
         "summary.html",
         paper=paper,
-        found=found,
-        left_out=[[totals.LEFT_OUT[reason], count] for reason, count in found.others.items()],
+        found=counts,
+        left_out=[[totals.LEFT_OUT[reason], count] for reason, count in counts.others.items()],
         audit=audit,
         primary=[row for row in rows if row["primary"]],
     )
@@ -234,7 +234,7 @@ def about(audit: Audit, paper: str, figure: str, *claims: str) -> Html | None:
     if paper not in audit.papers:
         return None
     claims_of_paper = audit.papers[paper].claims.values()
-    shown = [one.id for one in claims_of_paper if figure and one.figure == figure]
+    shown = [claim.id for claim in claims_of_paper if figure and claim.figure == figure]
     rows = [audit.under_readings(key)[0] for key in dict.fromkeys([*shown, *claims])]
     return render("about.html", audit=audit, rows=rows)
 
@@ -251,9 +251,9 @@ def reason(audit: Audit, key: str) -> Html:
 
 def objections(audit: Audit, key: str) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict with another one."""
-    found = audit.with_readings(key, audit.found(key))
-    other = {one["test"] for one in found if one["verdict"] != audit.headlines[key]}
-    return sentences.qualifying(one for one in found if one["test"] in other)
+    findings = audit.with_readings(key, audit.found(key))
+    differing = {row["test"] for row in findings if row["verdict"] != audit.headlines[key]}
+    return sentences.qualifying(row for row in findings if row["test"] in differing)
 
 
 def for_each_paper(audit: Audit, function: Callable[[Audit, str], Html]) -> Html:

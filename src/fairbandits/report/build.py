@@ -63,9 +63,9 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])
     cells = [cell.source for cell in notebook.cells if "parameters" in cell.metadata.tags]
-    known = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
-    for name in parameters.keys() - set(known):
-        has = ", ".join(known) or "none"
+    declared = re.findall(r"^(\w+) *=", "\n".join(cells), flags=re.MULTILINE)
+    for name in parameters.keys() - set(declared):
+        has = ", ".join(declared) or "none"
         raise ValueError(f"{source} has no parameter {name!r}; it has: {has}")
     folders = {name: str(Path(value).resolve()) for name, value in parameters.items()}
     notebook = parameterize_notebook(notebook, folders, kernel_name="python3", language="python")
@@ -77,7 +77,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, str]) -> None:
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)
     # a folder comes before the one it is in
-    for name, folder in sorted(folders.items(), key=lambda one: len(one[1]), reverse=True):
+    for name, folder in sorted(folders.items(), key=lambda item: len(item[1]), reverse=True):
         text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], parameters[name])
     write_text(out, f"{text}\n")
 
@@ -135,11 +135,11 @@ def _outputs(captured: Any) -> Iterator[NotebookNode]:
     for name in ("stdout", "stderr"):
         if text := getattr(captured, name):
             yield nbformat.v4.new_output("stream", name=name, text=text)
-    for one in captured.outputs:
-        data = dict(one.data)
+    for output in captured.outputs:
+        data = dict(output.data)
         for kind, value in data.items():
             data[kind] = base64.b64encode(value).decode() if isinstance(value, bytes) else value
-        yield nbformat.v4.new_output("display_data", data, metadata=one.metadata or {})
+        yield nbformat.v4.new_output("display_data", data, metadata=output.metadata or {})
 
 
 def build(
@@ -175,7 +175,7 @@ def build(
                 page.cells.append(_menu([*known[""], *texts]))
             nbformat.write(page, source / notebook.name)
             bare = _read(notebook)
-            for cell in (one for one in bare.cells if one.cell_type == "code"):
+            for cell in (cell for cell in bare.cells if cell.cell_type == "code"):
                 cell.outputs, cell.execution_count = [], None
             nbformat.write(bare, extra / SOURCES / notebook.name)
         for name in ("claims.py", "listing.py"):
@@ -190,8 +190,8 @@ def build(
             template.unlink()
             for name, page in pages.items():
                 body = _linked(page.body, known, f"the page of {name}", "../")
-                said = escape(shorten(page.statement, 70, placeholder="…"))
-                whole = text.replace(f"<title>{TITLE}", f"<title>{name}: {said}")
+                title = escape(shorten(page.statement, 70, placeholder="…"))
+                whole = text.replace(f"<title>{TITLE}", f"<title>{name}: {title}")
                 whole = whole.replace(TITLE, name).replace(BODY, body)
                 template.with_name(f"{name}.html").write_text(whole, encoding="utf-8")
         (site / ".buildinfo").unlink(missing_ok=True)  # a hash of where things lie
@@ -227,8 +227,8 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
     if any(cell.execution_count is None for cell in code):
         raise ValueError(f"{notebook} was not executed; `fairbandits notebook` does it")
 
-    def figure(found: re.Match[str]) -> str:
-        name, attribute, value = found.groups()
+    def figure(match: re.Match[str]) -> str:
+        name, attribute, value = match.groups()
         file = figures / name
         if not file.is_file():
             raise ValueError(f"{notebook} shows {file}, which does not exist; draw it first")
@@ -244,12 +244,12 @@ def _page(notebook: Path, known: Known, figures: Path, extra: Path) -> NotebookN
 
     numbers = itertools.count(1)
 
-    def picture(found: re.Match[str]) -> str:
-        place = f"pictures/{notebook.stem}-{next(numbers)}.svg"
+    def picture(match: re.Match[str]) -> str:
+        path = f"pictures/{notebook.stem}-{next(numbers)}.svg"
         (extra / "pictures").mkdir(exist_ok=True)
-        (extra / place).write_text(found[0], encoding="utf-8")
-        shown = f'<img src="{place}" alt="{found[1]}" style="width:100%">'
-        return f'<a class="fb-image" href="{place}">{shown}</a>'
+        (extra / path).write_text(match[0], encoding="utf-8")
+        shown = f'<img src="{path}" alt="{match[1]}" style="width:100%">'
+        return f'<a class="fb-image" href="{path}">{shown}</a>'
 
     for cell in code:
         if "hide-input" in cell.metadata.get("tags", []):  # it makes the page, and teaches nothing
@@ -272,8 +272,8 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     source, site = scratch / "source", scratch / "site"
-    said = io.StringIO()
-    texts = {f"claims/{name}": f"<p>{escape(one.statement)}</p>" for name, one in claims.items()}
+    log = io.StringIO()
+    texts = {f"claims/{name}": f"<p>{escape(page.statement)}</p>" for name, page in claims.items()}
 
     def add(app: Any, page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
         titles = {name: app.env.titles[name].astext() for name in names}
@@ -290,15 +290,15 @@ def _sphinx(scratch: Path, names: Sequence[str], claims: Mapping[str, Page]) -> 
     folders = source, HERE, site, scratch / "doctrees"
     try:
         with patch_docutils(HERE), docutils_namespace():
-            app = Sphinx(*folders, "html", settings, None, said, freshenv=True)
+            app = Sphinx(*folders, "html", settings, None, log, freshenv=True)
             app.connect("html-collect-pages", lambda app: _let_search_find(app, claims))
             app.connect("html-page-context", add, priority=400)  # before the theme
             app.connect("doctree-resolved", _fold)
             app.build()
     except SphinxError as error:
-        said.write(f"{error.category}: {error}")
-    if words := _COLOUR.sub("", said.getvalue()).strip():
-        raise ValueError(f"Sphinx did not build the site: {words}".replace(f"{source}/", ""))
+        log.write(f"{error.category}: {error}")
+    if warnings := _COLOUR.sub("", log.getvalue()).strip():
+        raise ValueError(f"Sphinx did not build the site: {warnings}".replace(f"{source}/", ""))
     with (site / "searchindex.js").open("a", encoding="utf-8") as index:
         index.write(f";Search.texts={json.dumps(texts, sort_keys=True)}")
 
@@ -309,7 +309,7 @@ def _fold(_app: Any, page: Any, name: str) -> None:
 
     if name not in PAPERS:
         return
-    sections = [one for one in page[0] if isinstance(one, nodes.section)]
+    sections = [node for node in page[0] if isinstance(node, nodes.section)]
     for section in sections[SHOWN:]:
         if any('class="fb-figure' in raw.astext() for raw in section.findall(nodes.raw)):
             continue
@@ -326,9 +326,9 @@ def _let_search_find(app: Any, pages: Mapping[str, Page]) -> list[Any]:
     app.env.all_docs.pop("claims/claim", None)  # the index drops what is not among these
     for name, page in pages.items():
         document = new_document(name)
-        title, words = nodes.title(text=name), nodes.paragraph(text=page.statement)
-        document += nodes.section("", title, words)
-        place = f"claims/{name}"
-        app.env.all_docs[place], app.env.titles[place] = 0, title
-        app.builder.indexer.feed(place, f"{place}.md", name, document)
+        title, paragraph = nodes.title(text=name), nodes.paragraph(text=page.statement)
+        document += nodes.section("", title, paragraph)
+        docname = f"claims/{name}"
+        app.env.all_docs[docname], app.env.titles[docname] = 0, title
+        app.builder.indexer.feed(docname, f"{docname}.md", name, document)
     return []

@@ -63,22 +63,22 @@ def symbols(text: str) -> set[str]:
     ['Delta', 'N', 'T', 'sqrt']
     """
     formulas = NO_SYMBOL.sub(" ", " ".join(FORMULA.findall(text)))
-    found = re.findall(r"\\[a-zA-Z]+|[a-zA-Z](?: *\^\*)?", formulas)
-    return {symbol.lstrip("\\").replace(" ", "") for symbol in found}
+    tokens = re.findall(r"\\[a-zA-Z]+|[a-zA-Z](?: *\^\*)?", formulas)
+    return {symbol.lstrip("\\").replace(" ", "") for symbol in tokens}
 
 
 def terms_of(glossary: GlossaryFile, text: str) -> dict[str, str]:
     """Return the terms that a text uses; of symbols that differ by index, those with its index."""
-    used, said = symbols(text), COMPOUND.sub("", plain(text))
+    used, prose = symbols(text), COMPOUND.sub("", plain(text))
     of = {term: symbols(term) for term in glossary.terms}
-    as_is = [one for one in of if re.search(rf"{re.escape(one.strip('$'))}(?![\w{{])", text)]
+    as_is = [term for term in of if re.search(rf"{re.escape(term.strip('$'))}(?![\w{{])", text)]
     return {
         term: meaning
         for term, meaning in glossary.terms.items()
         if (of[term] and of[term] <= used and (term in as_is or of[term] not in map(of.get, as_is)))
         or (
             "$" not in term
-            and re.search(rf"(?<![\w-]){re.escape(term)}", said, re.IGNORECASE * term.islower())
+            and re.search(rf"(?<![\w-]){re.escape(term)}", prose, re.IGNORECASE * term.islower())
         )
     }
 
@@ -105,23 +105,23 @@ def page_of(
     data: str,
 ) -> Page:
     """Return a claim's page; `data` is the place of the results."""
-    rows, found = audit.under_readings(claim.id), audit.found(claim.id)
+    rows, findings = audit.under_readings(claim.id), audit.found(claim.id)
     head, paper, tested = rows[0], audit.judging(claim.id), audit.tested(claim.id)
-    cases = audit.with_readings(claim.id, evidence.in_order(found))
+    cases = audit.with_readings(claim.id, evidence.in_order(findings))
     cases = evidence.under_readings([row | {"each": case_of(row, paper)} for row in cases])
     formula = glossary.formulas.get(claim.id, "")
     # of tests that do not decide, too
-    read = dict.fromkeys([*head["data"], *(place for row in found for place in row["data"])])
-    said = [claim.statement, claim.reconstructed, claim.note, formula and f"${formula}$"]
-    said += dict.fromkeys(row[name] for name in ("each", "phrase") for row in cases)
-    again = came_again(tested, paper, found)
+    read = dict.fromkeys([*head["data"], *(path for row in findings for path in row["data"])])
+    texts = [claim.statement, claim.reconstructed, claim.note, formula and f"${formula}$"]
+    texts += dict.fromkeys(row[name] for name in ("each", "phrase") for row in cases)
+    again = came_again(tested, paper, findings)
     body = render(
         "claim.html",
         statement=typeset(claim.statement),
         formula=formula,
         place=_place(claim, audit.papers[claim.paper], head),
         verdict=judged(head),
-        reasons=list(_reasons(claim, audit, rows, found)),
+        reasons=list(_reasons(claim, audit, rows, findings)),
         conditions=list(_conditions(claim, audit, rows, cases)),
         picture=evidence.picture(cases, claim.kind),
         cases=_cases(cases, claim.kind),
@@ -129,11 +129,11 @@ def page_of(
         related=_related(claim, audit, resting_on),
         other_seeds=again,
         checks=list(_checks(claim, head, bool(read) and again != NOTHING_DRAWN)),
-        data=[_files(written_out([place]), data) for place in in_short(read)],
+        data=[_files(written_out([path]), data) for path in in_short(read)],
         setting=typeset(glossary.setting),
         terms=[
             (typeset(term), typeset(meaning))
-            for term, meaning in terms_of(glossary, " ".join(said)).items()
+            for term, meaning in terms_of(glossary, " ".join(texts)).items()
         ],
         source=tested.source,
         file=f"papers/{tested.paper}/claims.py",
@@ -144,24 +144,24 @@ def page_of(
 
 def _place(claim: Claim, paper: Paper, head: Row) -> Html:
     kind = claim.kind.replace("_", " ")
-    roles = [ROLES.get(one, one) for one in role(head).split(", ") if one != kind]
-    said = Html("{} · {} · kind of claim: {}").format(
+    roles = [ROLES.get(name, name) for name in role(head).split(", ") if name != kind]
+    line = Html("{} · {} · kind of claim: {}").format(
         link(claim.paper, paper.title), minus(claim.place), "; ".join([kind, *roles])
     )
     if claim.figure:
         shown = link(f"{claim.paper}#{claim.figure}", claim.figure.removeprefix("fig"))
-        said += Html(" · Figure {}").format(shown)
-    return said
+        line += Html(" · Figure {}").format(shown)
+    return line
 
 
 def _reasons(
-    claim: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
+    claim: Claim, audit: Audit, rows: Sequence[Row], findings: Sequence[Row]
 ) -> Iterator[Reason]:
     """Yield why a claim has its verdict: other claims, or its tests under each reading."""
     head, tested = rows[0], audit.tested(claim.id)
     if claim.kind == "inconsistency" and head["verdict"] in finding.OF_INCONSISTENCY:
         meaning = f"{sentence(finding.OF_INCONSISTENCY[head['verdict']])}."
-        between = [raised(one) for one in claim.between]
+        between = [raised(statement) for statement in claim.between]
         yield Reason(Html(), [typeset(meaning)])
         yield Reason(typeset("What each says:"), between)
     if alone := head["message"] or claim.untestable:
@@ -169,32 +169,32 @@ def _reasons(
     if claim.alias_of:
         yield Reason(typeset("It carries the verdict of:"), [named(audit, claim.alias_of)])
     if claim.judged_by:
-        yes, no = (_is(one, claim.kind) for one in (finding.REPRODUCED, finding.NOT_REPRODUCED))
+        yes, no = (_is(word, claim.kind) for word in (finding.REPRODUCED, finding.NOT_REPRODUCED))
         rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
         yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
     if tested.of or len(rows) > 1:
-        yield from _under_readings(tested, audit, rows, found)
+        yield from _under_readings(tested, audit, rows, findings)
 
 
 def _under_readings(
-    tested: Claim, audit: Audit, rows: Sequence[Row], found: Sequence[Row]
+    tested: Claim, audit: Audit, rows: Sequence[Row], findings: Sequence[Row]
 ) -> Iterator[Reason]:
-    paper, deciding = audit.papers[tested.paper], [one for one in found if one["decides"]]
+    paper, deciding = audit.papers[tested.paper], [row for row in findings if row["decides"]]
     same: dict[tuple[str, ...], list[Row]] = {}
     for row in rows[1:] or rows:
-        lines = [f"{sentence(one)}." for one in sentences.why(row, found)]
+        lines = [f"{sentence(reason)}." for reason in sentences.why(row, findings)]
         lines += filter(None, [what_would_change(row, paper, len(deciding) > 1)])
         same.setdefault((row["verdict"], *lines), []).append(row)
-    for (_, *lines), some in same.items():
-        readings = [paper.readings.get(row["reading"], row["reading"]) for row in some]
+    for (_, *lines), alike in same.items():
+        readings = [paper.readings.get(row["reading"], row["reading"]) for row in alike]
         shown = Html(" {} ").format("or").join(map(typeset, readings))
         under = Html()
         if len(rows) > 1:
-            under = Html("{} {}").format(judged(some[0], age=False), shown)
+            under = Html("{} {}").format(judged(alike[0], age=False), shown)
         if under or lines:
             yield Reason(under, list(map(typeset, lines)))
-    empty = [one for one in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(one["tags"])]
-    uncounted = any(one["verdict"] == finding.INCONCLUSIVE for one in empty)
+    empty = [row for row in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(row["tags"])]
+    uncounted = any(row["verdict"] == finding.INCONCLUSIVE for row in empty)
     lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
     lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == finding.REPRODUCED)
     if lines:
@@ -203,22 +203,22 @@ def _under_readings(
 
 def what_would_change(row: Row, paper: Paper, several: bool) -> str:
     """Return what the verdict hangs on in the case that decides; empty without a number."""
-    if not (said := sentences.what_decides(row)):
+    if not (condition := sentences.what_decides(row)):
         return ""
-    said = said.removeprefix(f"{finding.REPRODUCED} ")
-    said = f"it {_is(finding.REPRODUCED, row['kind'])} {said}"
+    condition = condition.removeprefix(f"{finding.REPRODUCED} ")
+    condition = f"it {_is(finding.REPRODUCED, row['kind'])} {condition}"
     case = ", ".join(filter(None, [row["phrase"], case_of(row, paper)]))
     start = f"The case that decides is {case}: " if several else ""
     adjusted = ", adjusted by Holm's method" if row["primary"] else ""
     facts = [sentences.sample(row)] * (row["procedure"] != "exact")
     facts += [f"p {p_value(row['p'])}{adjusted}"] * (row["p"] is not None)
     more = f" ({'; '.join(facts)})" if facts else ""
-    return sentence(f"{start}{said}{more}.")
+    return sentence(f"{start}{condition}{more}.")
 
 
 def _is(verdict: str, kind: str) -> str:
-    words = called(verdict, kind)
-    return words if words.startswith("makes") else f"is {words}"
+    phrase = called(verdict, kind)
+    return phrase if phrase.startswith("makes") else f"is {phrase}"
 
 
 def case_of(row: Row, paper: Paper) -> str:
@@ -226,8 +226,8 @@ def case_of(row: Row, paper: Paper) -> str:
     readings = {
         key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
     }
-    said = (in_symbols(readings.get(one, one), one in readings) for one in row["each"].split(", "))
-    return ", ".join(one.replace(", ", ",\u00a0") for one in said)
+    parts = (in_symbols(readings.get(key, key), key in readings) for key in row["each"].split(", "))
+    return ", ".join(part.replace(", ", ",\u00a0") for part in parts)
 
 
 def _conditions(
@@ -245,7 +245,7 @@ def _conditions(
     if claim.basis != "printed":
         tags.pop("CONDITIONAL", None)
         yield ("Only as reconstructed", linked(sentences.basis(claim), audit))
-    if judges := [one for one in claim.judged_by if audit.headlines.get(one) == finding.DEPENDS]:
+    if judges := [key for key in claim.judged_by if audit.headlines.get(key) == finding.DEPENDS]:
         links = Html(", ").join(map(link_to_claim, judges))
         yield ("It depends on the reading of", links)
     if "ROUNDING" in tags and {measured(row["statistic"]) for row in rows} <= {"", "0"}:
@@ -254,8 +254,8 @@ def _conditions(
         under = "" if "" in readings else f' (under "{", ".join(readings)}")'
         name = {"HOLM": "Holm"}.get(tag, tag.lower().replace("-", " "))
         yield (sentence(name), typeset(f"{finding.TAGS[tag]}{under}."))
-    for one in sentences.qualifying(cases):
-        yield ("Also asked", linked(one, audit))
+    for line in sentences.qualifying(cases):
+        yield ("Also asked", linked(line, audit))
 
 
 def part_of(claim: Claim, audit: Audit) -> str:
@@ -266,8 +266,8 @@ def part_of(claim: Claim, audit: Audit) -> str:
     rows = [row for key in others for row in audit.under_readings(key) if "IN-PART" in row["tags"]]
     parts = {row["claim"]: audit.tested(row["claim"]).part or NOT_EMPTY for row in rows}
     alike = {part: [key for key in parts if parts[key] == part] for part in parts.values()}
-    said = "; ".join(f"{one.rstrip('.')} ({', '.join(alike[one])})" for one in alike)
-    return f"{said or NOT_EMPTY}."
+    text = "; ".join(f"{part.rstrip('.')} ({', '.join(alike[part])})" for part in alike)
+    return f"{text or NOT_EMPTY}."
 
 
 def _related(
@@ -292,17 +292,17 @@ def _checks(claim: Claim, head: Row, is_drawn: bool) -> Iterator[tuple[str, str,
     if not claim.untestable:
         yield "Simulate what is missing, and judge all claims again:", "replicate audit", ""
     if is_drawn:
-        what = "Judge the claim on other data, which your words choose:"
-        yield what, f"rejudge {claim.id}", '--salt "any words"'
+        label = "Judge the claim on other data, which your words choose:"
+        yield label, f"rejudge {claim.id}", '--salt "any words"'
     if "level" in head["settings"]:
-        what = "See what another level would change; nothing is written:"
-        yield what, f"claims {claim.id}", "--set level=0.95"
+        label = "See what another level would change; nothing is written:"
+        yield label, f"claims {claim.id}", "--set level=0.95"
 
 
 def _files(files: Sequence[str], folder: str) -> list[tuple[str, Html]]:
     first, *others = files
     names = [Html("/<wbr>").join(first.split("/"))]
-    names += [Html.escape(PurePosixPath(one).stem) for one in others]
+    names += [Html.escape(PurePosixPath(file).stem) for file in others]
     return [(f"{folder}/{file}", name) for file, name in zip(files, names, strict=True)]
 
 
@@ -310,10 +310,10 @@ def _cases(rows: Sequence[Row], kind: str) -> Html:
     """Return the table of all cases, folded if they are many."""
     if not rows:
         return Html()
-    said = f"{len(rows)} cases: {counted((row['verdict'] for row in rows), kind)}"
+    summary = f"{len(rows)} cases: {counted((row['verdict'] for row in rows), kind)}"
     several = len(sentences.by_test(rows)) > 1
     if len(rows) > MOST:
-        said += f"; here are {MOST}, those that speak most against the claim"
+        summary += f"; here are {MOST}, those that speak most against the claim"
         kept = sorted(sorted(range(len(rows)), key=lambda k: sentences.against(rows[k]))[:MOST])
         rows = [rows[k] for k in kept]
     lines = [
@@ -336,9 +336,9 @@ def _cases(rows: Sequence[Row], kind: str) -> Html:
     lines = [{name: line[name] for name in filled} for line in lines]
     if len(rows) <= MANY:
         return data_table(lines, "cases")
-    called_so = dict.fromkeys(called(one, of) for of in (kind, "") for one in finding.OUTCOMES)
+    called_so = dict.fromkeys(called(word, of) for of in (kind, "") for word in finding.OUTCOMES)
     shown = data_table(lines, "cases", {"verdict": "|".join(called_so)})
-    return Html("<details><summary>{}</summary>{}</details>").format(said, shown)
+    return Html("<details><summary>{}</summary>{}</details>").format(summary, shown)
 
 
 def _verdict(row: Row, kind: str) -> tuple[Html, str]:
@@ -368,4 +368,4 @@ def raised(text: str) -> Html:
 def linked(text: str, audit: Audit) -> Html:
     """Return typeset prose in which names of claims lead to their pages."""
     names = rf"(?<![\w-])({'|'.join(audit.headlines)})(?![\w-])"
-    return Html(re.sub(names, lambda found: link_to_claim(found[0]), typeset(text)))
+    return Html(re.sub(names, lambda match: link_to_claim(match[0]), typeset(text)))

@@ -67,19 +67,19 @@ def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
     for curve in curves:
         horizon = int(curve.rounds[-1])
         comparable = horizon == figure["horizon"]
-        known = [
-            (one["quantity"], one["round"] if one["quantity"] == "value" else horizon, one["value"])
-            for one in figure["values"]
-            if one["series"] == curve.series and (comparable or one["quantity"] != "value")
+        points = [
+            (row["quantity"], row["round"] if row["quantity"] == "value" else horizon, row["value"])
+            for row in figure["values"]
+            if row["series"] == curve.series and (comparable or row["quantity"] != "value")
         ]
-        if not any(known_of[:2] == ("value", horizon) for known_of in known):
-            known = [("value", horizon, np.nan), *known]
-        for what, at, read in known:
-            values = observe(curve, what, at)
+        if not any(point[:2] == ("value", horizon) for point in points):
+            points = [("value", horizon, np.nan), *points]
+        for quantity, at, read in points:
+            values = observe(curve, quantity, at)
             row = summarise(curve.law, curve.series, np.array([at]), values[:, None])
-            said = f"round {number(at)}" if what == "value" else what
+            said = f"round {number(at)}" if quantity == "value" else quantity
             read = read if comparable else np.nan
-            rows.append(row.assign(quantity=what, said=said, published=read))
+            rows.append(row.assign(quantity=quantity, said=said, published=read))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -88,62 +88,62 @@ def curves(paper: Paper, figure: str) -> list[Curve]:
     probes = ["queue", "queue_max"] if shows == "queues" else []
     file = paper.file(paper.shown_in(figure)[0].name)
     data, footer = load_dataset(file, ["run", "round", "reward", *probes])
-    found = []
+    curves = []
     drawing = importlib.import_module(f"fairbandits.figures.{paper.slug}")
     for run in runs_of(data, footer):
         for series, values in drawing.measured(run, footer, shows).items():
             peaks = run.values["queue_max"][:, -1, int(series[-1]) - 1] if probes else None
-            found.append(Curve(run.law, series, run.rounds, values, peaks))
-    return found
+            curves.append(Curve(run.law, series, run.rounds, values, peaks))
+    return curves
 
 
 @style.in_style()
 def laid_over(paper: Paper) -> Html:
     """Return the curves of BanditQ's experiments with the points read off the published ones."""
-    known = published(paper.slug)["figures"]
-    names = sorted(name for one in paper.experiments for name in one.figures)
+    figures = published(paper.slug)["figures"]
+    names = sorted(name for experiment in paper.experiments for name in experiment.figures)
     plots = []
     for name in names:
-        drawn, entry = paper.table(name), known[name]
-        series = list(dict.fromkeys(one["series"] for one in entry["values"]))
+        drawn, entry = paper.table(name), figures[name]
+        series = list(dict.fromkeys(point["series"] for point in entry["values"]))
         curves = drawn[(drawn["law"] == RELEASED) & drawn["series"].isin(series)]
         is_whole = drawn["round"].max() == entry["horizon"]  # else nothing is known of ours
-        read = pd.DataFrame(one for one in entry["values"] if "round" in one and is_whole)
+        read = pd.DataFrame(point for point in entry["values"] if "round" in point and is_whole)
         read = read.reindex(columns=["series", "round", "value"])
         declared = PAPERS[paper.slug][name]
         plot = style.curves(curves.iloc[THINNED::THINNED], read, layers=("runs", "mean"))
         plot = plot.add(style.CIRCLE, y="value", legend=False).limit(x=(0, None))
         title = f"Figure {name[3:]}\n{declared.label}"
         plots.append(plot.label(title=title, x=panels.ROUNDS, y=declared.unit))
-    said = style.note(curves, ("runs", "mean"), "circles: published" if is_whole else "")
-    drawing = style.drawn((style.PAGE, 3.9), said, *plots, columns=4)
+    note = style.note(curves, ("runs", "mean"), "circles: published" if is_whole else "")
+    drawing = style.drawn((style.PAGE, 3.9), note, *plots, columns=4)
     return as_figure(drawing, NAMES["captions"]["laid_over"])
 
 
 @style.in_style()
 def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
     """Return our runs of the notebook's instance and the published numbers; both are findings."""
-    found = [one for one in audit.found(claim) if "printed" in (one["also"] or {})]
-    if audit.scale != "paper" or not found:
+    findings = [row for row in audit.found(claim) if "printed" in (row["also"] or {})]
+    if audit.scale != "paper" or not findings:
         return None
     judging = audit.judging(claim)
-    known, readings = published(judging.slug), judging.readings
+    printed, readings = published(judging.slug), judging.readings
     plots = []
-    for what, unit in NAMES["of_the_notebook"].items():
-        entries = known[what]["values"]
+    for quantity, unit in NAMES["of_the_notebook"].items():
+        entries = printed[quantity]["values"]
         places = {
-            one["value"]: f"β = {one['quota']}" if "quota" in one else f"group {one['group']}"
-            for one in entries
+            row["value"]: f"β = {row['quota']}" if "quota" in row else f"group {row['group']}"
+            for row in entries
         }
         ours = [
             {
-                name: one["also"][key]
+                name: row["also"][key]
                 for name, key in zip(("low", "mean", "high"), OURS, strict=True)
             }
-            | {"place": places[one["also"]["printed"]], "value": one["also"]["printed"]}
-            | {"reading": "ours, " + readings[one["reading"]].partition(":")[0].lower()}
-            for one in found
-            if what in one["phrase"].split()
+            | {"place": places[row["also"]["printed"]], "value": row["also"]["printed"]}
+            | {"reading": "ours, " + readings[row["reading"]].partition(":")[0].lower()}
+            for row in findings
+            if quantity in row["phrase"].split()
         ]
         plot = style.plot(pd.DataFrame(ours), "reading", x="place", marker="reading")
         beside = so.Dodge(by=["color"])
@@ -151,6 +151,6 @@ def notebook_laid_over(audit: Audit, claim: str) -> Html | None:
         plot = plot.add(so.Dot(pointsize=4), beside, y="mean")
         plot = plot.add(style.CIRCLE, y="value", legend=False)
         plots.append(plot.label(x="", y=unit).limit(y=(0, None)))
-    said = ["mark: mean of our runs", "bar: from the lowest to the highest", "circle: published"]
-    drawing = style.drawn((style.PAGE, 2.8), said, *plots, columns=2)
+    notes = ["mark: mean of our runs", "bar: from the lowest to the highest", "circle: published"]
+    drawing = style.drawn((style.PAGE, 2.8), notes, *plots, columns=2)
     return as_figure(drawing, NAMES["captions"]["notebook_laid_over"])

@@ -61,11 +61,11 @@ def written(
         )
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(TERMS)
-    ids = {place: crate.add(_file(crate, place, entries[place])).id for place in sorted(entries)}
-    used = dict.fromkeys(place for job in jobs for place in (*job.reads, *job.makes))
-    others = [place for place in used if place not in entries]
-    made = {place for job in jobs for place in job.makes}
-    alone = [place for place in entries if place.startswith("results/") and place not in made]
+    ids = {path: crate.add(_file(crate, path, entries[path])).id for path in sorted(entries)}
+    used = dict.fromkeys(path for job in jobs for path in (*job.reads, *job.makes))
+    others = [path for path in used if path not in entries]
+    made = {path for job in jobs for path in job.makes}
+    alone = [path for path in entries if path.startswith("results/") and path not in made]
     record = render_text(
         "crate.json",
         jobs=jobs,
@@ -74,10 +74,10 @@ def written(
         commit=git_commit(),
         version=metadata.version,
         license=LICENSE,
-        ids=ids | {place: f"#left-out/{quote(place)}" for place in others},
+        ids=ids | {path: f"#left-out/{quote(path)}" for path in others},
         others=others,
-        settings=[one for place, one in ids.items() if place.startswith(SETTINGS)],
-        made=[one for place, one in ids.items() if place.startswith(MADE)],
+        settings=[id_ for path, id_ in ids.items() if path.startswith(SETTINGS)],
+        made=[id_ for path, id_ in ids.items() if path.startswith(MADE)],
         alone=len(alone),
     )
     for entity in json.loads(record):
@@ -88,12 +88,12 @@ def written(
 def listed(text: bytes, archive: Path) -> dict[str, Entry]:
     """Return the files that a record lists; StoreError if it is damaged or no such record."""
     try:
-        graph = {one["@id"]: one for one in json.loads(text)["@graph"]}
+        graph = {entity["@id"]: entity for entity in json.loads(text)["@graph"]}
         root = graph["./"]
         name = str(root["name"])
-        files = [graph[one["@id"]] for one in root["hasPart"]]
+        files = [graph[part["@id"]] for part in root["hasPart"]]
         entries = {
-            unquote(one["@id"]): Entry(int(one["contentSize"]), str(one["sha256"])) for one in files
+            unquote(obj["@id"]): Entry(int(obj["contentSize"]), str(obj["sha256"])) for obj in files
         }
     except Exception as error:  # too deep, too long a number, another form
         raise StoreError(f"{archive}: {CRATE} is damaged, or not ours ({error!r})") from error
@@ -102,12 +102,12 @@ def listed(text: bytes, archive: Path) -> dict[str, Entry]:
     return entries
 
 
-def _file(crate: ROCrate, place: str, entry: Entry) -> File:
-    known = {"name": place, "contentSize": str(entry.size), "sha256": entry.sha256}
-    known |= {"encodingFormat": FORMATS.get(Path(place).suffix, "text/plain")}
-    if place == WORKFLOW:
-        known["@type"] = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
-    return File(crate, dest_path=place, properties=known)
+def _file(crate: ROCrate, path: str, entry: Entry) -> File:
+    properties = {"name": path, "contentSize": str(entry.size), "sha256": entry.sha256}
+    properties |= {"encodingFormat": FORMATS.get(Path(path).suffix, "text/plain")}
+    if path == WORKFLOW:
+        properties["@type"] = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
+    return File(crate, dest_path=path, properties=properties)
 
 
 #: Snakemake's records: a file of JSON for each file made, named by its path in base 64.
@@ -128,12 +128,12 @@ class Job(NamedTuple):
 
     @property
     def step(self) -> str:
-        words = self.command.split()
-        return words[1] if words[:1] == ["fairbandits"] else self.rule
+        parts = self.command.split()
+        return parts[1] if parts[:1] == ["fairbandits"] else self.rule
 
     def named(self, names: Mapping[str, str]) -> "Job":
         """Return the job with other names for its files, where there are any."""
-        reads, makes = ([names.get(one, one) for one in some] for some in (self.reads, self.makes))
+        reads, makes = ([names.get(old, old) for old in some] for some in (self.reads, self.makes))
         return self._replace(reads=tuple(reads), makes=tuple(makes))
 
 
@@ -159,7 +159,7 @@ def jobs_of(root: Path, files: Iterable[str]) -> list[Job]:
 def _record(root: Path, file: str) -> dict[str, Any] | None:
     code = urlsafe_b64encode(os.fsencode(file)).decode()
     *folders, name = (code[k : k + LONGEST] for k in range(0, len(code), LONGEST))
-    place = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
-    record = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+    path = root.joinpath(RECORDS, *(f"@{folder}" for folder in folders), name)
+    record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     ended = record.get("endtime") is not None and not record.get("incomplete")
     return record if ended else None

@@ -60,12 +60,12 @@ def _committed(path: Path) -> tuple[str, dict[str, str]]:
 def page() -> str:
     shown: dict[tuple[str, str, str], list[str]] = {}
     for paper, figures in PAPERS.items():
-        for name, one in figures.items():
-            shown.setdefault((paper, one.quantity, one.unit), []).append(name)
-    words = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
+        for name, figure in figures.items():
+            shown.setdefault((paper, figure.quantity, figure.unit), []).append(name)
+    fill = {"quantity": "the figure's quantity", "unit": "that of the quantity"}
     drawn = {
-        name: one._replace(meaning=one.meaning.format(**words), unit=one.unit.format(**words))
-        for name, one in TABLES["drawn"].items()
+        name: field._replace(meaning=field.meaning.format(**fill), unit=field.unit.format(**fill))
+        for name, field in TABLES["drawn"].items()
     }
     text = render_text(
         "data_dictionary.md",

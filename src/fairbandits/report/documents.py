@@ -23,26 +23,26 @@ def write_documents(source: Path, pages: Collection[str], root: Path) -> list[st
     Links lead to other documents and to `pages`, those to a figure to its place on the paper's
     page; a file that is no page is named without a link.
     """
-    known = documents(root)
-    for name, file in known.items():
+    files = documents(root)
+    for name, file in files.items():
 
-        def link(found: re.Match[str], file: Path = file) -> str:
-            image, shown, target, anchor = found.groups(default="")
+        def link(match: re.Match[str], file: Path = file) -> str:
+            image, shown, target, anchor = match.groups(default="")
             if "//" in target:
-                return found[0]
+                return match[0]
             goal = (file.parent / target).resolve()
             if not goal.is_relative_to(root.resolve()):
                 raise ValueError(f"{file} links to {target!r}, which is not in the project")
-            place = goal.relative_to(root.resolve())
+            path = goal.relative_to(root.resolve())
             if image and not goal.is_file():  # a folder without the committed figures
                 return shown
             if image and goal.suffix in _IMAGES:
-                copy = source / place
+                copy = source / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(goal, copy)
-                return f"![{shown}](/{place.as_posix()})"
-            if place.with_suffix("").as_posix() in known and goal.suffix == ".md":
-                return found[0]
+                return f"![{shown}](/{path.as_posix()})"
+            if path.with_suffix("").as_posix() in files and goal.suffix == ".md":
+                return match[0]
             if goal.suffix in _IMAGES and goal.parent.name in pages:  # a paper's figure
                 up = "../" * (len(file.relative_to(root).parts) - 1)
                 return f'<a href="{up}{goal.parent.name}.html#{goal.stem}">{shown}</a>'
@@ -53,4 +53,4 @@ def write_documents(source: Path, pages: Collection[str], root: Path) -> list[st
         copy = source / f"{name}.md"
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(_LINK.sub(link, file.read_text(encoding="utf-8")), encoding="utf-8")
-    return [*known]
+    return [*files]

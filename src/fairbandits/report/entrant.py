@@ -26,13 +26,13 @@ def lines(arena: Arena, outcome: Outcome) -> Iterator[str]:
     rows = []
     for (contract, instance), table in outcome.tables.items():
         last = longest(table)
-        (one,) = last[last["label"] == outcome.label].itertuples()
+        (standing,) = last[last["label"] == outcome.label].itertuples()
         row = {"contract": contract, "instance": instance}
-        row["keeps it for T ="] = kept_at(table, one.name)
-        row["shortfall"] = f"{half(one, 'shortfall')} {arena.of(contract).unit}"
-        row["contract regret (reward)"] = half(one, "contract_regret")
-        row["rank by regret"] = f"{one.contract_regret_rank:.1f} of {last['usual'].sum()}"
-        rows.append(row | {"Pareto-optimal": pareto(one)})
+        row["keeps it for T ="] = kept_at(table, standing.name)
+        row["shortfall"] = f"{half(standing, 'shortfall')} {arena.of(contract).unit}"
+        row["contract regret (reward)"] = half(standing, "contract_regret")
+        row["rank by regret"] = f"{standing.contract_regret_rank:.1f} of {last['usual'].sum()}"
+        rows.append(row | {"Pareto-optimal": pareto(standing)})
     if rows:
         yield outcome.label
         yield pd.DataFrame(rows).to_string(index=False)
@@ -51,7 +51,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
     if outcome.needs_horizon:
         yield REMARKS["needs_horizon"]
     told = [key[0] for key, table in outcome.tables.items() if TOLD in set(table["kind"])]
-    yield from (REMARKS["told"].format(one) for one in dict.fromkeys(told))
+    yield from (REMARKS["told"].format(contract) for contract in dict.fromkeys(told))
 
 
 def longest(table: pd.DataFrame) -> pd.DataFrame:
@@ -88,18 +88,18 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     """Return the page's content: pictures and a table for each instance, contract by contract."""
     yours = [outcome.label]
     everyone = list(pd.concat(outcome.tables.values())["label"].unique())
-    titles = {one.instance: one.title for one in arena.config.experiments}
-    found = []
+    titles = {experiment.instance: experiment.title for experiment in arena.config.experiments}
+    parts = []
     for terms in arena.terms:
-        tables = {key[1]: one for key, one in outcome.tables.items() if key[0] == terms.name}
+        tables = {key[1]: table for key, table in outcome.tables.items() if key[0] == terms.name}
         if tables:
             rows = pd.concat(map(longest, tables.values()))
             colours = picture.looks(everyone, rows, yours)
             drawing = picture.instances(
                 terms, rows, colours, {name: titles[name] for name in tables}
             )
-            found.append((terms, as_figure(drawing, caption(terms)), tables))
-    given = {"arena": arena, "outcome": outcome, "yours": yours, "titles": titles, "found": found}
+            parts.append((terms, as_figure(drawing, caption(terms)), tables))
+    given = {"arena": arena, "outcome": outcome, "yours": yours, "titles": titles, "found": parts}
     return render(
         "entrant_body.html",
         remarks=[*_remarks(outcome), REMARKS["pictures"], REMARKS["kinds"]],

@@ -86,8 +86,8 @@ def under_readings(rows: Sequence[Row]) -> list[Row]:
         test, reading = row["test"], row["reading"]
         first, *others = alike[test, repr(numbers[test, reading])]
         if reading == first:
-            words = " or ".join([first, *others]) or "every reading" * (test in read)
-            merged.append(row | {"reading": words})
+            readings = " or ".join([first, *others]) or "every reading" * (test in read)
+            merged.append(row | {"reading": readings})
     return merged
 
 
@@ -98,9 +98,9 @@ def picture(found: Sequence[Row], kind: str = "") -> Html:
     for rows in by_test(found).values():
         drawable = list(filter(_drawable, rows))
         if drawable and [row["procedure"] for row in rows] != ["exact"]:
-            said = plainly(rows)
-            shown += _panel(rows, drawable, said, kind if rows[0]["decides"] else "")
-            drawn += [] if said else drawable
+            summary = plainly(rows)
+            shown += _panel(rows, drawable, summary, kind if rows[0]["decides"] else "")
+            drawn += [] if summary else drawable
     return shown + (Html("<p><small>{}</small></p>").format(_legend(drawn, kind)) if drawn else "")
 
 
@@ -114,9 +114,9 @@ def _legend(drawn: Sequence[Row], kind: str) -> str:
         for row in drawn
         if "level" in row["settings"] and row["low"] != row["high"]
     )
-    said = ", or ".join(dict.fromkeys(bars))
+    bounds = ", or ".join(dict.fromkeys(bars))
     shaded = any(low < high for low, high in map(claimed, drawn))
-    return " ".join([shades] * shaded + [f"Bars: {said}."] * bool(said))
+    return " ".join([shades] * shaded + [f"Bars: {bounds}."] * bool(bounds))
 
 
 def plainly(rows: Sequence[Row]) -> str:
@@ -128,9 +128,9 @@ def plainly(rows: Sequence[Row]) -> str:
         return f"0 {cases}"
     kinds = {(row["procedure"], row["verdict"], "printed" in row["against"]) for row in rows}
     top = significant(max(row["statistic"] for row in rows))
-    said = f"At most {top} {cases}, which is within the tolerance and counts as 0"
+    summary = f"At most {top} {cases}, which is within the tolerance and counts as 0"
     is_rounded = any("ROUNDING" in row["tags"] for row in rows)
-    return said if is_rounded and kinds == {("exact", REPRODUCED, False)} else ""
+    return summary if is_rounded and kinds == {("exact", REPRODUCED, False)} else ""
 
 
 def heading(rows: Sequence[Row]) -> str:
@@ -144,15 +144,15 @@ def _drawable(row: Row) -> bool:
     return row["verdict"] != FAILED and math.isfinite(row["statistic"])
 
 
-def _panel(rows: Sequence[Row], drawn: Sequence[Row], said: str, kind: str) -> Html:
+def _panel(rows: Sequence[Row], drawn: Sequence[Row], summary: str, kind: str) -> Html:
     title = typeset(heading(rows))
     if not rows[0]["decides"]:
         title += Html(" <small>It does not decide.</small>")
     verdicts = [row["verdict"] for row in rows]
     control = f" No control: {rows[0]['uncontrolled']}." if rows[0]["uncontrolled"] else ""
-    if said:
-        said = f"{minus(said)}: {counted(verdicts, kind, SIGNS)}.{control}"
-        return render("evidence.html", heading=title, said=said, look="")
+    if summary:
+        summary = f"{minus(summary)}: {counted(verdicts, kind, SIGNS)}.{control}"
+        return render("evidence.html", heading=title, said=summary, look="")
     axis, is_thin = Axis(drawn), len(rows) > NAMED
     groups, words_of_all = _groups(drawn if is_thin else rows, is_thin)
     whys = Counter(filter(None, map(sentences.undecided, rows)))
@@ -236,15 +236,15 @@ def _groups(rows: Sequence[Row], is_thin: bool) -> tuple[Groups, str]:
         [row["reading"]] * several + [word for word in first if word not in common] + [last]
         for row, (*first, last) in zip(rows, words_of, strict=True)
     ]
-    is_headed = 3 * len({tuple(words[:-1]) for words in names}) <= len(rows)
+    is_headed = 3 * len({tuple(name[:-1]) for name in names}) <= len(rows)
     groups: Groups = {}
-    for row, words in zip(rows, names, strict=True):
+    for row, name in zip(rows, names, strict=True):
         cut = several and (is_thin or len(readings) < len(rows))
         if is_headed and not is_thin:
-            cut = len(words) - 1
-        head, line = words[:cut], words[cut : -1 if is_thin else None]
+            cut = len(name) - 1
+        head, line = name[:cut], name[cut : -1 if is_thin else None]
         lines = groups.setdefault(", ".join(filter(None, head)), {})
-        lines.setdefault(", ".join(filter(None, line)), []).append((words[-1], row))
+        lines.setdefault(", ".join(filter(None, line)), []).append((name[-1], row))
     if is_thin:
         for cases in (cases for lines in groups.values() for cases in lines.values()):
             cases.sort(key=lambda case: float(NUMBER.search(case[1]["each"])[0] or 0))
@@ -254,11 +254,11 @@ def _groups(rows: Sequence[Row], is_thin: bool) -> tuple[Groups, str]:
 def _of_lines(groups: Groups) -> str:
     """Return what a line of many marks is, in words."""
     ends = {(cases[0][0], cases[-1][0]) for lines in groups.values() for cases in lines.values()}
-    said = "A row has a mark for each case"
+    text = "A row has a mark for each case"
     if len(ends) == 1:
         ((first, last),) = ends
-        said += f": {first} at its top to {last} at its bottom"
-    return f"{said}. Rows with the strongest evidence against the claim come first."
+        text += f": {first} at its top to {last} at its bottom"
+    return f"{text}. Rows with the strongest evidence against the claim come first."
 
 
 def _line(name: str, cases: Sequence[tuple[str, Row]], axis: "Axis", is_thin: bool) -> Line:
@@ -266,8 +266,8 @@ def _line(name: str, cases: Sequence[tuple[str, Row]], axis: "Axis", is_thin: bo
     row, step = cases[0][1], 100 / len(cases)
     if not _drawable(row):
         open_slope = row["procedure"] == "slope" and row["verdict"] != FAILED
-        words = f"{row['verdict']}: nowhere positive" if open_slope else "no number"
-        return Line(_named(name), words=row["message"] or words)
+        message = f"{row['verdict']}: nowhere positive" if open_slope else "no number"
+        return Line(_named(name), words=row["message"] or message)
     marks, shades = [], []
     for k, (case, row) in enumerate(cases):
         bounds = [row[end] for end in ("low", "high") if not math.isnan(row[end])]
@@ -286,7 +286,7 @@ def _line(name: str, cases: Sequence[tuple[str, Row]], axis: "Axis", is_thin: bo
     for (low, high, reference), alike in groupby(shades):
         n = len(list(alike))
         shade = low, high - low, reference, top * step, n * step
-        merged.append(tuple(round(place, 1) for place in shade))
+        merged.append(tuple(round(percent, 1) for percent in shade))
         top += n
     height = max(19, round(2.4 * len(cases)) + 4) if is_thin else 0
     return Line(_named(name), marks=marks, shades=merged, height=height)
@@ -313,17 +313,17 @@ class Axis:
         claim = sorted(claims.pop()) if len(claims) == 1 else []
         limits = [(self.at(limit), chosen(limit)) for limit in claim]
         ticks = [(self._place(tick), tick) for tick in locator.tick_values(low, high)]
-        others = [
-            (place, significant(tick, 10, trimmed=True))
-            for place, tick in ticks
-            if 0 <= place <= 100 and all(abs(place - limit) >= NEAR for limit, _ in limits)
+        rest = [
+            (x, significant(tick, 10, trimmed=True))
+            for x, tick in ticks
+            if 0 <= x <= 100 and all(abs(x - limit) >= NEAR for limit, _ in limits)
         ]
         #: Places of ticks; places and numbers of labels, and whether they are limits.
-        self.ticks = [place for place, _ in sorted(limits + others)]
+        self.ticks = [x for x, _ in sorted(limits + rest)]
         if len(limits) == 2 and limits[1][0] - limits[0][0] < RANGE:
             (left, least), (right, most) = limits
             limits = [(round((left + right) / 2, 1), f"{least} to {most}")]
-        self.labels = sorted([(*one, True) for one in limits] + [(*one, False) for one in others])
+        self.labels = sorted([(*tick, True) for tick in limits] + [(*tick, False) for tick in rest])
 
     def at(self, value: float) -> float:
         """Return a number's place in per cent; the edge beyond the ends."""

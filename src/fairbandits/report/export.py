@@ -12,7 +12,7 @@ def write(form: str, said: Row, out: Path) -> Path:
     """Write the verdicts on the claims that count, of `fairbandits claims --json`, in a form."""
     lines = [_line(claim) for claim in said["claims"] if not claim["left_out"]]
     if form == "csv":
-        text = csv_text([*lines[:1], *(one.values() for one in lines)])
+        text = csv_text([*lines[:1], *(line.values() for line in lines)])
     else:
         text = render("verdicts.html", lines=lines, scale=said["scale"])
     file = out / f"verdicts.{form}"

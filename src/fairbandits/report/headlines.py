@@ -34,11 +34,11 @@ def load_headlines(papers: Papers, root: Path = ROOT) -> list[Headline]:
     claims = {key for paper in papers.values() for key in paper.claims}
     known = [*claims, *elsewhere(papers, root)]
     files = sorted(root.glob("papers/*/numbers.yaml"))
-    units = {name: one.get("unit", "") for file in files for name, one in read_yaml(file).items()}
-    for place, headline in enumerate(headlines, start=1):
+    units = {name: spec.get("unit", "") for file in files for name, spec in read_yaml(file).items()}
+    for position, headline in enumerate(headlines, start=1):
         for problem in _misnamed(headline, known, units, root):
-            raise ConfigError(f"{FILE}: headline {place}: {problem}")
-    return [one for one in headlines if one.claims.keys() <= claims]
+            raise ConfigError(f"{FILE}: headline {position}: {problem}")
+    return [headline for headline in headlines if headline.claims.keys() <= claims]
 
 
 def texts_of(headline: Headline) -> tuple[str, str, str]:
@@ -64,9 +64,9 @@ def _misnamed(
     for key, qualifiers in headline.qualified_by.items():
         if key not in headline.claims:
             yield f"qualified_by: it does not stand on {key!r}{meant(key, headline.claims)}"
-        for name, said in qualifiers.items():
-            if not any(said in text for text in texts_of(headline)):
-                yield f"qualified_by: {key}: {name}: it does not say {said!r}"
+        for name, phrase in qualifiers.items():
+            if not any(phrase in text for text in texts_of(headline)):
+                yield f"qualified_by: {key}: {name}: it does not say {phrase!r}"
     if headline.figure:
         yield from _not_shown(headline, root)
 
@@ -103,30 +103,30 @@ def missing(headline: Headline, audit: Audit) -> list[str]:
 
 def qualifiers(key: str, audit: Audit) -> dict[str, str]:
     """Return the qualifiers of a claim's verdict: tag, or test that differs -> why, in words."""
-    claim, own = audit.claims[key], audit.found(key)
+    claim, findings = audit.claims[key], audit.found(key)
     verdict = audit.headlines[key]
     tags = [tag for row in audit.under_readings(key) for tag in row["tags"]]
-    tags += [tag for one in own if one["decides"] for tag in one["tags"] if tag in LIMITING]
-    found = {tag: f"it carries {tag} ({TAGS[tag]})" for tag in dict.fromkeys(tags)}
+    tags += [tag for row in findings if row["decides"] for tag in row["tags"] if tag in LIMITING]
+    reasons = {tag: f"it carries {tag} ({TAGS[tag]})" for tag in dict.fromkeys(tags)}
     if claim.basis in BASES:
-        found[CONDITIONAL] = f"it carries {CONDITIONAL} ({BASES[claim.basis]})"
+        reasons[CONDITIONAL] = f"it carries {CONDITIONAL} ({BASES[claim.basis]})"
     if verdict == DEPENDS:
-        found[DEPENDS] = f"its verdict {DEPENDS}"
+        reasons[DEPENDS] = f"its verdict {DEPENDS}"
     if claim.about != "text":
-        found[claim.about] = f"it is of the {claim.about}: the audited text does not make it"
-    for test, cases in by_test(one for one in own if not one["decides"]).items():
-        verdicts = {one["verdict"] for one in cases}
+        reasons[claim.about] = f"it is of the {claim.about}: the audited text does not make it"
+    for test, cases in by_test(row for row in findings if not row["decides"]).items():
+        verdicts = {row["verdict"] for row in cases}
         if verdicts - {verdict}:
-            said = " and ".join(one for one in OUTCOMES if one in verdicts)
-            found[test] = f"its test {test!r} is {said}, the claim {verdict}"
-    return found
+            outcomes = " and ".join(outcome for outcome in OUTCOMES if outcome in verdicts)
+            reasons[test] = f"its test {test!r} is {outcomes}, the claim {verdict}"
+    return reasons
 
 
 def refuse(headlines: Sequence[Headline], audit: Audit) -> None:
     """Raise ConfigError if a headline omits what its claims say against it (`missing`)."""
     lines = [
-        f"headline {place}: {line}"
-        for place, headline in enumerate(headlines, start=1)
+        f"headline {position}: {line}"
+        for position, headline in enumerate(headlines, start=1)
         for line in missing(headline, audit)
     ]
     if lines:
@@ -137,4 +137,4 @@ def written(text: str, headlines: Sequence[Headline]) -> str:
     """Return a page with the headlines between their marks, numbers still as marks."""
     cite = partial(NUMBER.sub, r"<!--n:\1-->?<!--/n-->")
     shown = render_text("headlines.md", headlines=headlines, cite=cite)
-    return MARKED.sub(lambda found: f"{found[1]}\n{shown}{found[2]}", text, count=1)
+    return MARKED.sub(lambda match: f"{match[1]}\n{shown}{match[2]}", text, count=1)

@@ -35,15 +35,15 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
 
 def _headlines(audit: Audit, root: Path) -> list[tuple[Headline, list[Html]]]:
     standing = [
-        one
-        for one in load_headlines(audit.papers, root)
-        if not missing(one, audit) and (not one.arena or (audit.results / ARENA).is_dir())
+        headline
+        for headline in load_headlines(audit.papers, root)
+        if not missing(headline, audit) and (not headline.arena or (audit.results / ARENA).is_dir())
     ]
-    cited = {name for one in standing for text in texts_of(one) for name in NUMBER.findall(text)}
+    cited = {name for head in standing for text in texts_of(head) for name in NUMBER.findall(text)}
     numbers = {
-        one.name: one.text
+        number.name: number.text
         for paper in (*audit.papers, ARENA)
-        for one in numbers_of(paper, audit, root, only=cited)
+        for number in numbers_of(paper, audit, root, only=cited)
     }
 
     def html(text: str) -> Html:
@@ -52,11 +52,11 @@ def _headlines(audit: Audit, root: Path) -> list[tuple[Headline, list[Html]]]:
             filled = filled.replace(apart, apart.replace(" ", "\u00a0"))
         return Html(_TAG.sub(r"<\1>", escape(filled, quote=False)))
 
-    return [(one, [html(text) for text in texts_of(one)]) for one in standing]
+    return [(headline, [html(text) for text in texts_of(headline)]) for headline in standing]
 
 
 def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
-    return render("cards.html", audit=audit, shows=PAPERS, cards=[_card(one) for one in papers])
+    return render("cards.html", audit=audit, shows=PAPERS, cards=[_card(paper) for paper in papers])
 
 
 def _card(paper: pages.Paper) -> tuple[pages.Paper, str, str, str]:

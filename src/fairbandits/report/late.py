@@ -45,7 +45,7 @@ MEASURES = {
 
 def costs() -> pd.DataFrame:
     """Return each measure by policy and delay: mean, t interval, and number of replicates."""
-    found = [
+    runs = [
         fb.compare(
             {label: fb.Delayed(policy, delay) for label, policy in _rivals().items()},
             fb.Instance(MEANS),
@@ -59,9 +59,9 @@ def costs() -> pd.DataFrame:
     ]
     return pd.concat(
         summarise(
-            title, label, np.array(DELAYS), np.hstack([one[title, label] for one in found]), "delay"
+            title, label, np.array(DELAYS), np.hstack([run[title, label] for run in runs]), "delay"
         )
-        for title, label in found[0]
+        for title, label in runs[0]
     )
 
 

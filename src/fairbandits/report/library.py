@@ -29,7 +29,7 @@ def reference(*names: str) -> Html:
 
 def module(name: str) -> Html:
     public = getattr(fairbandits, name)
-    return reference(*(f"{name}.{one}" for one in public.__all__ if one[0].islower()))
+    return reference(*(f"{name}.{member}" for member in public.__all__ if member[0].islower()))
 
 
 def _blocks(name: str) -> Iterator[tuple[str, str, list]]:
@@ -42,9 +42,9 @@ def _blocks(name: str) -> Iterator[tuple[str, str, list]]:
             for key, value in vars(public).items()
             if key[0] != "_" and value.__doc__ and (callable(value) or isinstance(value, property))
         }
-    for title, one in blocks.items():
-        call = "" if isinstance(one, property) else _signature(one)
-        yield title, call, list(_sections(inspect.getdoc(one) or ""))
+    for title, member in blocks.items():
+        call = "" if isinstance(member, property) else _signature(member)
+        yield title, call, list(_sections(inspect.getdoc(member) or ""))
 
 
 def _signature(public: Any) -> str:
@@ -62,7 +62,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    return [one for one in re.split(r"\n\s*\n", text) if one.strip()]
+    return [paragraph for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
 
 
 def _terms(text: str) -> list[tuple[str, str]]:
@@ -71,5 +71,5 @@ def _terms(text: str) -> list[tuple[str, str]]:
 
 
 def _in_line(text: str) -> Html:
-    words = str(escape(" ".join(text.split())))
-    return Html(re.sub(r"(`{1,2})([^`]+)\1", r"<code>\2</code>", words))
+    line = str(escape(" ".join(text.split())))
+    return Html(re.sub(r"(`{1,2})([^`]+)\1", r"<code>\2</code>", line))

@@ -20,10 +20,10 @@ BASES = {"printed": "printed", "lost": "lost, reconstructed", "recalled": "recal
 def all_of_them(audit: Audit) -> Html:
     filters = dict.fromkeys(("paper", "kind", "role", "basis", "grade"), "select")
     filters["verdict"] = "|".join(OUTCOMES)
-    said = Html('{}<br>{}<br><span class="fb-place">{}</span>')
+    cell = Html('{}<br>{}<br><span class="fb-place">{}</span>')
     rows = [
         {
-            "claim": (said.format(link_to_claim(key), raised(claim.statement), claim.place), key),
+            "claim": (cell.format(link_to_claim(key), raised(claim.statement), claim.place), key),
             "paper": audit.papers[claim.paper].short_title,
             "kind": claim.kind,
             "role": role(row),
@@ -48,7 +48,7 @@ def robustness(audit: Audit, slug: str) -> Html:
     for key, claim in paper.claims.items():
         if claim.of:
             head, *rows = audit.under_readings(key)
-            read = {PurePosixPath(one).parts[1].partition(".")[0] for one in head["data"]}
+            read = {PurePosixPath(path).parts[1].partition(".")[0] for path in head["data"]}
             line = {"claim": key, "head": head["verdict"]}
             line["under"] = {row["reading"]: row["verdict"] for row in rows}
             line["rests"] = set().union(*(unknown.get(name, ()) for name in read))
@@ -69,15 +69,15 @@ def robustness(audit: Audit, slug: str) -> Html:
 
 def write_pages(audit: Audit, data: str, source: Path) -> dict[str, Page]:
     """Write the sources of Sphinx's pages; return the claims' pages, which are made without it."""
-    glossaries = {key: load_glossary(key, one.claims) for key, one in audit.papers.items()}
+    glossaries = {key: load_glossary(key, paper.claims) for key, paper in audit.papers.items()}
     above = resting(audit)
     pages = {
         key: page_of(claim, audit, glossaries[claim.paper], above, data)
         for key, claim in audit.claims.items()
     }
     robust = {paper.title: robustness(audit, key) for key, paper in audit.papers.items()}
-    given = {row["verdict"] for row in audit.rows}
-    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict in given}
+    verdicts = {row["verdict"] for row in audit.rows}
+    marks = {verdict: mark for verdict, mark in MARKS.items() if verdict in verdicts}
     sources = {
         "claims": {"totals": tally(audit.rows), "table": all_of_them(audit)},
         "robustness": {"tables": robust, "marks": marks},

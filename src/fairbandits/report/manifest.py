@@ -52,20 +52,20 @@ def folders_of(config: Config) -> dict[str, Path]:
 
 def committed_files(folders: Mapping[str, Path]) -> dict[str, Path]:
     """Return the images and short tables on disk that a run makes, by name."""
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for kind in ("figures", "audit"):
         if kind in folders:
-            files = (one for one in _below(folders[kind], kind) if one.suffix in COMMITTED)
-            found |= {name_of(one, kind, folders): one for one in files}
-    return dict(sorted(found.items()))
+            files = (file for file in _below(folders[kind], kind) if file.suffix in COMMITTED)
+            by_name |= {name_of(file, kind, folders): file for file in files}
+    return dict(sorted(by_name.items()))
 
 
 def files_of(folders: Mapping[str, Path]) -> dict[str, Path]:
     """Return all files on disk that a run makes, and others beside them, by name."""
     papers = (file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
     parts = [folders["results"] / part for part in (*SHOWN, SLUG, *papers)]
-    found = {name_of(one, RESULTS, folders): one for part in parts for one in _below(part)}
-    return dict(sorted((found | committed_files(folders)).items()))
+    by_name = {name_of(file, RESULTS, folders): file for part in parts for file in _below(part)}
+    return dict(sorted((by_name | committed_files(folders)).items()))
 
 
 def name_of(file: Path, kind: str, folders: Mapping[str, Path]) -> str:
@@ -86,7 +86,7 @@ def place_of(name: str, folders: Mapping[str, Path]) -> Path:
 def _below(folder: Path, kind: str = "") -> Iterator[Path]:
     """Yield the files below a folder, of the audit's own those in it: results can be there."""
     for file in folder.glob("*") if kind == "audit" else folder.rglob("*"):
-        unfinished = any(one.startswith(".") for one in file.relative_to(folder).parts)
+        unfinished = any(part.startswith(".") for part in file.relative_to(folder).parts)
         if file.is_file() and not unfinished:
             yield file
 
@@ -121,11 +121,11 @@ def read_manifest(file: Path) -> Manifest:
     """Return a manifest; StoreError if it is none, or not as it is written."""
     try:
         content = file.read_bytes()
-        found = [LINE.fullmatch(line).groups() for line in content.decode().splitlines()]
+        pairs = [LINE.fullmatch(line).groups() for line in content.decode().splitlines()]
     except Exception as error:
         raise StoreError(f"{file} cannot be read as a manifest: {error}") from error
-    hashes = {name: digest for digest, name in found}
-    if list(hashes) != sorted(name for _, name in found):
+    hashes = {name: digest for digest, name in pairs}
+    if list(hashes) != sorted(name for _, name in pairs):
         raise StoreError(f"{file} is no manifest: its names are not sorted, each once")
     return Manifest(file, sha256(content).hexdigest(), hashes)
 
@@ -133,11 +133,11 @@ def read_manifest(file: Path) -> Manifest:
 def compared(hashes: Mapping[str, str], folders: Mapping[str, Path], where: str) -> list[str]:
     """Return a line for each file that is missing, or not the one that `where` lists."""
     files = {name: place_of(name, folders) for name in hashes}
-    found = hashes_of(files)
+    actual = hashes_of(files)
     return [
-        f"{files[name]} {'is not the file' if found[name] else 'is gone'} that {where} lists"
+        f"{files[name]} {'is not the file' if actual[name] else 'is gone'} that {where} lists"
         for name, digest in hashes.items()
-        if found[name] != digest
+        if actual[name] != digest
     ]
 
 
@@ -148,7 +148,7 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
     if lock["files"]:
         said.append(f"{counted(len(lock['files']), 'committed file')} agree with {lock['name']}")
     there, tables = files_of(folders), tables_of(config)
-    made = [one for one in tables if (config.results / one).is_file()]
+    made = [table for table in tables if (config.results / table).is_file()]
     known = {*lock["files"]}
     if file.is_file():
         try:
@@ -158,8 +158,8 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
             said.append(manifest.words)
         except StoreError as error:
             problems.append(str(error))
-        ways = (config.results / one for one in tables if one not in made)
-        problems += [f"{one} does not exist; `fairbandits replicate` makes it" for one in ways]
+        ways = (config.results / table for table in tables if table not in made)
+        problems += [f"{path} does not exist; `fairbandits replicate` makes it" for path in ways]
     elif made:
         known |= {name for name in there if name.startswith(f"{RESULTS}/")}
         n = f"{len(made)} of {counted(len(tables), 'table')}"
@@ -167,12 +167,12 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
     else:
         said.append(f"There are no results in {config.results}; `fairbandits replicate` makes them")
     if lock["files"] or file.is_file():
-        known -= {one for one in known if one.endswith(".parquet")} - {
-            f"{RESULTS}/{one}" for one in tables
+        known -= {name for name in known if name.endswith(".parquet")} - {
+            f"{RESULTS}/{table}" for table in tables
         }
-        others = (one for name, one in there.items() if name not in known)
-        problems += [f"{one} is no file of this run, and nothing lists it" for one in others]
-    runs = sum(len(one.runs) for one in config.experiments if one.dataset in made)
+        others = (path for name, path in there.items() if name not in known)
+        problems += [f"{path} is no file of this run, and nothing lists it" for path in others]
+    runs = sum(len(exp.runs) for exp in config.experiments if exp.dataset in made)
     if runs:
         said.append(f"{counted(runs, 'run')} agree with {lock['name']}")
     return problems, said
@@ -180,21 +180,21 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
 
 def tables_of(config: Config) -> list[str]:
     """Return the tables of a whole run, relative to its folder of results."""
-    return [*dict.fromkeys(one.dataset for one in config.experiments), *facts_of(config)]
+    return [*dict.fromkeys(exp.dataset for exp in config.experiments), *facts_of(config)]
 
 
 def facts_of(config: Config) -> dict[str, dict[str, Any]]:
     """Return what the footers of a run's tables say, other than datasets', by place."""
     facts: dict[str, dict[str, Any]] = {}
     for paper, figure in config.figures:
-        said = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
-        facts[f"{paper}/{figure}.parquet"] = said
-    for one in config.replays:
-        facts[one.table] = {"kind": "replay", "code": replay_code()}
+        footer = {"kind": "figure", "paper": paper, "figure": figure, "code": figure_code(paper)}
+        facts[f"{paper}/{figure}.parquet"] = footer
+    for replay in config.replays:
+        facts[replay.table] = {"kind": "replay", "code": replay_code()}
     if judged := papers_with_claims(config):
         of = dict.fromkeys((*judged, "findings"), "findings") | {"verdicts": "verdicts"}
         facts |= {f"audit/{name}.parquet": {"kind": kind} for name, kind in of.items()}
     if SLUG in config.papers:
-        said = {"kind": "arena", "code": arena_code()}
-        facts |= {f"{SLUG}/{name}.parquet": said | {"table": name} for name in TABLES}
+        footer = {"kind": "arena", "code": arena_code()}
+        facts |= {f"{SLUG}/{name}.parquet": footer | {"table": name} for name in TABLES}
     return facts

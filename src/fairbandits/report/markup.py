@@ -24,10 +24,10 @@ _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
 _INSIDE = re.compile(r"(?<=\d) (?=\d{3}(?!\d))|(?<=\[\d,) (?=[^\s\]]+\])")
 _GREEK = "alpha α, beta β, gamma γ, delta δ, Delta Δ, eta η, lambda λ, mu μ, Omega Ω, pi π, tau τ"
 _WORDS = [
-    (rf"(?<![\w-]){one}(?![a-zA-Z0-9-])", two) for one, two in map(str.split, _GREEK.split(","))
+    (rf"(?<![\w-]){name}(?![a-zA-Z0-9-])", sym) for name, sym in map(str.split, _GREEK.split(","))
 ]
 _INDICES = [
-    (rf"\b(\w)_{one}(?!\w)", rf"\1{two}") for one, two in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
+    (rf"\b(\w)_{index}(?!\w)", rf"\1{sub}") for index, sub in zip("ijk01", "ᵢⱼₖ₀₁", strict=True)
 ]
 #: An index for which there is no letter, and a power as `in_symbols` writes it: ``T^(3/4)``.
 _INDEX = re.compile(r"\b([^\W\d_])_(\w)(?![A-Za-z0-9_])")
@@ -36,7 +36,7 @@ _POWER = re.compile(r"\^(?:\(((?:[^()]|\([^()]*\))+)\)|([a-z]{2,}\([^()]*\)|−?
 _SYMBOLS = (
     *_WORDS,
     (r"\bsqrt\((\w)\)", r"√\1"),
-    (r"\bsqrt(?:\(| (?=\w))", lambda found: "√" + found[0][4:].strip()),
+    (r"\bsqrt(?:\(| (?=\w))", lambda match: "√" + match[0][4:].strip()),
     (r"\bsum_(?=\w)", "Σ_"),
     (r"\bfloor\((.*?)\)", r"⌊\1⌋"),
     (r"\bceil\((.*?)\)", r"⌈\1⌉"),
@@ -72,7 +72,7 @@ FUNCTIONS: dict[str, Any] = dict(DEFAULT_NAMESPACE)
 
 def offer(*functions: Callable[..., Any], **more: Any) -> None:
     """Let templates call functions by their names, and use more by other names."""
-    FUNCTIONS.update({one.__name__: one for one in functions}, **more)
+    FUNCTIONS.update({function.__name__: function for function in functions}, **more)
 
 
 @cache
@@ -134,14 +134,14 @@ def typeset(text: str) -> Html:
     """Return prose as HTML with typeset formulas and true minus signs."""
     formula = Html(r'<span class="math notranslate nohighlight">\({}\)</span>')
     parts = enumerate(FORMULA.split(" ".join(text.split())))
-    said = (formula.format(one) if k % 2 else raised(minus(one)) for k, one in parts)
-    return Html().join(said)
+    html = (formula.format(part) if k % 2 else raised(minus(part)) for k, part in parts)
+    return Html().join(html)
 
 
 def folded(summary: str, html: str, look: str = "fb-wrap") -> Html:
     """Return HTML that unfolds when its summary is clicked; a table in it is one of words."""
-    words = Html('<details class="{}"><summary>{}</summary>{}</details>')
-    return words.format(look, summary, html)
+    details = Html('<details class="{}"><summary>{}</summary>{}</details>')
+    return details.format(look, summary, html)
 
 
 def link(place: str, html: str) -> Html:

@@ -64,56 +64,56 @@ def numbers_of(
     for name, entry in read_yaml(file).items() if file.is_file() else ():
         if only is not None and name not in only:
             continue
-        place = f"papers/{paper}/numbers.yaml: {name}"
-        kind = _kind(entry, place)
+        where = f"papers/{paper}/numbers.yaml: {name}"
+        kind = _kind(entry, where)
         if kind == "setting":
-            source, row = _setting(paper, entry[kind], root, place)
+            source, row = _setting(paper, entry[kind], root, where)
         else:
-            source, row = _row(kind, entry[kind], audit, place)
+            source, row = _row(kind, entry[kind], audit, where)
         column = entry.get("column", SOURCES[kind])
-        expect_known(column, row, f"{place}: no column {column!r}")
+        expect_known(column, row, f"{where}: no column {column!r}")
         try:
             value = float(row[column]) * entry.get("times", 1)
         except (TypeError, ValueError):
-            raise ConfigError(f"{place}: {column} must be a number, got {row[column]!r}") from None
+            raise ConfigError(f"{where}: {column} must be a number, got {row[column]!r}") from None
         text = f"{value:{entry.get('format', ',.0f')}}".replace(",", " ")
         yield Number(name, value, text, f"{source}, {column}")
 
 
-def _kind(entry: Mapping[str, Any], place: str) -> str:
+def _kind(entry: Mapping[str, Any], where: str) -> str:
     """Return the one of `SOURCES` that an entry has, and check the entry's other keys."""
     kinds = [key for key in entry if key in SOURCES]
     if len(kinds) != 1:
         raise ConfigError(
-            f"{place} must have one of {', '.join(SOURCES)}; got {', '.join(entry) or 'nothing'}"
+            f"{where} must have one of {', '.join(SOURCES)}; got {', '.join(entry) or 'nothing'}"
         )
     (kind,) = kinds
     keys = ("unit", "format") if kind == "count" else KEYS
     if others := [key for key in entry if key not in (kind, *keys)]:
         raise ConfigError(
-            f"{place} may have {', '.join(keys)} beside {kind}; got {', '.join(others)}"
+            f"{where} may have {', '.join(keys)} beside {kind}; got {', '.join(others)}"
         )
     if not isinstance(entry.get("unit"), str) or not entry["unit"]:
-        raise ConfigError(f"{place} must have a unit, got {entry.get('unit', 'none')!r}")
+        raise ConfigError(f"{where} must have a unit, got {entry.get('unit', 'none')!r}")
     return kind
 
 
 def _setting(
-    paper: str, chosen: Mapping[str, str], root: Path, place: str
+    paper: str, chosen: Mapping[str, str], root: Path, where: str
 ) -> tuple[str, dict[str, Any]]:
     """Return the file of an experiment's setting, such as its horizon, and its value."""
     files = [paper_file(paper, part, root) for part in ("experiments", "audit")]
     name, key = chosen["experiment"], chosen["key"]
     blocks = {file: read_yaml(file)["experiments"] for file in files if file.is_file()}
-    homes = {one: file for file, own in blocks.items() for one in own}
-    expect_known(name, homes, f"{place}: no experiment {name!r}")
+    homes = {experiment: file for file, experiments in blocks.items() for experiment in experiments}
+    expect_known(name, homes, f"{where}: no experiment {name!r}")
     block = blocks[homes[name]][name]
-    expect_known(key, block, f"{place}: {name} has no setting {key!r}")
+    expect_known(key, block, f"{where}: {name} has no setting {key!r}")
     return f"{homes[name].relative_to(root)}: {name}, {key}", {"value": block[key]["value"]}
 
 
 def _row(
-    kind: str, chosen: Mapping[str, Any], audit: Audit, place: str
+    kind: str, chosen: Mapping[str, Any], audit: Audit, where: str
 ) -> tuple[str, dict[str, Any]]:
     """Return where a number comes from, in words, and the row of a table that has it."""
     rest, file = dict(chosen), FINDINGS
@@ -125,40 +125,40 @@ def _row(
 
         file = f"{ARENA}/standings.parquet"
         judged = {key: rest.pop(key) for key in ("contract", "horizon") if key in rest}
-        table = summary(_rows(read_table(audit.results / file).to_pandas(), judged, place))
+        table = summary(_rows(read_table(audit.results / file).to_pandas(), judged, where))
     else:
         table = pd.DataFrame(audit.findings)
-    words = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
+    query = ", ".join(f"{key} = {value}" for key, value in chosen.items() if key != "file")
     if kind == "count":
-        return f"{file}: {words}", {"rows": _count(rest, table, place)}
-    rows = _rows(table, rest, place)
+        return f"{file}: {query}", {"rows": _count(rest, table, where)}
+    rows = _rows(table, rest, where)
     if kind == "runs" and len(rows) and rows["replicate"].is_unique:
-        return f"{file}: {words}, mean over replicates", rows.mean(numeric_only=True).to_dict()
+        return f"{file}: {query}, mean over replicates", rows.mean(numeric_only=True).to_dict()
     if len(rows) != 1:
-        raise ConfigError(f"{place}: {file} must have one row with {words}, got {len(rows)}")
-    return f"{file}: {words}", rows.iloc[0].to_dict()
+        raise ConfigError(f"{where}: {file} must have one row with {query}, got {len(rows)}")
+    return f"{file}: {query}", rows.iloc[0].to_dict()
 
 
-def _count(chosen: dict[str, Any], table: pd.DataFrame, place: str) -> int:
+def _count(chosen: dict[str, Any], table: pd.DataFrame, where: str) -> int:
     """Return how many findings of a test have an outcome, or how many there are in all."""
     for key in ("claim", "test"):
         if key not in chosen:
-            raise ConfigError(f"{place}: count must name claim and test, got no {key}")
+            raise ConfigError(f"{where}: count must name claim and test, got no {key}")
     outcome = chosen.pop("outcome", None)
-    rows = _rows(table, chosen, place)
+    rows = _rows(table, chosen, where)
     if rows.empty:  # a name that is wrong would be counted as 0
-        words = ", ".join(f"{key} = {value}" for key, value in chosen.items())
-        raise ConfigError(f"{place}: {FINDINGS} must have rows with {words}, got none")
+        query = ", ".join(f"{key} = {value}" for key, value in chosen.items())
+        raise ConfigError(f"{where}: {FINDINGS} must have rows with {query}, got none")
     if outcome is None:
         return len(rows)
-    expect_known(outcome, OUTCOMES, f"{place}: no outcome {outcome!r}")
+    expect_known(outcome, OUTCOMES, f"{where}: no outcome {outcome!r}")
     return int((rows["verdict"] == outcome).sum())
 
 
-def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.DataFrame:
+def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], where: str) -> pd.DataFrame:
     """Return rows with these values; "first" and "last" are ends of what earlier keys leave."""
     for key, value in chosen.items():
-        expect_known(key, table.columns, f"{place}: no column {key!r}")
+        expect_known(key, table.columns, f"{where}: no column {key!r}")
         if isinstance(value, Mapping):  # ``{from: 1000}``
             table = table[table[key] >= value["from"]]
         else:
@@ -168,7 +168,7 @@ def _rows(table: pd.DataFrame, chosen: Mapping[str, Any], place: str) -> pd.Data
 
 
 def csv_of(numbers: Sequence[Number]) -> str:
-    rows = ((one.name, f"{one.value:.{DIGITS}g}", one.text, one.source) for one in numbers)
+    rows = ((num.name, f"{num.value:.{DIGITS}g}", num.text, num.source) for num in numbers)
     return csv_text([Number._fields, *rows])
 
 
@@ -191,8 +191,8 @@ def described(text: str) -> str:
     """Return a page's text whose figures of papers tell in words what they show."""
 
     def shown(image: re.Match[str]) -> str:
-        place, paper, figure = image.groups()
-        return f"![Figure {figure.removeprefix('fig')}: {PAPERS[paper][figure].label}]({place})"
+        path, paper, figure = image.groups()
+        return f"![Figure {figure.removeprefix('fig')}: {PAPERS[paper][figure].label}]({path})"
 
     return IMAGE.sub(shown, text)
 
@@ -204,10 +204,10 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     shown = headlines.load_headlines(own, root)
     headlines.refuse(shown, audit)
     counted = {paper: tally(audit.of(paper)) for paper in own}
-    papers = [*dict.fromkeys(one.paper for one in config.experiments), ARENA]
+    papers = [*dict.fromkeys(experiment.paper for experiment in config.experiments), ARENA]
     numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
-    numbers += [one for paper in papers for one in numbers_of(paper, audit, root)]
-    texts = {one.name: minus(one.text) for one in numbers}
+    numbers += [number for paper in papers for number in numbers_of(paper, audit, root)]
+    texts = {number.name: minus(number.text) for number in numbers}
     pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
     pages[FINDINGS_PAGE] = headlines.written(pages[FINDINGS_PAGE], shown)
     pages = {page: described(written(text, texts, page)) for page, text in pages.items()}
@@ -231,12 +231,12 @@ def shown_first(results: Path) -> pd.DataFrame:
 
 def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
     """Yield the totals of each paper, PAPER_not_reproduced, and of all, all_claims."""
-    for name, one in counted.items():
-        counts = {outcome: one.counted.get(outcome, 0) for outcome in OUTCOMES}
+    for name, totals in counted.items():
+        counts = {outcome: totals.counted.get(outcome, 0) for outcome in OUTCOMES}
         for outcome in (REPRODUCED, NOT_REPRODUCED):
-            grades = one.grades.get(outcome, {})
+            grades = totals.grades.get(outcome, {})
             counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
-        counts |= {"reproduced in part": one.in_part.get(REPRODUCED, 0), "older": one.older}
-        for what, count in (counts | {"claims": one.claims, "printed": one.printed}).items():
-            key = f"{name}_{what.replace(' ', '_')}"
+        counts |= {"reproduced in part": totals.in_part.get(REPRODUCED, 0), "older": totals.older}
+        for label, count in (counts | {"claims": totals.claims, "printed": totals.printed}).items():
+            key = f"{name}_{label.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")

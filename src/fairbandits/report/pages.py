@@ -64,21 +64,21 @@ class Paper:
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
         return tuple(
-            one for one in self.config.experiments if one.paper == self.slug and not one.audit
+            exp for exp in self.config.experiments if exp.paper == self.slug and not exp.audit
         )
 
     @cached_property
     def replays(self) -> tuple[Replay, ...]:
-        return tuple(one for one in self.config.replays if one.paper == self.slug)
+        return tuple(replay for replay in self.config.replays if replay.paper == self.slug)
 
     @cached_property
     def footers(self) -> dict[str, dict[str, Any]]:
-        return {one.name: read_footer(self.results / one.dataset) for one in self.experiments}
+        return {exp.name: read_footer(self.results / exp.dataset) for exp in self.experiments}
 
     @property
     def shrunk(self) -> list[Experiment]:
         """The experiments run with other rounds or replicates than configured."""
-        return [one for one in self.experiments if shrunk(self.footers[one.name], one)]
+        return [exp for exp in self.experiments if shrunk(self.footers[exp.name], exp)]
 
     @property
     def drawn(self) -> list[str]:
@@ -107,8 +107,8 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
     """Return a paper's results, or raise NotReady for a file that is missing or stale."""
     paper = Paper(slug, in_project(results), in_project(figures), load([CONFIG])[0])
     drawn = paper.figures / slug
-    needed = [paper.results / one.dataset for one in paper.experiments]
-    needed += [paper.results / one.table for one in paper.replays]
+    needed = [paper.results / experiment.dataset for experiment in paper.experiments]
+    needed += [paper.results / replay.table for replay in paper.replays]
     needed += [paper.file(name) for name in paper.drawn]
     needed += [drawn / f"{name}.{kind}" for name in paper.drawn for kind in ("svg", "png")]
     if missing := [file for file in needed if not file.is_file()]:
@@ -119,20 +119,20 @@ def open_paper(slug: str, results: str | Path, figures: str | Path) -> Paper:
             "everything in results/smoke."
         )
     try:
-        for one in paper.experiments:
-            expect_experiment(paper.footers[one.name], one, paper.results / one.dataset)
+        for exp in paper.experiments:
+            expect_experiment(paper.footers[exp.name], exp, paper.results / exp.dataset)
         for name in paper.drawn:
             footer = read_footer(file := paper.file(name))
             expect(footer, {"kind": "figure", "paper": slug, "figure": name}, file)
-            for one in footer["datasets"]:
-                expect_drawn(one, paper.footers[one["experiment"]], file)
+            for dataset in footer["datasets"]:
+                expect_drawn(dataset, paper.footers[dataset["experiment"]], file)
     except StoreError as error:
         raise NotReady.of(error, "`make replicate` makes everything anew") from None
     return paper
 
 
 def open_papers(results: str | Path, figures: str | Path) -> list[Paper]:
-    slugs = dict.fromkeys(one.paper for one in load([CONFIG])[0].experiments)
+    slugs = dict.fromkeys(experiment.paper for experiment in load([CONFIG])[0].experiments)
     return [open_paper(slug, results, figures) for slug in slugs]
 
 
@@ -144,7 +144,7 @@ def shown(file: Path) -> str:
 
 def banner(papers: Sequence[Paper]) -> Html | None:
     """Return the notice above results of another scale; None at the published scale."""
-    runs = [(one, paper.footers[one.name]) for paper in papers for one in paper.shrunk]
+    runs = [(exp, paper.footers[exp.name]) for paper in papers for exp in paper.shrunk]
     if not runs:
         return None
     scale = scale_of(footer for paper in papers for footer in paper.footers.values())
@@ -153,7 +153,7 @@ def banner(papers: Sequence[Paper]) -> Html | None:
 
 def scale_of(footers: Iterable[Mapping[str, Any]]) -> str:
     """Return the scale of datasets; empty at the published scale."""
-    return next((one["scale"] for one in footers if "scale" in one), "smoke")
+    return next((footer["scale"] for footer in footers if "scale" in footer), "smoke")
 
 
 def other_scale(scale: str, more: str) -> Html:
@@ -163,17 +163,17 @@ def other_scale(scale: str, more: str) -> Html:
 
 def figure(paper: Paper, name: str) -> Html:
     declared = PAPERS[paper.slug][name]
-    replays = [one for one in paper.replays if name in one.figures]
+    replays = [replay for replay in paper.replays if name in replay.figures]
     experiments = () if replays else paper.shown_in(name)
-    facts = [paper.footers[one.name] for one in experiments]
-    is_shrunk = any(one in paper.shrunk for one in experiments[:1])
-    for one in replays:
+    facts = [paper.footers[experiment.name] for experiment in experiments]
+    is_shrunk = any(experiment in paper.shrunk for experiment in experiments[:1])
+    for replay in replays:
         rounds = int(paper.table(name)["round"].max())
-        facts, is_shrunk = [vars(one) | {"horizon": rounds}], rounds < one.horizon
+        facts, is_shrunk = [vars(replay) | {"horizon": rounds}], rounds < replay.horizon
     drawn = paper.figures / paper.slug / f"{name}.svg"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
-    blocks = (paper.content["experiments"][one.name] for one in experiments)
-    settings = (one for block in blocks for one in _entries(block))
+    blocks = (paper.content["experiments"][experiment.name] for experiment in experiments)
+    settings = (setting for block in blocks for setting in _entries(block))
     unknown = [word for word, entry in settings if entry["provenance"] == "reconstructed"]
     notice = name_of_scale(scale_of(paper.footers.values())) if is_shrunk else ""
     return render(
@@ -185,7 +185,7 @@ def figure(paper: Paper, name: str) -> Html:
         caption=caption,
         unknown=_by_policies(unknown),
         notice=notice,
-        data=[one.name for one in (*experiments, *replays)],
+        data=[source.name for source in (*experiments, *replays)],
         is_small=bool(replays),
     )
 
@@ -195,19 +195,19 @@ def all_settings(paper: Paper) -> Html:
     rows: dict[tuple[str, ...], list[str]] = {}
     for setting, entry, figures in _settings(paper):
         value = entry["value"]
-        words = list(map(_plain, value if isinstance(value, list) else [value]))
-        if len(words) > 3 and len(set(words)) == 1:
-            words = [f"{words[0]} for each of {len(words)}"]
+        texts = list(map(_plain, value if isinstance(value, list) else [value]))
+        if len(texts) > 3 and len(set(texts)) == 1:
+            texts = [f"{texts[0]} for each of {len(texts)}"]
         provenance = entry["provenance"].replace("-", " ")
-        key = (setting, ", ".join(words), provenance, in_symbols(entry["source"]))
+        key = (setting, ", ".join(texts), provenance, in_symbols(entry["source"]))
         rows.setdefault(key, []).extend(figures)
     header = ("setting", "value", "provenance", "source")
     lines = [
         {"figures": _numbers(figures), **dict(zip(header, cells, strict=True))}
         for cells, figures in rows.items()
     ]
-    said = f"All {len(lines)} settings, each with its source"
-    return folded(said, data_table(lines, "settings"))
+    summary = f"All {len(lines)} settings, each with its source"
+    return folded(summary, data_table(lines, "settings"))
 
 
 def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
@@ -228,12 +228,12 @@ def _settings(paper: Paper) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
 
 def _entries(block: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield an experiment's settings with their sources, by their names on a page."""
-    for key, words in SETTINGS.items():
+    for key, label in SETTINGS.items():
         if "value" in block.get(key, {}):
-            yield words, block[key]
+            yield label, block[key]
         else:  # each part has its own source
             for part, entry in block.get(key, {}).items():
-                yield f"{words}: {_called(part)}", entry
+                yield f"{label}: {_called(part)}", entry
     for policy in block.get("policies", {}).values():
         horizons = {"horizons": policy["horizons"]} if "horizons" in policy else {}
         for key, entry in (policy["parameters"] | policy.get("sweep", {}) | horizons).items():
@@ -255,8 +255,8 @@ def reconstructed(paper: str) -> dict[str, set[str]]:
 def _unprinted(block: dict[str, Any]) -> Iterator[str]:
     """Yield the names of the reconstructed settings of an experiment and of its instances."""
     for settings in (block, *block.get("instances", {}).values()):
-        for words, entry in _entries(settings):
-            owner, colon, setting = words.rpartition(": ")
+        for label, entry in _entries(settings):
+            owner, colon, setting = label.rpartition(": ")
             if entry["provenance"] == "reconstructed":
                 # without what sets versions of a policy apart
                 yield f"{owner.partition(',')[0]}{colon}{setting}"
@@ -276,7 +276,7 @@ def _plain(value: Any) -> str:
         case {"evenly": {"first": first, "last": last, "steps": steps}}:
             return f"{_plain(first)} to {_plain(last)} in {_plain(steps)} steps"
         case dict():
-            return ", ".join(f"{_called(key)}: {_plain(one)}" for key, one in value.items())
+            return ", ".join(f"{_called(key)}: {_plain(part)}" for key, part in value.items())
         case int() | float() | np.integer():
             return significant(value, 6, trimmed=True)
     return NAMES["values"].get(str(value), str(value))
@@ -306,7 +306,7 @@ def versions(papers: Iterable[Paper]) -> Html:
         for paper in papers
         for footer in paper.footers.values()
     ]
-    return table({"": [[key, ", ".join(sorted({one[key] for one in facts}))] for key in facts[0]]})
+    return table({"": [[key, ", ".join(sorted({row[key] for row in facts}))] for key in facts[0]]})
 
 
 def values(
@@ -361,10 +361,10 @@ def _in_words(key: str, value: Any, labels: Mapping[str, str]) -> str:
 def at_parts(drawn: pd.DataFrame, parts: Sequence[float], by: Sequence[str]) -> pd.DataFrame:
     """Return rows at the rounds nearest to parts of the last one, for each combination in `by`."""
     chosen = []
-    for _, own in drawn.groupby(list(by), sort=False, dropna=False):
-        rounds = np.sort(own["round"].unique())
+    for _, group in drawn.groupby(list(by), sort=False, dropna=False):
+        rounds = np.sort(group["round"].unique())
         wanted = {rounds[np.abs(rounds - part * rounds[-1]).argmin()] for part in parts}
-        chosen.append(own[own["round"].isin(wanted)])
+        chosen.append(group[group["round"].isin(wanted)])
     return pd.concat(chosen)
 
 
@@ -375,19 +375,19 @@ def frame(shown: pd.DataFrame, name: str, digits: int = 0, under: Sequence[str] 
         heading = ", ".join(row.pop(key) for key in under)
         lines.setdefault(heading, []).append([_cell(value, digits) for value in row.values()])
     header = [column for column in shown.columns if column not in under]
-    said = f"{len(shown)} rows of values: {', '.join(header[1:])}"
-    return folded(said, table(lines, header, name), "fb-numbers")
+    summary = f"{len(shown)} rows of values: {', '.join(header[1:])}"
+    return folded(summary, table(lines, header, name), "fb-numbers")
 
 
-def _by_policies(words: Iterable[str]) -> list[str]:
+def _by_policies(labels: Iterable[str]) -> list[str]:
     """Return names of settings, those of the same policies together: ``constant (LFG)``."""
     policies: dict[str, dict[str, None]] = {}
-    for policy, _, setting in (word.rpartition(": ") for word in words):
+    for policy, _, setting in (label.rpartition(": ") for label in labels):
         policies.setdefault(setting, {})[policy] = None
     together: dict[str, list[str]] = {}
-    for setting, some in policies.items():
-        together.setdefault("; ".join(filter(None, some)), []).append(setting)
-    return [listed(some) + (f" ({of})" if of else "") for of, some in together.items()]
+    for setting, users in policies.items():
+        together.setdefault("; ".join(filter(None, users)), []).append(setting)
+    return [listed(settings) + (f" ({of})" if of else "") for of, settings in together.items()]
 
 
 offer(listed, shown, span)
