@@ -50,7 +50,7 @@ def targets_of(means: np.ndarray) -> np.ndarray:
 def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> list[int]:
     """Return the rounds at which a horizon's figures in published.yaml were read off."""
     shown = (figure["values"] for figure in figures.values() if figure["horizon"] == horizon)
-    return sorted({p["round"] for points in shown for p in points if p["quantity"] == "value"})
+    return sorted({one["round"] for some in shown for one in some if one["quantity"] == "value"})
 
 
 def replay(
@@ -75,7 +75,7 @@ def replay(
     state = policy.start(arms, horizon)
     step = max(1, rounds // 2000)
     evenly = np.arange(rounds % step + step, rounds + 1, step)
-    checkpoints = np.union1d(evenly, [t for t in also if t <= rounds]).astype(evenly.dtype)
+    checkpoints = np.union1d(evenly, [one for one in also if one <= rounds]).astype(evenly.dtype)
     record = new_record(feedback, arms, checkpoints, len(policy.probes))
 
     coins_per_round = 1 if feedback == "bandit" else 0
