@@ -46,7 +46,7 @@ def overview(terms: Terms, rows: pd.DataFrame, colours: Looks) -> style.Picture:
     means = means.reset_index().sort_values(["shortfall", "regret"])
     serious = means["regret"].where(means["kind"] != CONTROL)
     front = serious.where(serious < serious.cummin().shift(fill_value=np.inf).ffill())
-    means = means.assign(name=means["label"], usual=means["regret"], front=front)
+    means = means.assign(usual=means["regret"], front=front)
     colours = {label: colour for label, colour in colours.items() if label in set(means["label"])}
     per = "in 1\u202f000 rounds"
     plot = _points(pd.concat([points, means]), colours)
@@ -130,25 +130,24 @@ def _points(points: pd.DataFrame, colours: Looks | None = None) -> so.Plot:
     """Return a plot of points: large where `usual` is known, small where `other` is."""
     kinds = dict(zip(points["label"], points["kind"], strict=True))
     colours = colours or style.palette(kinds)
-    columns = {"marker": "label", "fill": "label", "group": "name"}
-    plot = style.plot(points, "label", colours, x="shortfall", **columns)
+    plot = style.plot(points, "label", colours, x="shortfall", marker="label", fill="label")
     filled = [kinds[label] != ORACLE for label in colours]
     plot = plot.scale(fill=so.Nominal(filled, order=[*colours])).label(fill="")
     plot = plot.add(LARGE, y="usual")
     for mark, column in ((SMALL, "other"), (FRONT, "front")):
         if column in points:
-            of_all = style.ALIKE | {"color": None, "group": None} if mark is FRONT else {}
+            of_all = style.ALIKE | {"color": None} if mark is FRONT else {}
             plot = plot.add(mark, y=column, legend=False, **of_all)
     return plot
 
 
 def _with_settings(plot: so.Plot) -> so.Plot:
     """Join the settings of each policy, and draw the intervals of both measures."""
-    plot = plot.add(SETTINGS, y="regret", group=None, legend=False, **style.ALIKE)
-    ends = {"ymin": "regret_low", "ymax": "regret_high"}
-    plot = plot.add(style.BAR, legend=False, **ends, **style.ALIKE)
+    plot = plot.add(SETTINGS, y="regret", legend=False, **style.ALIKE)
+    each = style.ALIKE | {"group": "name", "legend": False}  # else a bar would join equal points
+    plot = plot.add(style.BAR, ymin="regret_low", ymax="regret_high", **each)
     ends = {"xmin": "shortfall_low", "xmax": "shortfall_high"}
-    return plot.add(style.BAR, y="regret", orient="y", legend=False, **ends, **style.ALIKE)
+    return plot.add(style.BAR, y="regret", orient="y", **ends, **each)
 
 
 def _units(terms: Terms) -> str:

@@ -93,7 +93,7 @@ def body(arena: Arena, outcome: Outcome) -> Html:
     for terms in arena.terms:
         tables = {key[1]: table for key, table in outcome.tables.items() if key[0] == terms.name}
         if tables:
-            rows = pd.concat(map(longest, tables.values()))
+            rows = pd.concat(longest(table).assign(instance=name) for name, table in tables.items())
             colours = picture.looks(everyone, rows, yours)
             drawing = picture.instances(
                 terms, rows, colours, {name: titles[name] for name in tables}
