@@ -267,7 +267,7 @@ def test_layout_holds(visit, name):
     )
     page.set_viewport_size(WIDE)
     assert_in_place(page, WIDE["width"])
-    assert page.evaluate("document.documentElement.scrollHeight") < 15_000
+    assert page.evaluate("document.documentElement.scrollHeight") < 17_000  # all figures are open
 
 
 def assert_in_place(page, width):
