@@ -8,9 +8,7 @@
 ['replicate', 'round', 'arm', 'plays', 'reward']
 """
 
-from fairbandits.lookup import found
-from fairbandits.observers import CLASSES as OBSERVING
-from fairbandits.policies import CLASSES
+from functools import cache
 
 __version__ = "1.0.0"
 
@@ -25,20 +23,37 @@ _HOMES = {
     "fairbandits.library.arms": ("Instance", "RandomInstance", "World"),
     "fairbandits.library.simulation": ("checkpoint_grid",),
     "fairbandits.engine.streams": ("inner", "unit"),
-    "fairbandits.policies": tuple(CLASSES),
-    "fairbandits.observers": tuple(OBSERVING),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("contracts", "instances", "metrics", "store")
+#: Modules that list the policies and the observers.
+_REGISTRIES = ("policies", "observers")
+_PLACES = {name: f"{__name__}.{name}" for name in (*_MODULES, *_REGISTRIES)}
 
-_MODULES = {one: f"{__name__}.{one}" for one in ("contracts", "instances", "metrics", "store")}
 
-__all__ = sorted((*_HOME_OF, *_MODULES))
+# All is looked up on first use, so that the package is imported at once, and by the workflow
+# without Numba.
+
+
+@cache
+def _home_of() -> dict[str, str]:
+    """Return the module of each public name."""
+    from importlib import import_module
+
+    homes = dict(_HOMES)
+    for name in _REGISTRIES:
+        registry = import_module(f"{__name__}.{name}")
+        homes[registry.__name__] = tuple(registry.CLASSES)
+    return {name: home for home, names in homes.items() for name in names}
 
 
 def __getattr__(name: str):
-    # looked up on first use, so that the workflow can import the package without Numba
-    return found(__name__, _HOME_OF, name, _MODULES)
+    if name == "__all__":
+        return sorted((*_home_of(), *_MODULES))
+    from fairbandits.lookup import found
+
+    globals()[name] = value = found(__name__, _home_of(), name, _PLACES)
+    return value
 
 
 def __dir__():
-    return __all__
+    return __getattr__("__all__")
