@@ -27,7 +27,7 @@ _HOMES = {
 _MODULES = ("contracts", "instances", "metrics", "store")
 #: Modules that list the policies and the observers.
 _REGISTRIES = ("policies", "observers")
-_PLACES = {name: f"{__name__}.{name}" for name in (*_MODULES, *_REGISTRIES)}
+_MODULE_OF = {name: f"{__name__}.{name}" for name in (*_MODULES, *_REGISTRIES)}
 
 
 # All is looked up on first use, so that the package is imported at once, and by the workflow
@@ -51,7 +51,7 @@ def __getattr__(name: str):
         return sorted((*_home_of(), *_MODULES))
     from fairbandits.lookup import found
 
-    globals()[name] = value = found(__name__, _home_of(), name, _PLACES)
+    globals()[name] = value = found(__name__, _home_of(), name, _MODULE_OF)
     return value
 
 

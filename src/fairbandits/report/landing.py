@@ -1,6 +1,5 @@
 """The report's first page: how many claims hold, and the findings that matter most."""
 
-import base64
 import re
 from collections.abc import Iterable
 from html import escape
@@ -59,11 +58,10 @@ def cards(papers: Iterable[pages.Paper], audit: Audit) -> Html:
     return render("cards.html", audit=audit, shows=PAPERS, cards=[_card(paper) for paper in papers])
 
 
-def _card(paper: pages.Paper) -> tuple[pages.Paper, str, str, str]:
-    """Return a paper with its glossary's words and figure for the first page, and the picture."""
+def _card(paper: pages.Paper) -> tuple[pages.Paper, str, str]:
+    """Return a paper with the words and the figure that its glossary has for the first page."""
     file = paper_file(paper.slug, "glossary")
     card = read_yaml(file).get("card", {}) if file.is_file() else {}
     figure = card.get("figure", paper.drawn[0])
     expect_known(figure, paper.drawn, f"{pages.shown(file)}: card: no figure {figure!r}")
-    picture = base64.b64encode((paper.figures / paper.slug / f"{figure}.svg").read_bytes())
-    return paper, card.get("says", ""), figure, picture.decode()
+    return paper, card.get("says", ""), figure

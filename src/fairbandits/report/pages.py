@@ -94,6 +94,11 @@ class Paper:
     def table(self, name: str) -> pd.DataFrame:
         return read_table(self.file(name)).to_pandas()
 
+    def picture(self, figure: str) -> str:
+        """Return the SVG of a figure in base 64, so that a notebook shows it by itself."""
+        svg = self.figures / self.slug / f"{figure}.svg"
+        return base64.b64encode(svg.read_bytes()).decode()
+
 
 def in_project(folder: str | Path) -> Path:
     """Return a folder as a notebook names it, also where that runs in the project's folder."""
@@ -170,7 +175,6 @@ def figure(paper: Paper, name: str) -> Html:
     for replay in replays:
         rounds = int(paper.table(name)["round"].max())
         facts, is_shrunk = [vars(replay) | {"horizon": rounds}], rounds < replay.horizon
-    drawn = paper.figures / paper.slug / f"{name}.svg"
     caption = re.sub(r"\d{5,}", lambda digits: number(int(digits[0])), declared.caption(facts))
     blocks = (paper.content["experiments"][experiment.name] for experiment in experiments)
     settings = (setting for block in blocks for setting in _entries(block))
@@ -181,7 +185,6 @@ def figure(paper: Paper, name: str) -> Html:
         paper=paper,
         name=name,
         shows=declared.label,
-        picture=base64.b64encode(drawn.read_bytes()).decode(),
         caption=caption,
         unknown=_by_policies(unknown),
         notice=notice,
