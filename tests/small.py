@@ -63,7 +63,8 @@ def small_config(folder: Path):
 def folder_of(factory) -> Path:
     """Return the folder that all processes of a test session share."""
     base = factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small"
+    # a worker's folder is in that of the session; a session started by a test has one of its own
+    return (base.parent if base.name.startswith("popen-") else base) / "small"
 
 
 def once(factory, name: str, make: Callable[[Path], None], wait: float = -1) -> Path:
