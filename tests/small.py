@@ -6,7 +6,6 @@ They are made once per test session, whatever process asks first; nobody writes 
 import contextlib
 import hashlib
 import html
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -144,7 +143,7 @@ def write_arena(folder: Path) -> None:
     results, limits = folder / "results", LIMITS_OF_THE_ARENA
     config = small_arena_config(results)
     for one in config.experiments:
-        shrunk.dataset_of(one, results, config.seed_of(one))
+        shrunk.dataset_of(one, results, config.root_seed)
     standings.write(config, results / "arena", results / "audit" / "arena.csv")
     longer = shrunk.settings(["arena"], SEED, results, **limits | {"horizon": 400})
     one = build_config(longer, "test").experiment("arena", "arms_1e4_fair_ucb_2")

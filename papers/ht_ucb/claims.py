@@ -961,7 +961,7 @@ def htucb_proof_eq33(runs):
     yield proof(failed_steps, "eq33")
 
 
-@paper.claim("qualitative", "appendix D, Remark", exploratory=True)
+@paper.claim("qualitative", "appendix D, Remark", reported=True)
 def htucb_thm3_ties_remark(runs):
     r"""When penalty rates are drawn at random, two sums $\mu + A$ differ with probability 0.
 
@@ -1892,7 +1892,7 @@ def htucb_expD_others_break_easily(runs):
             yield from broken(evenly(path))
 
 
-@paper.claim("qualitative", "Experiment D, last paragraph", exploratory=True, figure="fig3")
+@paper.claim("qualitative", "Experiment D, last paragraph", reported=True, figure="fig3")
 def htucb_expD_direction(runs):
     """Near the scale parameter 1 all three policies exploit more, near 0 they put fairness first.
 

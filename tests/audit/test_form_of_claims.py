@@ -9,8 +9,6 @@ import real
 from fairbandits.audit import measures
 from fairbandits.audit.claims import Paper, check_references, load, load_papers
 from fairbandits.audit.code import asking_code
-from fairbandits.settings import config as settings
-from fairbandits.settings import seeds
 from fairbandits.settings.schemas import ROOT, ConfigError
 from small_claims import paper_of
 
@@ -177,7 +175,7 @@ def test_ids_are_those_of_all_papers():
 
 def test_the_paper_is_that_of_its_folder(tmp_path):
     (tmp_path / "papers" / "ht_ucb").mkdir(parents=True)
-    config = SimpleNamespace(experiments=[SimpleNamespace(paper="ht_ucb")], pinned=frozenset())
+    config = SimpleNamespace(experiments=[SimpleNamespace(paper="ht_ucb")])
     assert load_papers(config, tmp_path) == {}
     written(tmp_path / "papers" / "ht_ucb")
     with pytest.raises(ConfigError, match="the paper must be 'ht_ucb', got 'banditq'"):
@@ -216,25 +214,3 @@ def test_a_new_measure_of_one_paper_leaves_the_other_papers_as_they_are(tmp_path
         file.write('\n\n@measure("")\ndef of_it(cell):\n    return 1\n')
     now = {slug: asking_code(tmp_path / slug / "claims.py") for slug in digests}
     assert [slug for slug in digests if now[slug] != digests[slug]] == ["banditq"]
-
-
-def test_seeds_follow_from_their_table_alone(monkeypatch):
-    config, table = real.config(), dict(seeds.pinned(ROOT))
-    rows = {one.dataset: (one.paper, one.suite or one.name) for one in config.experiments}
-    own = [
-        one
-        for one in config.experiments
-        if isinstance(one.origin, str) and rows[one.dataset] in table
-    ]
-    assert len(own) > 50
-    for one in own:
-        assert config.seed_of(one) == seeds.seed_of(table[rows[one.dataset]], one.paper)
-    for paper in (paper for paper, of in table if of == seeds.JUDGING):
-        judging = seeds.seed_of(table[paper, seeds.JUDGING], paper)
-        assert config.seed_of_judging(paper) == judging
-    changed = rows[own[0].dataset]
-    monkeypatch.setattr(settings, "pinned", lambda root: table | {changed: "0" * 16})
-    now = settings.load_config(real.FILES)
-    for one, same in zip(now.experiments, config.experiments, strict=True):
-        of_changed = isinstance(same.origin, str) and rows[one.dataset] == changed
-        assert (now.seed_of(one) != config.seed_of(same)) == of_changed

@@ -106,7 +106,7 @@ def test_the_guide_to_the_letter(folder):
     assert sorted(one.name for one in (results / "frozen").iterdir()) == [NAME, own_policy.NAME]
     with (results / "verdicts.csv").open() as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
-    assert {(row["seed"], row["rules"]) for row in rows.values()} == {("ledger", digest)}
+    assert {(row["seed"], row["rules"]) for row in rows.values()} == {("frozen", digest)}
     report = (results / "report.md").read_text()
     for text in (digest, "frozen 20", "in this folder\n\nNone.", "def greedy_less_regret(runs)"):
         assert text in report
@@ -254,7 +254,7 @@ def test_a_policy_that_raises_is_named_with_replicate_and_round(folder, monkeypa
     config = check(changed(*FEW, source=SMALL)).config
     (experiment,) = config.experiments
     stream, place = experiment.runs[0].spec.stream, own_policy.NAME.replace(".py", ":FairGreedy")
-    coins = stream_key(config.seed_of(experiment), stream, 1, "coin", 0)
+    coins = stream_key(config.root_seed, stream, 1, "coin", 0)
     monkeypatch.setattr(find(place), "failing_coin", word(*coins, 17))
     words = "greedy on instance three_arms, replicate 1, round 17: KeyError.*, line 11"
     with pytest.raises(ConfigError, match=words):

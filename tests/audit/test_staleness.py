@@ -106,7 +106,7 @@ def stale(results, why):
     return f"{results}/audit/verdicts.parquet is stale: {why}; `fairbandits replicate audit` makes"
 
 
-@pytest.mark.parametrize("seed", [SEED, "ledger"])
+@pytest.mark.parametrize("seed", [SEED, "frozen"])
 def test_fresh_verdicts_are_shown(results, seed):
     """With a word above those whose seed does not follow from the table."""
     footer, chosen = read_footer(judged(results, seed)), seed == SEED

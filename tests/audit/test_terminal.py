@@ -81,28 +81,26 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     assert f"fair_ucb: {len(wanted)} below; {terminal.tally(own)}\n" in text
 
 
-def test_a_verdict_says_its_part_and_the_age_of_its_data():
+def test_a_verdict_says_its_part_and_its_status():
     rows = read(ROOT / "audit" / "verdicts.csv", PAPERS, anyway=True).rows
     heads = {row["claim"]: row for row in rows if row["headline"]}
     lines = terminal.listing(rows, 120).splitlines()
     said = {line.split()[0]: line for line in lines if line.startswith("  ") and "-" in line}
     assert said.keys() == heads.keys()
-    pinned = {one.dataset for one in real.config().experiments if isinstance(one.origin, int)}
     for key, head in heads.items():
-        assert (" *" in said[key]) == any(file in pinned for file in head["data"])
+        assert (" *" in said[key]) == (head["status"] == "exploratory")
         assert (", in part" in said[key]) == ("IN-PART" in head["tags"])
-    assert "* its data are older than its rule" in lines
-    for key in ("htucb-abs-superiority", "htucb-thm2-eq13-corrected"):  # a figure's runs, evidence
-        own = [row for row in rows if row["claim"] == key]
-        text = terminal.explanation(CLAIMS[key], PAPERS, own, None, 120)
-        assert ("its data are older than its rule" in text) == (key == "htucb-abs-superiority")
+    key = "htucb-abs-superiority"
+    own = [row for row in rows if row["claim"] == key]
+    text = terminal.explanation(CLAIMS[key], PAPERS, own, None, 120)
+    assert f"{own[0]['status']}: " in text
 
 
 #: What other programs read: the entries of a verdict, and of a claim.
 VERDICT = {"reading", "verdict", "grade", "tags", "statistic", "low", "high", "n", "p", "phrase"}
 VERDICT |= {"unit", "each", "procedure", "settings", "data", "code", "data_hash", "rules"}
 VERDICT |= {"audit_code", "message"}
-CLAIM = {"id", "paper", "place", "statement", "kind", "primary", "about", "part", "exploratory"}
+CLAIM = {"id", "paper", "place", "statement", "kind", "primary", "about", "part", "reported"}
 CLAIM |= {"figure", "basis", "reconstructed", "alias_of", "judged_by", "left_out", "verdict"}
 CLAIM |= {"data_older_than_rule", "headline", "readings", "qualified_by"}
 

@@ -10,7 +10,7 @@ from fairbandits import GuaranteeKnapsack
 from fairbandits.audit.claims import OWN
 from fairbandits.policies import kl
 from fairbandits.settings.schemas import ROOT
-from fairbandits.settings.seeds import seed_of
+from fairbandits.settings.seeds import root_seed
 
 
 def test_constants_of_the_knapsack_policy():
@@ -58,5 +58,5 @@ def test_the_seed_on_the_page_follows_from_the_rules_that_were_frozen():
     page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
     digest = re.search(r"digest `(\w{16})`", page)[1]
     command, seed = re.search(r"judge (papers/\S+) --seed (\d+)`", page).groups()
-    assert int(seed) == seed_of(digest, OWN)
+    assert int(seed) == root_seed(digest, OWN)
     assert f"--seed {seed}`" in (ROOT / command).read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ PAGES = [README, *(file.read_text(encoding="utf-8") for file in (ROOT / "docs").
 COPIED = ("config", "papers", "src", "workflow", "audit", "Snakefile")
 NEW = '''
 
-@paper.claim("qualitative", "none", exploratory=True, readings=LAWS)
+@paper.claim("qualitative", "none", reported=True, readings=LAWS)
 def banditq_new(runs):
     """Each arm is pulled at all."""
     for run in runs("suite_full_five_arms", policy="uniform").each("T", reading="law"):
@@ -72,13 +72,12 @@ def project(tmp_path_factory):
     """A copy to which a claim was added, with a small dataset drawn for the committed claims."""
     copy = Copy(tmp_path_factory.mktemp("first_hour"), COPIED)
     copy.environment["COLUMNS"] = "140"
-    settings = shrunk.settings(["banditq"], "ledger", replicates=12, chunk=12)
+    settings = shrunk.settings(["banditq"], "frozen", replicates=12, chunk=12)
     config = build_config(settings, "test")
     experiment = config.experiment("banditq", "suite_full_five_arms")
-    seed = config.seed_of(experiment)
-    files = shrunk.chunks_of(experiment, copy.folder / "chunks", seed)
+    files = shrunk.chunks_of(experiment, copy.folder / "chunks", config.root_seed)
     copy.data = copy.folder / "results" / experiment.dataset
-    collect(files, experiment.facts(), seed, copy.data, config.ledger_of(experiment))
+    collect(files, experiment.facts(), config.root_seed, copy.data)
     with (copy.folder / "papers" / "banditq" / "claims.py").open("a") as file:
         file.write(NEW)
     return copy
@@ -115,11 +114,10 @@ def test_another_margin_is_one_command_and_writes_nothing(project):
 
 
 @pytest.mark.slow
-def test_data_of_a_chosen_seed_are_not_judged_by_the_ledger(project):
-    """They have no digest of a ledger; those of another ledger are judged as exploratory."""
+def test_data_of_another_seed_are_not_judged(project):
     kept, footer = project.data.read_bytes(), read_footer(project.data)
     own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
-    write_table(project.data, read_table(project.data), own | {"ledger": None, "seed": 5})
+    write_table(project.data, read_table(project.data), own | {"seed": 5})
     try:
         text = project.command("audit", "banditq", "--only", "banditq-new")
     finally:

@@ -88,13 +88,9 @@ def test_a_change_of_a_run_changes_one_plan_of_each_kind(config):
     assert [len(plans_that_differ(config, other, kind)) for kind in (0, 1)] == [1, 1]
 
 
-def test_other_rules_plan_anew_what_their_claims_read(config):
-    one = next(one for one in config.experiments if config.ledger_of(one))
-    others = (
-        replace(each, origin="0" * 16) if each is one else each for each in config.experiments
-    )
-    (name,) = plans_that_differ(config, replace(config, experiments=tuple(others)), 0)
-    assert name.startswith(f"simulate_{one.paper}_")
+def test_another_freeze_or_salt_plans_all_anew(config):
+    for other in (replace(config, frozen="0" * 64), replace(config, salt="1")):
+        assert len(plans_that_differ(config, other, 0)) == len(jobs_of(config)[0])
 
 
 def test_a_finer_cut_has_more_jobs_of_the_same_replicates():
@@ -130,7 +126,7 @@ def test_plans_say_what_is_to_be_done(tmp_path):
             key = "/".join(one["out"].relative_to(tmp_path).parts[1:4])
             run = shrunk.run_of(config, key)
             assert one["run"] == run.spec
-            assert one["seed"] == config.seed_of(config.experiment(run.paper, run.experiment))
+            assert one["seed"] == config.root_seed
             replicates = one["replicates"]
             assert f"{replicates[0]}-{replicates[-1]}" == one["out"].stem
     for job in collecting:
@@ -139,7 +135,6 @@ def test_plans_say_what_is_to_be_done(tmp_path):
         facts = {one.dataset: one.facts() for one in config.experiments}
         for one in datasets:
             wanted = facts[str(one["out"].relative_to(tmp_path))]
-            known = config.experiment(wanted["paper"], wanted["experiment"])
-            assert (one["seed"], one["ledger"]) == (config.seed_of(known), config.ledger_of(known))
+            assert one["seed"] == config.root_seed
             assert one["experiment"] == json.loads(json.dumps(wanted))
             assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order

@@ -1,6 +1,5 @@
 """The lock of results: it holds for good results, and names what is wrong with others."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +49,7 @@ RUN = "banditq/bandit_feedback/banditq-bernoulli"
 
 
 def settings_in(folder):
-    return shrunk.settings(["banditq"], "ledger", folder)
+    return shrunk.settings(["banditq"], "frozen", folder)
 
 
 def config_in(folder):
@@ -64,9 +63,9 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
     for one in config.experiments:
-        seed, chunks = config.seed_of(one), folder / "cache"
+        seed, chunks = config.root_seed, folder / "cache"
         files = shrunk.chunks_of(one, chunks, seed)
-        collect(files, one.facts(), seed, folder / one.dataset, config.ledger_of(one))
+        collect(files, one.facts(), seed, folder / one.dataset)
         shutil.rmtree(chunks)
     write_lock(config, folder / "results.lock")
     return folder
@@ -149,7 +148,7 @@ def test_a_footer_with_a_gap_is_named(config, lock, data):
 def simulated_again(config, lock):
     """Return the problems of replicates of one experiment, its two runs simulated again."""
     few = replace(config, experiments=(config.experiment("banditq", "bandit_feedback"),))
-    problems = verify(few, lock | {"ledgers": {}}, sample=10, seed=1)
+    problems = verify(few, lock, sample=10, seed=1)
     return [one for one in problems if "simulated again" in one]
 
 
@@ -213,7 +212,7 @@ def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
 
 def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
     one = config.experiment("banditq", "bandit_feedback")
-    drawn = {"paper": one.paper, "experiment": one.name, "seed": config.seed_of(one)}
+    drawn = {"paper": one.paper, "experiment": one.name, "seed": config.root_seed}
     drawn["code"] = code_of_all(run.spec for run in one.runs)
     table = pa.table({"round": [1, 2], "mean": [0.5, None]})
     content = {"content": table_hash(table)}
@@ -241,29 +240,11 @@ def test_many_problems_of_one_kind_are_summarised():
     assert list(summarised(problems[:7])) == [*many[:6], "other words"]  # one more has a line
 
 
-def test_the_lock_has_what_seeds_follow_from(config, lock, tmp_path):
-    judged = [one for one in config.experiments if config.ledger_of(one)]
-    locked = {f"banditq/{one.suite or one.name}": config.ledger_of(one) for one in judged}
-    assert (lock["seed"], lock["ledgers"]) == ("ledger", locked)
+def test_the_lock_has_the_seed_of_all_that_is_drawn(config, lock):
+    assert lock["seed"] == config.root_seed
     assert verify(replace(config, seed=3), lock, 0, 0) == [
-        "results.lock was made with seed ledger, the configuration has 3"
+        f"results.lock was made with seed {config.root_seed}, the configuration has 3"
     ]
-    one = next(one for one in judged if not one.suite)
-    name, digest = f"banditq/{one.name}", config.ledger_of(one)
-    file = config.results / one.dataset
-    footer = read_footer(file)
-    assert (footer["ledger"], footer["seed"]) == (digest, config.seed_of(one))
-    write_table(file, read_table(file), footer | {"ledger": "a" * 16})
-    (problem,) = verify(config, lock, 0, 0)
-    assert problem.startswith(f"{file} does not belong here: its ledger is 'aaaaaaaaaaaaaaaa'")
-    assert verify(config, lock | {"ledgers": locked | {name: "b" * 16}}, 0, 0) == [
-        f"results.lock was made under other rules of {name}: what decides the claims "
-        f"that read it has digest {digest}, the lock {'b' * 16}"
-    ]
-    file = tmp_path / "without.lock"
-    file.write_text(json.dumps({"seed": "ledger", "runs": {}}))
-    with pytest.raises(StoreError, match="its seeds follow from ledgers, and it has no digests"):
-        read_lock(file)
 
 
 def test_forged_results_are_found_by_simulating_again(config, data, tmp_path):

@@ -38,7 +38,7 @@ def test_small_runs_are_marked(found):
     large = plain(audit.banner(dataclasses.replace(found, scale="large")))
     assert large.startswith("large scale: larger than published More rounds and replicates")
     assert "smoke" not in large
-    rows = [row | {"seed": "ledger"} for row in found.rows]
+    rows = [row | {"seed": "frozen"} for row in found.rows]
     assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
     rows = [found.rows[0] | {"seed": "7"}]
     exploratory = dataclasses.replace(found, scale="paper", rows=rows)

@@ -44,7 +44,7 @@ def test_a_page_says_its_verdict_with_what_qualifies_it(found, pages):
         assert badges(page)[0] == verdicts[0]
         assert set(verdicts) <= set(badges(page))
         assert plain(claims.linked(rows[0]["message"], found)) in said
-        assert rows[0]["older"] <= (sentences.OLDER in page)
+        assert f"· {rows[0]['status']}" in page
         assert not rows[0]["grade"] or f"{GRADES[rows[0]['grade']]}." in said
         for tag in {tag for one in rows for tag in one["tags"]} - {"IN-PART", "CONDITIONAL"}:
             assert TAGS[tag] in said

@@ -18,8 +18,8 @@ LARGE = {"scale": "large", "factors": FACTORS}
 #: Settings in place of those of a run at the published scale, and what the message says.
 SETTINGS = [
     ({"seeds": 1}, "unknown key 'seeds'; did you mean 'seed'?"),
-    ({"seed": "many"}, "seed must be a whole number of at least 0 or 'ledger', got 'many'"),
-    ({"seed": 2.0}, "seed must be a whole number of at least 0 or 'ledger', got 2.0"),
+    ({"seed": "many"}, "seed must be a whole number of at least 0 or 'frozen', got 'many'"),
+    ({"seed": 2.0}, "seed must be a whole number of at least 0 or 'frozen', got 2.0"),
     ({"scale": "big"}, "scale must be one of paper, preview, smoke, large, variant, got 'big'"),
     ({"papers": []}, "papers should have at least 1 item"),
     ({"papers": ["banditq", "banditq"]}, "papers must have each entry once, got 'banditq' twice"),
@@ -28,7 +28,7 @@ SETTINGS = [
     ({"pathvars": SMALL["pathvars"] | {"figures": ""}}, "pathvars.figures should have at least 1"),
     ({"scale": "large"}, "scale large needs the factors of config/large.yaml"),
     ({"scale": "preview"}, "scale preview needs the limits of config/preview.yaml"),
-    ({"scale": "variant", "seed": "ledger"}, "scale variant needs changes, replicates or a seed"),
+    ({"scale": "variant", "seed": "frozen"}, "scale variant needs changes, replicates or a seed"),
     ({"replicates": 5}, "replicates needs scale variant, got paper"),
     ({"limits": {"replicates": 5}}, "limits need another scale than paper"),
     ({"scale": "variant", "replicates": 1}, "replicates must be a whole number of at least 2"),

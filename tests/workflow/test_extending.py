@@ -105,11 +105,11 @@ from fairbandits.figures.draw import draw
 
 config, papers = run.load([Path("config/config.yaml"), Path("config/smoke.yaml")])
 one = config.experiment("toy", "two_arms")
-results, seed = Path("tried"), config.seed_of(one)
+results, seed = Path("tried"), config.root_seed
 chunks = [results / run.chunk_file(run.chunks()[0]) for run in one.runs]
 for each, file in zip(one.runs, chunks, strict=True):
     write_chunk(each.spec, seed, range(each.replicates), file, compiled=False)
-collect(chunks, one.facts(), seed, results / one.dataset, config.ledger_of(one))
+collect(chunks, one.facts(), seed, results / one.dataset)
 for name in ("fig1", "fig2"):
     images = {kind: results / f"{name}.{kind}" for kind in ("svg", "png", "table")}
     draw("toy", name, [results / one.dataset], None, **images)

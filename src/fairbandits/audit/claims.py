@@ -61,7 +61,7 @@ class Claim:
     combine: str = "all"
     part: str = ""  # which part of the sentence is tested, where that is less than it says
     about: str = "text"  # who makes it, one of `ALLOWED`; only what the text claims is in totals
-    exploratory: bool = False  # reported without counting: the paper claims nothing firm
+    reported: bool = False  # without counting: the paper claims nothing firm
     basis: str = "printed"  # of the statement that is judged, one of `ALLOWED`
     reconstructed: str = ""  # what had to be, for a basis other than printed
     figure: str = ""  # that shows it
@@ -119,7 +119,6 @@ class Paper:
     file: Path = Path()
     measures: dict[str, Measure] = field(default_factory=dict)  # of its runs alone, by name
     digest: str = ""  # hash of the files that ask: claims.py and what it imports
-    pinned: frozenset[str] = frozenset()  # datasets that are older than the rules on them
 
     def claim(self, kind: str, place: str, **said: Any) -> Callable:
         """Register a function that yields tests. Its name is the id, its docstring the statement.
@@ -325,7 +324,6 @@ def load_papers(config: Config, root: Path = ROOT) -> dict[str, Paper]:
     """Return the claims of all papers of the configuration that have some."""
     papers = {slug: load(file) for slug, file in papers_with_claims(config, root).items()}
     for slug, paper in papers.items():
-        paper.pinned = config.pinned
         if paper.slug != slug:
             raise ConfigError(f"{paper.file}: the paper must be {slug!r}, got {paper.slug!r}")
     check_references(papers, config, elsewhere(papers, root))

@@ -51,7 +51,7 @@ from fairbandits.policies.own import ARE_QUOTAS, is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import _settled, instance_of, write_chunk
-from fairbandits.settings.config import LEDGER, Config, Run
+from fairbandits.settings.config import FROZEN, Config, Run
 from fairbandits.settings.experiments import experiment_of
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock
@@ -72,7 +72,7 @@ class Frozen:
     """A file of claims that was frozen before its data."""
 
     digest: str
-    seed: int | str  # "ledger" where it follows from the file
+    seed: int | str  # "frozen" where it follows from the file
     file: str
     frozen: str  # times, UTC
     judged: str = ""  # empty until results were shown
@@ -80,7 +80,7 @@ class Frozen:
 
     @property
     def key(self) -> str:
-        return self.digest if self.seed == LEDGER else f"{self.digest}-seed-{self.seed}"
+        return self.digest if self.seed == FROZEN else f"{self.digest}-seed-{self.seed}"
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class Rules:
 
     @property
     def seed(self) -> int:
-        return self.config.seed_of(self.config.experiments[0])
+        return self.config.root_seed
 
 
 # ------------------------------------------------------------------------------------ the file
 
 
-def check(file: Path, seed: int | str = LEDGER) -> Rules:
+def check(file: Path, seed: int | str = FROZEN) -> Rules:
     """Return a file's rules after all checks that need no data, or raise ConfigError."""
     rules = _rules(file, seed)
     if wrong := list(tiny.problems(rules.study, rules.config)):
@@ -144,9 +144,7 @@ def _rules(file: Path, seed: int | str) -> Rules:
     if not study.claims:
         raise ConfigError(f"{file}: there are no claims; `@study.claim()` registers a function")
     config = _config(study, file)
-    experiments = tuple(replace(block, origin=study.digest) for block in config.experiments)
-    config = replace(config, seed=seed, judging={OWN: study.digest}, experiments=experiments)
-    return Rules(study, config, sources)
+    return Rules(study, replace(config, seed=seed, frozen=study.digest), sources)
 
 
 def _config(study: Study, file: Path, small: bool = False) -> Config:
@@ -161,7 +159,7 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
         replicates = 2
     policies = {name: _policy(policy, name, file) for name, policy in study.policies.items()}
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
-    content = {"seed": LEDGER, "scale": "paper", "papers": [OWN], "pathvars": folders}
+    content = {"seed": FROZEN, "scale": "paper", "papers": [OWN], "pathvars": folders}
     settings, experiments = validated(content, Settings, str(file)), []
     for name, entry in study.instances.items():
         made, facts = entry if isinstance(entry, tuple) else (entry, {})
@@ -173,7 +171,7 @@ def _config(study: Study, file: Path, small: bool = False) -> Config:
         block = validated(content, ExperimentBlock, f"{file}: instances", name)
         common = settings, [], f"{file}: instances: {name}", SUITE
         experiments.append(experiment_of(OWN, f"{SUITE}_{name}", block, *common, audit=False))
-    return Config(LEDGER, "paper", folders, tuple(experiments))
+    return Config(FROZEN, "paper", folders, tuple(experiments))
 
 
 def _horizons(study: Study) -> list[Any]:
@@ -316,8 +314,7 @@ def simulate(
     time_limit: float | None = None,
 ) -> bool:
     """Simulate the missing runs, and return whether there were any; finished parts are kept."""
-    seed = config.seed_of(config.experiments[0])  # all of one file have the same
-    evidence = Evidence(config, OWN, results)
+    evidence, seed = Evidence(config, OWN, results), config.root_seed
     lacking = [block for block in config.experiments if evidence.problem(block)]
     parts = [(run, chunk) for block in lacking for run in block.runs for chunk in run.chunks()]
     left = [part for part in parts if not _is_there(results, seed, *part)]
@@ -335,7 +332,7 @@ def simulate(
             raise
     for block in lacking:
         chunks = [results / run.chunk_file(chunk) for run in block.runs for chunk in run.chunks()]
-        collect(chunks, block.facts(), seed, results / block.dataset, config.ledger_of(block))
+        collect(chunks, block.facts(), seed, results / block.dataset)
     shutil.rmtree(results / "cache", ignore_errors=True)
     return bool(lacking)
 
@@ -426,7 +423,7 @@ def judged(
     file: Path,
     out: Path,
     *,
-    seed: int | str = LEDGER,
+    seed: int | str = FROZEN,
     cores: int = 1,
     say: Callable[[str], None] = lambda message: None,
     progress: bool = False,

@@ -1,6 +1,7 @@
 """Verdicts under other data: a salt draws a paper's runs anew, and its claims are judged again."""
 
 from collections.abc import Collection, Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +13,10 @@ from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.settings.config import Config
 from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ROOT
-from fairbandits.settings.seeds import digest_of
+from fairbandits.settings.seeds import latest
 
 #: `again` says whether the committed verdict, `verdict`, came again, and `found` which one came.
-COLUMNS = ("claim", "salt", "verdict", "found", "again")
+COLUMNS = ("release", "claim", "salt", "verdict", "found", "again")
 
 
 class Again(NamedTuple):
@@ -33,7 +34,7 @@ class Again(NamedTuple):
 
 def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
     """Return the settings that draw all data of a paper anew, in a folder of its own."""
-    folder = f"{results}/rejudge/{paper}/{digest_of(salt)}"
+    folder = f"{results}/rejudge/{paper}/{sha256(salt.encode()).hexdigest()[:16]}"
     return {"salt": salt, "papers": [paper], "pathvars": folders_in(folder)}
 
 
@@ -47,8 +48,8 @@ def judged_again(paper: Paper, of: Iterable[str], but: Collection[str] = ()) -> 
 
 
 def recorded(paper: Paper, salt: str, table: Path = AGREEMENT) -> set[str]:
-    """Return a paper's claims whose agreement under a salt is recorded."""
-    rows = (row for row in csv_rows(table) if row["salt"] == salt)
+    """Return a paper's claims whose agreement under a salt is recorded for the latest release."""
+    rows = (row for row in agreement(table) if row["salt"] == salt)
     return {row["claim"] for row in rows} & paper.claims.keys()
 
 
@@ -75,12 +76,19 @@ def summary(salt: str, again: Sequence[Again]) -> list[str]:
 
 
 def record(salt: str, again: Iterable[Again], table: Path = AGREEMENT) -> None:
-    """Write the agreement of primary claims under a salt, in place of an earlier one."""
+    """Write the agreement of primary claims under a salt, in place of those of other releases."""
     new = {(row.claim, salt): row for row in again if row.primary}
-    rows = [row for row in csv_rows(table) if (row["claim"], row["salt"]) not in new]
+    rows = [row for row in agreement(table) if (row["claim"], row["salt"]) not in new]
     lines = [[row[name] for name in COLUMNS] for row in rows]
     lines += [
-        [row.claim, salt, row.verdict, row.found, "yes" if row.agrees else "no"]
+        [
+            latest()["release"],
+            row.claim,
+            salt,
+            row.verdict,
+            row.found,
+            "yes" if row.agrees else "no",
+        ]
         for row in new.values()
     ]
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -23,7 +22,7 @@ from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.numerals import first_digits
 from fairbandits.replication.datasets import expect
-from fairbandits.settings.config import LEDGER
+from fairbandits.settings.config import FROZEN
 from fairbandits.settings.schemas import ROOT
 
 NUMBERS = ("statistic", "low", "high", "n", "p")
@@ -31,13 +30,19 @@ LISTS, OBJECTS, FLAGS = ("tags", "data"), ("settings", "against", "also"), ("dec
 #: What is asked: the number in words, its case, the procedure.
 ASKED = ("test", "phrase", "unit", "reading", "each", "procedure", "settings")
 #: A row's origin: datasets and the hash of their content, the code that simulated them, their seed
-#: (or "ledger"), the code that asks (`Paper.digest`), and the audit's.
+#: (or "frozen"), the code that asks (`Paper.digest`), and the audit's.
 ORIGIN = ("data", "data_hash", "code", "seed", "rules", "audit_code")
 FOUND = ("grade", "control", "tags", *NUMBERS, "reference", "against", "also", *ORIGIN, "message")
+CONFIRMATORY, EXPLORATORY = "confirmatory", "exploratory"
+#: Status of a verdict -> meaning.
+STATUSES = {
+    CONFIRMATORY: "it is as it came out of the release's run, whose rules were frozen before",
+    EXPLORATORY: "its rule, or its data, are not those of the release's run",
+}
 #: What a verdict's row has of its claim.
-OF_CLAIM = ("place", "statement", "kind", "primary", "about", "exploratory", "figure")
+OF_CLAIM = ("place", "statement", "kind", "primary", "about", "reported", "figure")
 TYPES = {
-    **dict.fromkeys(("headline", "primary", "exploratory", *FLAGS), pa.bool_()),
+    **dict.fromkeys(("headline", "primary", "reported", *FLAGS), pa.bool_()),
     **dict.fromkeys((*NUMBERS, "reference"), pa.float64()),
     "n": pa.int64(),
 }
@@ -46,14 +51,14 @@ SCHEMAS = {
     kind: pa.schema([(name, TYPES.get(name, pa.string())) for name in names])
     for kind, names in {
         "findings": ("paper", "claim", *ASKED, *FLAGS, "uncontrolled", "verdict", *FOUND),
-        "verdicts": ("paper", "claim", "headline", "verdict", *OF_CLAIM, *ASKED, *FOUND),
+        "verdicts": ("paper", "claim", "headline", "verdict", "status", *OF_CLAIM, *ASKED, *FOUND),
     }.items()
 }
 VERDICTS_TABLE, FINDINGS_TABLE = "verdicts.csv", "findings.csv"
 #: Columns of the committed tables. `test` is empty where the phrase tells tests apart.
 COMMITTED = {
     "verdicts": (
-        *("id", "reading", "verdict", "grade", "tags", "test", "phrase", "unit", "each"),
+        *("id", "reading", "verdict", "status", "grade", "tags", "test", "phrase", "unit", "each"),
         *("procedure", "settings", *NUMBERS, "against", *ORIGIN),
     ),
     "findings": (
@@ -83,7 +88,7 @@ class Made:
 
     @property
     def exploratory(self) -> bool:
-        return self.seed != LEDGER
+        return self.seed != FROZEN
 
     def columns(self, data: Iterable[str]) -> dict[str, str]:
         """Return the columns of a row that describe its datasets."""
@@ -127,7 +132,9 @@ def finding_row(papers: Papers, answer: Answer, made: Made = Made()) -> dict[str
 
 def verdict_row(papers: Papers, verdict: Verdict, made: Made = Made()) -> dict[str, Any]:
     row = _row(verdict, papers[stands_for(verdict.claim, papers).paper].digest, made)
-    return row | {"claim": verdict.claim.id} | _of_claim(verdict.claim, verdict.data, papers)
+    follows = verdict.claim.paper == OWN and not made.exploratory  # papers': see `freeze`
+    status = CONFIRMATORY if follows else EXPLORATORY
+    return row | {"claim": verdict.claim.id, "status": status} | _of_claim(verdict.claim)
 
 
 def _row(item: Answer, digest: str, made: Made) -> dict[str, Any]:
@@ -136,14 +143,10 @@ def _row(item: Answer, digest: str, made: Made) -> dict[str, Any]:
     return row | {"rules": digest, "audit_code": audit_code()}
 
 
-def _of_claim(claim: Claim, data: Iterable[str], papers: Papers) -> dict[str, Any]:
-    """Return what a verdict's row has of its claim, and whether its data are the older."""
+def _of_claim(claim: Claim) -> dict[str, Any]:
+    """Return what a verdict's row has of its claim."""
     names = ("paper", *OF_CLAIM, *(["basis"] if claim.paper != OWN else []))
-    older = not papers[claim.paper].pinned.isdisjoint(data)
-    return {name: getattr(claim, name) for name in names} | {
-        "left_out": left_out(claim),
-        "older": older,
-    }
+    return {name: getattr(claim, name) for name in names} | {"left_out": left_out(claim)}
 
 
 def answer_of(row: Row) -> Answer:
@@ -189,7 +192,7 @@ def write(
     footer = {
         "kind": kind,
         "scale": scale,
-        "ledgers": {slug: paper.digest for slug, paper in papers.items()},
+        "rules": {slug: paper.digest for slug, paper in papers.items()},
         "content": store.table_hash(table),
         "seed": made.seed,
         "exploratory": made.exploratory,
@@ -242,7 +245,7 @@ def read(
     kept = [row | {"paper": claims[row["claim"]].paper} for row in rows if row["claim"] in claims]
     kept = [row for row in kept if paper in ("", row["paper"])]
     for row in kept if kind == "verdicts" else ():  # prose can change without the rest
-        row |= _of_claim(claims[row["claim"]], row["data"], papers)
+        row |= _of_claim(claims[row["claim"]])
     return Table(kept, scale, made)
 
 
@@ -263,7 +266,7 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
         was, now = footer["audit_code"], audit_code()
         if was != now:
             yield f"{path} is stale: audit code {was} made it, this is {now}"
-        digests = {pair for pair in footer["ledgers"].items() if paper in ("", pair[0])}
+        digests = {pair for pair in footer["rules"].items() if paper in ("", pair[0])}
     for slug, digest in sorted(digests):
         if slug not in papers:
             yield f"{path} does not belong here: there are no claims of {slug!r}"
@@ -373,10 +376,14 @@ FROM_TEXT: dict[str, Callable[[str], Any]] = {
 }
 
 
+def text_of(row: Row, name: str) -> str:
+    """Return the text of a column of a committed table."""
+    return AS_TEXT[name](row) if name in AS_TEXT else row[name]
+
+
 def csv_of(rows: Iterable[Row], kind: str) -> str:
     columns = COMMITTED[kind]
-    as_text = [AS_TEXT.get(name, itemgetter(name)) for name in columns]
-    return csv_text([columns, *([text(row) for text in as_text] for row in rows)])
+    return csv_text([columns, *([text_of(row, name) for name in columns] for row in rows)])
 
 
 def lines_of(path: Path, kind: str) -> list[dict[str, str]]:

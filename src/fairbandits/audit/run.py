@@ -1,14 +1,15 @@
 """The audit's commands: their input, their order, their output."""
 
+import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import rows, sentences, terminal
+from fairbandits.audit import freeze, rows, sentences, terminal
 from fairbandits.audit.answers import answers
 from fairbandits.audit.claims import (
     Claim,
@@ -25,20 +26,23 @@ from fairbandits.audit.procedures import settings_of
 from fairbandits.audit.rows import ANEW, Made, answer_of, csv_rows, csv_text, read, verdict_row
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
-from fairbandits.audit.totals import tally
+from fairbandits.audit.totals import Row, tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.data.whole import alone
-from fairbandits.settings.config import LEDGER, Config, load_config
+from fairbandits.settings.config import FROZEN, Config, load_config
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.schemas import ROOT, ConfigError, meant
+from fairbandits.settings.seeds import latest
 from fairbandits.settings.variants import setting_of
 
-#: The history of full runs, to which lines are only added. `seed` is "ledger" or a chosen number,
-#: `commit` that of the code, ``+`` after it if changed.
+#: The history of full runs, to which lines are only added. `seed` is "frozen" ("ledger" before the
+#: first release) or a chosen number, `commit` that of the code, ``+`` after it if changed, `frozen`
+#: the hash of the release's files, `now` that of the files that ran.
 RUNS_TABLE = "runs.csv"
-OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "date", "commit")
+OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "release", "frozen", "now", "findings")
+WHEN = ("date", "commit")
 #: What lists the claims, for messages.
 LISTING = "`fairbandits claims` lists all"
 #: Where in a file of claims a message comes from.
@@ -79,8 +83,7 @@ def find(
     claims = [c for c in paper.claims.values() if c.of and (not only or c.id in only)]
     findings = [answer for claim in claims for answer in answers(claim, paper, evidence, **changes)]
     scale = "smoke" if evidence.small or config.scale == "smoke" else "paper"
-    seed = config.seed if evidence.older is None else evidence.older
-    return findings, scale, Made.of(seed, evidence.results, findings)
+    return findings, scale, Made.of(config.seed, evidence.results, findings)
 
 
 def failures(findings: Sequence[Answer]) -> Iterator[str]:
@@ -100,7 +103,7 @@ def write_verdicts(
 ) -> tuple[list[str], bool]:
     """Judge the claims of all papers; return a line for each failed claim, and whether it wrote."""
     tables = [read(file, papers, "findings") for file in files]
-    there = [paper for file in files for paper in read_footer(file)["ledgers"]]
+    there = [paper for file in files for paper in read_footer(file)["rules"]]
     if sorted(there) != sorted(papers):
         raise StoreError(
             f"findings of {', '.join(papers)} are needed, each once; got {', '.join(there)}"
@@ -114,10 +117,14 @@ def write_verdicts(
     if failed and scale == "paper":  # at the published scale all stays as it was
         return failed, False
     # a seed that is a number wins
-    seed = next((part.seed for part in made.values() if part.seed != LEDGER), LEDGER)
+    seed = next((part.seed for part in made.values() if part.seed != FROZEN), FROZEN)
     origin = Made(seed, {key: data for part in made.values() for key, data in part.sources.items()})
     rows.write(joint, "findings", findings, papers, scale, origin)
-    judged = (verdict_row(papers, verdict, made[verdict.claim.paper]) for verdict in verdicts)
+    judged = [verdict_row(papers, verdict, made[verdict.claim.paper]) for verdict in verdicts]
+    if scale == "paper" and seed == FROZEN:
+        lines = freeze.released(papers, judged, findings)
+        status = freeze.statuses(lines, ROOT / "audit" / freeze.RELEASED)
+        judged = [row | {"status": status[row["claim"]]} for row in judged]
     rows.write(out, "verdicts", judged, papers, scale, origin)
     return failed, True
 
@@ -126,18 +133,37 @@ def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None
     """Write the committed tables from the full ones, and a line of history unless it is there."""
     table, cases = read(verdicts, papers), read(findings, papers, "findings")
     kept = committed(papers)
-    both = ([row for row in full.rows if row["claim"] in kept] for full in (table, cases))
+    both = [[row for row in full.rows if row["claim"] in kept] for full in (table, cases)]
     rows.write_committed(folder, *both, table.scale)
-    history = folder / RUNS_TABLE
+    history, lines = folder / RUNS_TABLE, freeze.released(papers, table.rows, cases.rows)
     with alone(history):
-        for slug, paper in papers.items():
-            heads = [row for row in table.rows if row["headline"] and row["paper"] == slug]
-            same = [slug, paper.digest, chosen_seed(heads) or LEDGER, "", str(tally(heads))]
-            if not any([row[name] for name in OF_RUNS[:5]] == same for row in csv_rows(history)):
-                known = history.is_file()
-                before = history.read_text(encoding="utf-8") if known else csv_text([OF_RUNS])
-                line = [*same, datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
-                rows.write_text(history, before + csv_text([line]))
+        if table.scale == "paper" and not table.made.exploratory:
+            freeze.record(folder, lines)
+        add_runs(history, papers, table.rows, lines)
+
+
+def add_runs(
+    history: Path,
+    papers: Papers,
+    verdicts: Sequence[Row],
+    lines: Sequence[Mapping[str, str]],
+    salt: str = "",
+) -> None:
+    """Add a line for each paper to the history of runs, unless the same is there."""
+    known, frozen = csv_rows(history), latest()
+    said = {tuple(row[name] for name in OF_RUNS) for row in known}
+    when = [datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
+    new = []
+    for slug, paper in papers.items():
+        heads = [row for row in verdicts if row["headline"] and row["paper"] == slug]
+        content = sorted(line["content"] for line in lines if line["claim"] in paper.claims)
+        made = [slug, paper.digest, chosen_seed(heads) or FROZEN, salt, str(tally(heads))]
+        made += [frozen["release"], frozen["hash"][:16], freeze.joint(freeze.hashes())[:16]]
+        made.append(hashlib.sha256(" ".join(content).encode()).hexdigest()[:16])
+        if tuple(made) not in said:
+            new.append([*made, *when])
+    before = [[row[name] for name in (*OF_RUNS, *WHEN)] for row in known]
+    rows.write_text(history, csv_text([(*OF_RUNS, *WHEN), *before, *new]))
 
 
 def claims_words(
@@ -205,8 +231,8 @@ def exploratory_words(seed: str, papers: Iterable[str] = ()) -> str:
     """Return the warning above exploratory verdicts: their data can be older than their rules."""
     of = f" of {', '.join(papers)}" if papers else ""
     return (
-        f"Exploratory: the data{of} have seed {seed}, which does not follow from the present "
-        "rules; the rules can be younger than the data."
+        f"Exploratory: the data{of} have seed {seed}, which does not follow from frozen rules; the "
+        "rules can be younger than the data."
     )
 
 

@@ -193,11 +193,10 @@ class Evidence:
 
     def __init__(self, config: Config, paper: str, results: Path, root: Path = ROOT) -> None:
         self.config, self.paper, self.results, self.root = config, paper, results, root
-        self.seed = config.seed_of_judging(paper)  # of numbers drawn while claims are judged
+        self.seed = config.root_seed  # of numbers drawn while claims are judged
         self.most = config.most  # the largest number of an argument of an enumeration
         self.read: dict[str, None] = {}  # datasets in the order in which they were first read
         self.small = False  # whether a dataset has fewer rounds or replicates than configured
-        self.older: int | None = None  # seed of one drawn from another text, judged all the same
         self._problems: dict[Path, str] = {}
         self._known: dict[str, list[Cell]] = {}
 
@@ -243,18 +242,14 @@ class Evidence:
 
     def problem(self, experiment: Experiment) -> str:
         """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
-        file, seed = self.results / experiment.dataset, self.config.seed_of(experiment)
+        file = self.results / experiment.dataset
         if file in self._problems:
             return self._problems[file]
         self._problems[file] = ""
         try:
             footer = read_footer(file)
             expect_experiment(footer, experiment, file)
-            follows = not self.config.exploratory and not self.config.salt
-            if follows and footer.get("ledger") and footer["seed"] != seed:
-                self.older = footer["seed"]
-            else:
-                expect(footer, {"seed": seed}, file)
+            expect(footer, {"seed": self.config.root_seed}, file)
             self.small |= shrunk(footer, experiment)
             expect_all_rows(file, guarded=True)
         except StoreError as error:

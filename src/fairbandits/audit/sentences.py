@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
 from fairbandits.audit.claims import Claim, Paper
 from fairbandits.audit.finding import (
@@ -17,11 +18,12 @@ from fairbandits.audit.finding import (
     tally,
 )
 from fairbandits.audit.grades import NEEDED
-from fairbandits.audit.rows import csv_rows
+from fairbandits.audit.rows import EXPLORATORY, STATUSES, csv_rows
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.seeds import latest
 
 #: Basis of a claim that is not printed -> words.
 BASES = {
@@ -39,7 +41,6 @@ UNDECIDED = {
     "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
 }
 #: What is said of a verdict on data that no change of its rule draws anew.
-OLDER = "its data are older than its rule"
 #: Verdicts under other seeds, and what is said of a claim that derivations and enumeration decide.
 AGREEMENT = ROOT / "audit" / "agreement.csv"
 NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."
@@ -234,6 +235,15 @@ def verdict(row: Row) -> str:
     return ", ".join(filter(None, parts))
 
 
+def is_exploratory(row: Row) -> bool:
+    return row["status"] == EXPLORATORY
+
+
+def status(name: str) -> str:
+    """Return the status of a verdict and what it means."""
+    return f"{name}: {STATUSES[name]}"
+
+
 def basis(claim: Claim) -> str:
     if claim.basis == "printed":
         return ""
@@ -278,7 +288,10 @@ def came_again(tested: Claim, paper: Paper, findings: Iterable[Row]) -> str:
     return f"{said}, each with data of its own.{other}"
 
 
-agreement = cache(csv_rows)
+@cache
+def agreement(table: Path) -> list[dict[str, str]]:
+    """Return the primary verdicts of the latest release under its salts, as far as repeated."""
+    return [row for row in csv_rows(table) if row.get("release") == latest()["release"]]
 
 
 def by_test(findings: Iterable[Row]) -> dict[str, list[Row]]:

@@ -19,7 +19,7 @@ from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, content_of, read_footer
 from fairbandits.replication.datasets import locked_content, refuse_stale
 from fairbandits.replication.lock import edited
-from fairbandits.settings.config import LEDGER, Config
+from fairbandits.settings.config import FROZEN, Config
 from fairbandits.settings.schemas import ROOT
 
 
@@ -48,7 +48,7 @@ def shown(file: Path) -> str:
 def chosen_seed(rows: Iterable[Row]) -> str:
     """Return the seed of verdicts if it does not follow from their rules, else an empty text."""
     seeds = (row.get("seed", "") for row in rows)
-    return next((seed for seed in seeds if seed not in ("", LEDGER)), "")
+    return next((seed for seed in seeds if seed not in ("", FROZEN)), "")
 
 
 def latest_verdicts(config: Config, papers: Papers, results: Path | None = None) -> Verdicts:

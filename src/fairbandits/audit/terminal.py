@@ -8,7 +8,7 @@ from typing import Any
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Papers, stands_for
 from fairbandits.audit.finding import FAILED, GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.rows import NUMBERS, finite, short
+from fairbandits.audit.rows import EXPLORATORY, NUMBERS, finite, short
 from fairbandits.audit.sentences import aligned, fact
 from fairbandits.audit.totals import Row, left_out, tally
 from fairbandits.numerals import measured
@@ -36,7 +36,8 @@ def listing(rows: Sequence[Row], width: int) -> str:
         lines.append(f"{paper}: {below}{tally(of_paper)}")
         lines += [*_table(counting, width), ""] if counting else []
         lines += ["in no total:", *_table(others, width), ""] if others else []
-    lines += [f"* {sentences.OLDER}"] if any(row["older"] for row in heads) else []
+    if any(map(sentences.is_exploratory, heads)):
+        lines.append(f"* {sentences.status(EXPLORATORY)}")
     return "\n".join(lines).rstrip()
 
 
@@ -44,7 +45,9 @@ def _table(rows: Sequence[Row], width: int) -> list[str]:
     cells = [["claim", "verdict", "number", "unit", "bounds", "n"]]
     for row in rows:
         facts = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
-        cells.append([row["claim"], sentences.verdict(row) + " *" * row["older"], *facts])
+        cells.append(
+            [row["claim"], sentences.verdict(row) + " *" * sentences.is_exploratory(row), *facts]
+        )
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim and verdict always stand
     fitting = (k for k in range(3, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
@@ -68,7 +71,7 @@ def explanation(
     """Return all about one claim from its verdicts, headline first, and all findings, if there."""
     paper, tested = papers[claim.paper], stands_for(claim, papers)
     cases = [row for row in findings or () if row["claim"] == tested.id]
-    kinds = [claim.paper, claim.kind, "primary" * claim.primary, "exploratory" * claim.exploratory]
+    kinds = [claim.paper, claim.kind, "primary" * claim.primary, "merely reported" * claim.reported]
     kinds += [claim.about * (claim.about != "text")]
     lines = [f"{claim.id}: {sentences.verdict(rows[0])}", f"  {'; '.join(filter(None, kinds))}"]
     facts = {
@@ -82,7 +85,7 @@ def explanation(
         "same as": claim.alias_of,
         "by": ", ".join(claim.judged_by),
         "because": claim.untestable,
-        "age": sentences.OLDER if rows[0]["older"] else "",
+        "status": sentences.status(rows[0]["status"]),
         "readings": sentences.readings_in_words(rows) if len(rows) > 1 else "",
         "that is": claim.kind == "inconsistency" and OF_INCONSISTENCY.get(rows[0]["verdict"]),
     }
@@ -148,9 +151,19 @@ def as_json(
     papers: Papers,
     facts: Mapping[str, Any],
 ) -> str:
-    of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "exploratory")
+    of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "reported")
     of_claim += ("part", "figure", "basis", "reconstructed", "alias_of", "judged_by")
-    of_row = ("reading", "verdict", "grade", "tags", "phrase", "unit", "each", "procedure")
+    of_row = (
+        "reading",
+        "verdict",
+        "status",
+        "grade",
+        "tags",
+        "phrase",
+        "unit",
+        "each",
+        "procedure",
+    )
     of_row += ("settings", *NUMBERS, "data", "data_hash", "code", "rules", "audit_code", "message")
 
     def filled(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,7 +182,6 @@ def as_json(
         qualified = None if findings is None else sentences.qualifying(cases)
         content = filled((name, getattr(claim, name)) for name in of_claim)
         content |= {"left_out": left_out(claim) or None, "verdict": head["verdict"]}
-        content["data_older_than_rule"] = headline["older"]
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)

@@ -34,13 +34,13 @@ class Totals:
     others: dict[str, int]  # those left out, by reason
     grades: dict[str, dict[str, int]]  # `counted` by grade too
     in_part: dict[str, int]  # those of `counted` of which less is tested than the sentence says
-    older: int = 0  # how many read data older than their rule
+    confirmatory: int = 0  # how many of these verdicts came out of the release's run
 
     def __str__(self) -> str:
         text = f"{self.claims} claim{'s' * (self.claims != 1)}"
         if self.printed is not None:
             rest = f"{self.printed} rest{'s' * (self.printed == 1)} on printed words"
-            rest += f" and {self.older} read data older than their rule" * bool(self.older)
+            rest += f" and {self.confirmatory} have a confirmatory verdict"
             text += f" that the audited text makes, of which {rest}"
         text += f": {', '.join(self.outcomes)}" if self.counted else ""
         return f"{text}; {self.left_out}" if self.others else text
@@ -73,7 +73,7 @@ def left_out(claim: Claim) -> str:
         ALIAS: claim.alias_of,  # without a finding of its own, as the next
         JUDGED_BY_OTHERS: claim.judged_by,
         # no firm claim, or a verdict that holds for one machine
-        REPORTED: claim.exploratory or claim.varies,
+        REPORTED: claim.reported or claim.varies,
         DEFINITION: claim.kind == "definition",
         claim.about: claim.about != "text",
     }
@@ -99,6 +99,6 @@ def totals(headlines: Iterable[Row]) -> Totals:
     }
     others = {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]}
     in_part = finding.tally(row["verdict"] for row in counting if "IN-PART" in row.get("tags", ()))
-    older = sum(row.get("older", False) for row in counting)
+    confirmatory = sum(row.get("status") == "confirmatory" for row in counting)
     printed = bases.count("printed") if bases else None
-    return Totals(counted, printed, others, grades, in_part, older)
+    return Totals(counted, printed, others, grades, in_part, confirmatory)

@@ -165,25 +165,40 @@ def check_claims(configs, paper):
         raise ConfigError("\n".join(wrong))
 
 
+@command("freeze 1.1.0")
+@argument("release")
+def freeze(release):
+    """Freeze all that draws or judges as RELEASE, before its run: audit/freeze.yaml.
+
+    All seeds follow from its hash, so that all data are drawn anew. Commit the file, then run.
+    Nothing may be uncommitted.
+    """
+    from fairbandits.audit.freeze import freeze as freeze_release
+
+    digest = freeze_release(release, checkout())
+    echo(f"audit/freeze.yaml: release {release}, hash {digest}. Commit it, then `make replicate`.")
+
+
 @command(
     'rejudge --paper ht_ucb --salt "any words"',
     'rejudge htucb-thm1-fair --salt "any words"',
-    "rejudge --paper banditq --primary --salts 8 --record",
-    "rejudge --paper banditq --missing --salts 8 --record",
+    "rejudge --paper banditq --release",
 )
 @argument("claims", nargs=-1, shell_complete=claims_there)
 @options.paper_option("The paper whose claims are judged again, all without CLAIMS.")
 @option("--salt", "words", multiple=True, help="Words that choose the data; can be repeated.")
-@option("--salts", type=IntRange(1, 1000), help="Number of salts, named 1, 2, ...")
-@option("--primary", is_flag=True, help="Only the primary claims, and their data.")
-@option("--missing", is_flag=True, help="As --primary, without claims in audit/agreement.csv.")
-@option("--record", is_flag=True, help="Add the outcome of primary claims to audit/agreement.csv.")
+@option(
+    "--release",
+    is_flag=True,
+    help="The salts of audit/freeze.yaml, for primary claims, into audit/agreement.csv.",
+)
 @options.CORES
-def rejudge(claims, paper, words, salts, primary, missing, record, cores):
+def rejudge(claims, paper, words, release, cores):
     """Judge CLAIMS, or a PAPER, again on other data.
 
     The command lists which verdicts stay the same. Each salt has its own folder,
-    results/rejudge/PAPER/... An interrupted run continues where it stopped.
+    results/rejudge/PAPER/... An interrupted run continues where it stopped. With --release, what
+    audit/agreement.csv has already is left out.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.claims import claims_of
@@ -191,11 +206,12 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
     from fairbandits.audit.tiny import read_by
     from fairbandits.cli import launch
     from fairbandits.settings.config import load_config
+    from fairbandits.settings.seeds import latest
 
     if bool(claims) == bool(paper):
         raise UsageError("name either CLAIMS or a --paper to judge again")
-    if claims and (primary or missing):
-        raise UsageError("--primary and --missing are about a --paper, not about CLAIMS")
+    if bool(words) == release or (claims and release):
+        raise UsageError('--salt "any words" says which data are drawn; for a --paper --release')
     root = checkout()
     config, papers = load(options.DEFAULT_CONFIG)
     home, of_claim = config.folders["results"], claims_of(papers)
@@ -203,20 +219,18 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
         expect_known(claim, of_claim, f"no claim {claim!r}", LISTING)
     paper = paper or of_claim[claims[0]].paper
     expect_known(paper, papers, f"--paper: {paper!r} is unknown")
-    if not words and not salts:
-        raise UsageError('--salt "any words" or --salts 8 says which data are drawn')
     if others := [claim for claim in claims if of_claim[claim].paper != paper]:
         raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
     every = papers[paper].claims
-    if primary or missing:
+    if release:
         claims = [key for key, claim in every.items() if claim.primary]
-    for salt in [*words, *map(str, range(1, (salts or 0) + 1))]:
+    for salt in latest()["salts"] if release else words:
         settings = again.settings_of(paper, salt, home)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
             config = load_config([*options.DEFAULT_CONFIG, file])
-            but = again.recorded(papers[paper], salt) if missing else ()
+            but = again.recorded(papers[paper], salt) if release else ()
             chosen = again.judged_again(papers[paper], claims or every, but)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{path}" for path in read_by(chosen, config)]
@@ -226,5 +240,5 @@ def rejudge(claims, paper, words, salts, primary, missing, record, cores):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         judged = again.verdicts_on(chosen, config, root / results)
         echo("\n".join(again.summary(salt, judged)))
-        if record:
+        if release:
             again.record(salt, judged)

@@ -16,13 +16,13 @@ from fairbandits.settings.schemas import ConfigError
 SECTIONS = {
     "Commands": "demo replicate claims which arena judge describe rejudge verify"
     " article archive fetch export replay",
-    "To change the project": "check-claims numbers lock",
+    "To change the project": "check-claims freeze numbers lock",
     "Steps of the workflow": "simulate collect figure audit verdicts record standings notebook"
     " site manifest",
 }
 #: File -> the commands that it has.
 FILES = {
-    "audit": "audit verdicts record claims check-claims rejudge",
+    "audit": "audit verdicts record claims check-claims freeze rejudge",
     "own": "demo which arena standings judge",
     "replicate": "replicate",
     "report": "describe notebook site numbers export article",

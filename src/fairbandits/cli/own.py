@@ -14,7 +14,7 @@ from fairbandits.arena.settings import SLUG
 from fairbandits.cli import options
 from fairbandits.cli.options import CONFIGS, FILE, FOLDER, command, echo_all
 from fairbandits.numerals import counted
-from fairbandits.settings.config import LEDGER
+from fairbandits.settings.config import FROZEN
 
 
 @command("demo", "demo --out demo.png")
@@ -157,7 +157,7 @@ def judge(check, out, cores, seed, time_limit, file):
     from fairbandits.audit import own
     from fairbandits.library.processes import tell
 
-    seed = LEDGER if seed is None else seed
+    seed = FROZEN if seed is None else seed
     folder = out or file.with_suffix("")
     if folder == file:
         raise UsageError(f"{file} has no ending, so that --out must name another folder")

@@ -36,7 +36,8 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     # as Snakemake says to each job; passes of SciPy's optimisers depend on it
     os.environ |= {f"{name}_THREADS": "1" for name in serving.THREADS} if deep else {}
 
-    from fairbandits.audit import run
+    from fairbandits.audit import freeze, run
+    from fairbandits.audit.rows import VERDICTS_TABLE
     from fairbandits.audit.staleness import problems_of
     from fairbandits.replication import verify as check
     from fairbandits.replication.lock import LOCK, read_lock
@@ -52,6 +53,12 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems, lines = manifests.verify(config, known)
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
+    if config.scale_name == "paper" and not config.exploratory:
+        _, papers = run.load(configs)
+        if papers and (table := Path(config.folders["audit"]) / VERDICTS_TABLE).is_file():
+            wrong, facts = freeze.derived(papers, table.parent)
+            problems += wrong
+            lines += facts
     if deep:
         asking, papers = run.load(options.DEFAULT_CONFIG)
         same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}

@@ -136,14 +136,13 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
     results = config.folders["results"]
     for bundle in bundles_of(config):
         name = f"{bundle.paper}_{bundle.name}"
-        seeds = {block.name: config.seed_of(block) for block in bundle.experiments}
         for number, chunks in enumerate(bundle.parts, 1):
             part = f"_{number}" if len(bundle.parts) > 1 else ""
             outputs = [chunk.run.chunk_file(chunk.replicates) for chunk in chunks]
             tasks = [
                 {
                     "run": chunk.run.spec.to_json(),
-                    "seed": seeds[chunk.run.experiment],
+                    "seed": config.root_seed,
                     "replicates": chunk.replicates,
                     "out": f"{results}/{file}",
                 }
@@ -157,8 +156,7 @@ def jobs_of(config: Config) -> tuple[list[Job], list[Job]]:
             chunks = [run.chunk_file(chunk) for run in block.runs for chunk in run.chunks()]
             files += chunks
             task = {"chunks": [f"{results}/{file}" for file in chunks], "experiment": block.facts()}
-            task |= {"seed": seeds[block.name], "out": f"{results}/{block.dataset}"}
-            tasks.append(task | {"ledger": config.ledger_of(block)})
+            tasks.append(task | {"seed": config.root_seed, "out": f"{results}/{block.dataset}"})
         outputs = [block.dataset for block in bundle.experiments]
         made = f"collect_{name}", files, outputs, bundle.shown, 0.05 * len(files)
         code = code_of_all(run.spec for block in bundle.experiments for run in block.runs)

@@ -37,7 +37,6 @@ def collect(
     experiment: dict[str, Any],
     seed: int,
     out: Path,
-    ledger: str | None = None,  # the digest behind the seed
 ) -> None:
     """Write the dataset of an experiment's `facts` from chunks in folders named like its runs."""
     hashes: dict[str, dict[int, str]] = {name: {} for name in experiment["runs"]}
@@ -54,7 +53,7 @@ def collect(
         for name, by_replicate in hashes.items()
     }
     made = {"code": joint(codes.values()), "codes": codes, "content": content}
-    footer = {"kind": "dataset", "seed": seed, "ledger": ledger, **made, **experiment}
+    footer = {"kind": "dataset", "seed": seed, **made, **experiment}
     unified = pa.unify_schemas(schemas, promote_options="permissive")
     columns = dict.fromkeys((*COMMON, *(name for schema in schemas for name in schema.names)))
     schema = pa.schema([unified.field(name) for name in columns])

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from fairbandits.data.store import StoreError
-from fairbandits.settings.scales import LEDGER
 from fairbandits.settings.schemas import ROOT, read_json
 
 LOCK = ROOT / "results.lock"
@@ -17,8 +16,6 @@ def read_lock(file: Path) -> dict[str, Any]:
         lock = read_json(file)
         if not (isinstance(lock, dict) and "seed" in lock and isinstance(lock.get("runs"), dict)):
             raise ValueError("no seed and runs in it")
-        if lock["seed"] == LEDGER and not isinstance(lock.get("ledgers"), dict):
-            raise ValueError("its seeds follow from ledgers, and it has no digests of those")
         for part in ("runs", "files"):
             lines = lock.setdefault(part, {})
             if not (isinstance(lines, dict) and {*map(type, lines.values())} <= {str}):

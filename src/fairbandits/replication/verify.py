@@ -25,19 +25,17 @@ Facts = Mapping[str, Mapping[str, Any]]
 
 
 def write_lock(config: Config, files: Mapping[str, str], out: Path) -> None:
-    """Write the lock: hashes of the content of runs, of committed `files`, and seeds.
+    """Write the lock: hashes of the content of runs, of committed `files`, and the root seed.
 
     A run has its replicates' in a line. What is computed of runs has none, since its last digits
     differ between processors: `verify --deep` computes it again.
     """
-    content: dict[str, Any] = {"seed": config.seed, "runs": {}, "files": dict(files)}
+    content: dict[str, Any] = {"seed": config.root_seed, "runs": {}, "files": dict(files)}
     for experiment in config.experiments:
         for run, hashes, wrong in _runs(config, experiment):
             if wrong:
                 raise StoreError(wrong[0])
             content["runs"][run.key] = " ".join(hashes.values())
-    if not config.exploratory:
-        content["ledgers"] = _digests(config)
     with store.replacing(out) as temporary:
         temporary.write_text(json.dumps(content, indent=0, sort_keys=True) + "\n")
 
@@ -51,9 +49,7 @@ def of_results(config: Config) -> dict[str, Any]:
                 runs[run.key] = " ".join(hashes.values())
         except StoreError:  # it is missing, or named where it is checked
             continue
-    return {"name": "its dataset", "seed": config.seed, "runs": runs, "files": {}} | (
-        {} if config.exploratory else {"ledgers": _digests(config)}
-    )
+    return {"name": "its dataset", "seed": config.root_seed, "runs": runs, "files": {}}
 
 
 def verify(config: Config, lock: dict[str, Any], facts: Facts, sample: int, seed: int) -> list[str]:
@@ -76,8 +72,7 @@ def verify(config: Config, lock: dict[str, Any], facts: Facts, sample: int, seed
     for _ in range(sample if runs else 0):
         run = runs[generator.integers(len(runs))]
         replicate = int(generator.integers(run.replicates))
-        seed = config.seed_of(config.experiment(run.paper, run.experiment))
-        columns = simulate_chunk(run.spec, seed, [replicate])
+        columns = simulate_chunk(run.spec, config.root_seed, [replicate])
         again = replicate_hashes(columns)
         problems += _compare(f"{run.key}, simulated again", again, lock, run.key)
     return problems
@@ -117,32 +112,15 @@ def _check(config: Config, file: Path, facts: Mapping[str, Any]) -> None:
         for drawn in footer.get("datasets", ()):
             experiment = config.experiment(drawn["paper"], drawn["experiment"])
             code = code_of_all(run.spec for run in experiment.runs)
-            expect_drawn(drawn, {"seed": config.seed_of(experiment), "code": code}, file)
+            expect_drawn(drawn, {"seed": config.root_seed, "code": code}, file)
 
 
 def _other_seed(config: Config, lock: dict[str, Any]) -> list[str]:
-    """Return a line where the lock is of another seed, or for each experiment of other rules."""
-    if lock["seed"] != config.seed:
-        seeds = f"seed {lock['seed']}, the configuration has {config.seed}"
-        return [f"{lock['name']} was made with {seeds}"]
-    if config.exploratory:
+    """Return a line where the lock is of another seed."""
+    if lock["seed"] == config.root_seed:
         return []
-    configured, locked = _digests(config), lock["ledgers"]
-    return [
-        f"{lock['name']} was made under other rules of {name}: what decides the claims that read "
-        f"it has digest {configured.get(name, 'none')}, the lock {locked.get(name, 'none')}"
-        for name in dict.fromkeys((*configured, *locked))
-        if configured.get(name) != locked.get(name)
-    ]
-
-
-def _digests(config: Config) -> dict[str, str]:
-    """Return the digests that seeds follow from, by experiment or suite."""
-    return {
-        f"{experiment.paper}/{experiment.suite or experiment.name}": digest
-        for experiment in config.experiments
-        if (digest := config.ledger_of(experiment))
-    }
+    seeds = f"seed {lock['seed']}, the configuration has {config.root_seed}"
+    return [f"{lock['name']} was made with {seeds}"]
 
 
 def _runs(
@@ -150,10 +128,9 @@ def _runs(
 ) -> Iterator[tuple[Run, dict[int, str], list[str]]]:
     """Yield the runs of a dataset, the hashes of their replicates, and where the footer differs."""
     file = config.results / experiment.dataset
-    origin = {"seed": config.seed_of(experiment), "ledger": config.ledger_of(experiment)}
     with named(file):
         table, footer = load_dataset(file)
-        expect(footer, experiment.facts() | origin, file)
+        expect(footer, experiment.facts() | {"seed": config.root_seed}, file)
         expect_all_rows(file)
         blocks, content = blocks_of(table), footer["content"]
     for run in experiment.runs:

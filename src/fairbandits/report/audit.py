@@ -11,7 +11,7 @@ from typing import Any
 
 from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
-from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
+from fairbandits.audit.rows import FINDINGS_TABLE, STATUSES, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
@@ -143,11 +143,11 @@ def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html
     return shown + graded.format(finding.GRADES[grade], grade) if grade else shown
 
 
-def judged(row: Row, grade: bool = True, age: bool = True) -> Html:
-    """Return the badge of a claim's verdict with what qualifies it: part, grade, age of data."""
+def judged(row: Row, grade: bool = True, status: bool = True) -> Html:
+    """Return the badge of a claim's verdict with what qualifies it: part, grade, status."""
     more = ", in part" * ("IN-PART" in row["tags"])
-    older = Html(" <small>· {}</small>").format(sentences.OLDER) if row["older"] and age else ""
-    return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + older
+    marked = Html(' <small title="{}">· {}</small>').format(STATUSES[row["status"]], row["status"])
+    return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + marked * status
 
 
 def counted(
@@ -178,7 +178,7 @@ def named(audit: Audit, key: str) -> Html:
 
 
 def role(row: Row) -> str:
-    roles = [name for name in ("primary", "exploratory") if row[name]]
+    roles = [name for name in ("primary", "reported") if row[name]]
     roles += [row["about"]] * (row["about"] != "text")
     return ", ".join(roles) or "other"
 

@@ -33,7 +33,7 @@ TITLE, BODY = "TITLE-OF-A-CLAIM", "BODY-OF-A-CLAIM"
 ROLES = {
     "primary": "a main claim of the paper",
     "other": "a secondary claim",
-    "exploratory": "its rules were written after its runs",
+    "reported": "reported by the paper without a firm claim",
     "project": "our own question",
     "later version": "only in the UAI version",
 }
@@ -190,7 +190,7 @@ def _under_readings(
         shown = Html(" {} ").format("or").join(map(typeset, readings))
         under = Html()
         if len(rows) > 1:
-            under = Html("{} {}").format(judged(alike[0], age=False), shown)
+            under = Html("{} {}").format(judged(alike[0], status=False), shown)
         if under or lines:
             yield Reason(under, list(map(typeset, lines)))
     empty = [row for row in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(row["tags"])]

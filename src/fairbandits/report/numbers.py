@@ -236,7 +236,10 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
         for outcome in (REPRODUCED, NOT_REPRODUCED):
             grades = totals.grades.get(outcome, {})
             counts |= {f"{outcome} {grade}": grades.get(grade, 0) for grade in GRADES}
-        counts |= {"reproduced in part": totals.in_part.get(REPRODUCED, 0), "older": totals.older}
+        counts |= {
+            "reproduced in part": totals.in_part.get(REPRODUCED, 0),
+            "confirmatory": totals.confirmatory,
+        }
         for label, count in (counts | {"claims": totals.claims, "printed": totals.printed}).items():
             key = f"{name}_{label.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from fairbandits.settings.costs import MOST
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import expect_known, validated
 from fairbandits.settings.papers import ExperimentBlock, PaperFile, Suite
-from fairbandits.settings.scales import LEDGER, Settings
+from fairbandits.settings.scales import FROZEN, Settings
 from fairbandits.settings.schemas import ROOT, ConfigError, merge, paper_file, read_yaml
-from fairbandits.settings.seeds import JUDGING, pinned, seed_of
+from fairbandits.settings.seeds import latest, root_seed
 from fairbandits.settings.variants import Changes
 
 
@@ -21,14 +21,14 @@ from fairbandits.settings.variants import Changes
 class Config:
     """The whole configuration."""
 
-    seed: int | str  # root seed of all runs, or "ledger": see seed_of
+    seed: int | str  # root seed of all runs, or "frozen": see root_seed
     scale_name: str  # "paper" or a key of settings.marks.SCALES
     folders: dict[str, str]  # output folders
     experiments: tuple[Experiment, ...]
-    judging: Mapping[str, str] = field(default_factory=dict)  # paper -> text behind its seed
+    frozen: str = ""  # what the seed follows from: the hash of a release, or of a user's file
     replays: tuple[Replay, ...] = ()
     job_seconds: float = MOST  # target for the longest job; a single replicate can take longer
-    salt: str = ""  # words that all seeds follow from besides; see seed_of
+    salt: str = ""  # words that the seed follows from besides
     most: Mapping[str, int] = field(default_factory=dict)  # of an argument of an enumeration
 
     @property
@@ -39,31 +39,12 @@ class Config:
     @property
     def exploratory(self) -> bool:
         """Whether the seed was chosen, so that runs can be older than the rules that judge them."""
-        return self.seed != LEDGER
-
-    def seed_of(self, experiment: Experiment) -> int:
-        """Return the root seed of an experiment's runs: chosen, a number, or of a text."""
-        if self.exploratory:
-            return self.seed
-        if isinstance(experiment.origin, int) and not self.salt:
-            return experiment.origin
-        return seed_of(str(experiment.origin), experiment.paper, self.salt)
-
-    def seed_of_judging(self, paper: str) -> int:
-        """Return the seed of what is drawn while a paper's claims are judged."""
-        if self.exploratory:
-            return self.seed
-        return seed_of(self.judging.get(paper, ""), paper, self.salt)
+        return self.seed != FROZEN
 
     @property
-    def pinned(self) -> frozenset[str]:
-        """The datasets, figures' among them, that no change of a rule draws anew."""
-        return frozenset(e.dataset for e in self.experiments if self.seed_of(e) == e.origin)
-
-    def ledger_of(self, experiment: Experiment) -> str | None:
-        """Return the text that a seed was derived from, None for a number."""
-        follows = isinstance(experiment.origin, str) and not self.exploratory
-        return experiment.origin if follows else None
+    def root_seed(self) -> int:
+        """The root seed of all that is drawn, also while claims are judged."""
+        return self.seed if self.exploratory else root_seed(self.frozen, self.salt)
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -123,7 +104,7 @@ def build_config(content: dict[str, Any], where: str, root: Path = ROOT) -> Conf
         settings.scale,
         {key: folder for key, folder in settings.pathvars if folder},
         tuple(experiments),
-        {slug: origin for (slug, of), origin in pinned(root).items() if of == JUDGING},
+        latest(root)["hash"],
         tuple(replay for paper in papers for replay in paper.replays),
         settings.job_seconds,
         settings.salt or "",
@@ -157,7 +138,7 @@ class _Paper:
         ]
 
     def experiments(self, changes: Changes) -> list[Experiment]:
-        """Return the experiments, each with what its seed follows from."""
+        """Return the experiments of its files, as changed."""
         made: dict[str, Experiment] = {}
         blocks: dict[str, tuple[str, ExperimentBlock]] = {}
         for file, content in self.files.items():
@@ -177,14 +158,7 @@ class _Paper:
         if not (self.root / "papers" / self.slug / "claims.py").is_file():
             _check_unjudged(self.slug, self.root)
         self._check_figures(made.values())
-        return [replace(block, origin=self._origin(block, made)) for block in made.values()]
-
-    def _origin(self, experiment: Experiment, others: Mapping[str, Experiment]) -> int | str:
-        """Return what a seed follows from: a number for all that shares the rewards of figures."""
-        of_figures = self.files[self.file].seed
-        shared = others[experiment.runs[0].spec.stream.partition("/")[2]]
-        name = experiment.suite or experiment.name
-        return pinned(self.root).get((self.slug, name), name) if shared.audit else of_figures
+        return [*made.values()]
 
     def _check_figures(self, experiments: Iterable[Experiment]) -> None:
         """Raise ConfigError unless each figure is drawn from one block, companions from another."""

@@ -13,9 +13,8 @@ from fairbandits.rationals import LONGEST
 from fairbandits.settings.costs import fitting_chunk, seconds_of_replicate
 from fairbandits.settings.models import expect_known
 from fairbandits.settings.papers import ExperimentBlock, PolicyBlock, shared_out
-from fairbandits.settings.scales import LEDGER, Factors, Settings
+from fairbandits.settings.scales import FROZEN, Factors, Settings
 from fairbandits.settings.schemas import ConfigError
-from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.spec import RunSpec, cells_of_sweep, filled, listed, of_instance
 
 
@@ -79,8 +78,6 @@ class Experiment:
     published_replicates: int | None  # the paper's number; our first replicates are as many
     suite: str  # experiment that this is an instance of, or empty
     audit: bool  # run for the audit only, from papers/SLUG/audit.yaml
-    #: of its seed: the number itself, or the digest of what it follows from
-    origin: int | str = UNJUDGED_SEED
     scale: str = ""  # key of settings.marks.SCALES; empty at the published one
     changed: tuple[str, ...] = ()  # differences from the published settings, in words
 
@@ -136,7 +133,7 @@ def experiment_of(
     replicates = settings.replicates or replicates
     sizes = (horizon, "rounds", block.horizon), (replicates, "replicates", block.replicates)
     changes = [f"{now} {what} in place of {full}" for now, what, full in sizes if now != full]
-    if settings.scale == "variant" and settings.seed != LEDGER:
+    if settings.scale == "variant" and settings.seed != FROZEN:
         changes.append(f"seed {settings.seed} in place of the published one")
     checkpoints = block.recorded
     if checkpoints.at:

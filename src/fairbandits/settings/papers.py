@@ -14,7 +14,6 @@ from fairbandits.policies.parameters import Check, number, per_arm, that, whole
 from fairbandits.rationals import LONGEST, Quotas, rational
 from fairbandits.settings import models as m
 from fairbandits.settings.models import Model, require
-from fairbandits.settings.seeds import UNJUDGED_SEED
 from fairbandits.settings.spec import ranges_of, shares_of
 
 LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "deterministic")
@@ -396,8 +395,6 @@ class PaperFile(Model):
 
     paper: m.Slug  # the folder's name
     title: m.Text
-    #: root seed of the runs that figures show, in experiments.yaml: no change of a claim changes it
-    seed: m.of(whole(at_least=0)) = UNJUDGED_SEED
     experiments: Annotated[dict[m.Name, dict[str, Any]], m.Some]
     replays: dict[m.Name, ReplayBlock] = Field(default={})
 

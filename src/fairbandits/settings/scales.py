@@ -10,14 +10,14 @@ from fairbandits.settings.costs import MOST
 from fairbandits.settings.models import Model
 from fairbandits.settings.papers import Checkpoints, ExperimentBlock
 
-#: Value of `seed` for which an experiment's seed follows from the records that read it.
-LEDGER = "ledger"
+#: Value of `seed` for which it follows from what was frozen before the runs.
+FROZEN = "frozen"
 #: Scales, and which settings they need.
 NEEDED = {"preview": "limits", "smoke": "limits", "large": "factors"}
 
 
 def _is_seed(value: Any) -> bool:
-    return value == LEDGER or (type(value) is int and value >= 0)
+    return value == FROZEN or (type(value) is int and value >= 0)
 
 
 class Limits(Model):
@@ -68,11 +68,10 @@ def folders_in(folder: str) -> dict[str, str]:
 class Settings(Model):
     """What config/*.yaml say together."""
 
-    #: root seed of every stream: "ledger", for each experiment one that follows from what decides
-    #: the claims that read it (figures keep theirs); or a number, with which everything that is
-    #: made says that it is exploratory
-    seed: m.of(that(_is_seed, f"be a whole number of at least 0 or {LEDGER!r}"))
-    salt: m.Words | None = None  # other words, other seeds: for judging all claims again
+    #: root seed of every stream: "frozen", which follows from the release's audit/freeze.yaml; or
+    #: a number, with which everything that is made says that it is exploratory
+    seed: m.of(that(_is_seed, f"be a whole number of at least 0 or {FROZEN!r}"))
+    salt: m.Words | None = None  # other words, another seed: for judging all claims again
     #: "paper" is the published one; all others are marked, in folders of their own
     scale: m.choice("paper", *NEEDED, "variant")
     #: each with a file papers/SLUG/experiments.yaml
@@ -94,7 +93,7 @@ class Settings(Model):
         needed = NEEDED.get(scale)
         message = f": scale {scale} needs the {needed} of config/{scale}.yaml"
         m.require(not needed or needed in given, message)
-        variant = changes or self.seed != LEDGER
+        variant = changes or self.seed != FROZEN
         message = ": scale variant needs changes, replicates or a seed"
         m.require(variant or scale != "variant", message)
         if scale != "variant" and changes:

@@ -1,36 +1,26 @@
-"""Seeds of runs and of judging, each a hash of a text and of words that anyone can choose."""
+"""The one seed of all that is drawn: a hash of what was frozen before, and of anyone's salt."""
 
-import csv
 import hashlib
-import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-#: The texts that seeds of the audit's own experiments, and of judging, follow from: pinned,
-#: so that code and words can be mended without other data.
-TABLE, JUDGING = "config/seeds.csv", "judging"
-#: Seed of runs that no claim reads.
-UNJUDGED_SEED = 20240711
+from fairbandits.settings.schemas import ROOT, read_yaml
+
+#: What a release froze, in the project's folder.
+FREEZE = "audit/freeze.yaml"
 
 
 @cache
-def pinned(root: Path) -> Mapping[tuple[str, str], str]:
-    """Return the text behind a seed, by paper and experiment, suite or `JUDGING`."""
-    file = root / TABLE
-    if not file.is_file():
-        return {}
-    with file.open(encoding="utf-8", newline="") as lines:
-        return {(row["paper"], row["of"]): row["origin"] for row in csv.DictReader(lines)}
+def latest(root: Path = ROOT) -> Mapping[str, Any]:
+    """Return what the latest release froze: its name, hash, salts and files."""
+    file = root / FREEZE
+    unknown = {"release": "", "hash": "", "salts": [], "files": {}}
+    return read_yaml(file) if file.is_file() else unknown
 
 
-def digest_of(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def seed_of(origin: str, paper: str, salt: str = "") -> int:
-    """Return the root seed of a text, a paper and, if given, words of anyone's: in [0, 2**63)."""
-    text = " ".join(filter(None, (origin, paper, salt)))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+def root_seed(text: str, salt: str = "") -> int:
+    """Return the seed that follows from what is frozen and, if given, a salt: in [0, 2**63)."""
+    digest = hashlib.sha256(" ".join(filter(None, (text, salt))).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

@@ -1,0 +1,209 @@
+"""A release freezes what draws or judges before its run, and records what came out of it."""
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import yaml
+
+from fairbandits.audit.claims import Papers, claims_of, committed
+from fairbandits.audit.judge import judge
+from fairbandits.audit.rows import (
+    CONFIRMATORY,
+    EXPLORATORY,
+    FINDINGS_TABLE,
+    NUMBERS,
+    VERDICTS_TABLE,
+    answer_of,
+    csv_rows,
+    csv_text,
+    read,
+    text_of,
+    write_text,
+)
+from fairbandits.audit.sentences import AGREEMENT, agreement
+from fairbandits.audit.totals import Row
+from fairbandits.data.provenance import PACKAGE, git
+from fairbandits.settings.schemas import ROOT, ConfigError
+from fairbandits.settings.seeds import FREEZE, latest
+
+#: Each line of verdicts as it came out of a release's run; lines are only added.
+RELEASED = "released.csv"
+OF_RELEASED = ("release", "claim", "reading", "content", "labels")
+#: Salts under which a release's primary verdicts are repeated.
+SALTS = tuple(map(str, range(1, 9)))
+#: Rooms of the package that neither draw nor judge.
+SHOWING = ("report", "cli", "figures")
+VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+#: What makes a finding the same: all but its claim, its place in the code, and its words.
+CONTENT = ("verdict", "grade", "tags", "procedure", "settings", *NUMBERS, "against")
+OF_FINDING = (*CONTENT, "decides", "given", "control", "tightness")
+OF_LINE = (*CONTENT, "data_hash")
+LABELS = ("phrase", "reading", "each")
+
+
+# ------------------------------------------------------------------------------- before a run
+
+
+def hashes(root: Path = ROOT) -> dict[str, str]:
+    """Return the hash of each file that draws or judges, by its path in the project."""
+    package = root / "src" / PACKAGE.name
+    found = [*(root / "papers").rglob("*"), *package.rglob("*")]
+    found += [root / "config" / "config.yaml", root / "uv.lock"]
+    shows = tuple(package / room for room in SHOWING)
+    return {
+        file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(found)
+        if file.is_file() and "__pycache__" not in file.parts
+        if not any(file.is_relative_to(room) for room in shows)
+    }
+
+
+def joint(of_files: Mapping[str, str]) -> str:
+    """Return one hash of the hashes of files."""
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(of_files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def freeze(release: str, root: Path = ROOT) -> str:
+    """Write audit/freeze.yaml, from whose hash all seeds follow; return the hash.
+
+    ConfigError for a work tree with changes, and for a release that was run already.
+    """
+    if not VERSION.fullmatch(release):
+        raise ConfigError(f"a release is named like 1.1.0, got {release!r}")
+    if release in (known := {row["release"] for row in csv_rows(root / "audit" / RELEASED)}):
+        raise ConfigError(
+            f"{release} was run already, as audit/{RELEASED} records ({', '.join(sorted(known))}); "
+            "a new release draws all data anew"
+        )
+    if changed := git(root, "status", "--porcelain").splitlines():
+        raise ConfigError(f"commit first: {changed[0][3:]} is not as committed")
+    of_files = hashes(root)
+    content = {"release": release, "hash": joint(of_files), "salts": [*SALTS], "files": of_files}
+    write_text(root / FREEZE, yaml.safe_dump(content, sort_keys=False))
+    return content["hash"]
+
+
+# -------------------------------------------------------------------------------- after a run
+
+
+def released(
+    papers: Papers, verdicts: Iterable[Row], findings: Iterable[Row]
+) -> list[dict[str, str]]:
+    """Return lines of verdicts with hashes of their content and of their labels.
+
+    The content is a line's own, that of its data, and that of the findings below it: of its claim,
+    of those that judge it, and of its premises, as a multiset. So names and words can change.
+    """
+    claims, of_claim = claims_of(papers), defaultdict(list)
+    for row in findings:
+        content, label = (
+            json.dumps([text_of(row, name) for name in names]) for names in (OF_FINDING, LABELS)
+        )
+        of_claim[row["claim"]].append((row["reading"], content, label))
+
+    def below(key: str) -> dict[str, None]:  # no claim rests on itself (`check_references`)
+        claim, keys = claims[key], {key: None}
+        for other in filter(claims.get, (claim.alias_of, *claim.judged_by, *claim.rests_on)):
+            keys |= below(other)
+        return keys
+
+    def line(verdict: Row) -> dict[str, str]:
+        key, readings = verdict["claim"], {"", verdict["reading"]}
+        varies = claims[key].varies  # its numbers differ between machines
+        cases = [] if varies else [case for name in below(key) for case in of_claim[name]]
+        cases = [case for case in cases if verdict["headline"] or case[0] in readings]
+        its = [text_of(verdict, name) for name in (("verdict",) if varies else OF_LINE)]
+        hashes_of = {
+            "content": _hash([*its, *sorted(content for _, content, _ in cases)]),
+            "labels": _hash(sorted(label + content for _, content, label in cases)),
+        }
+        return {"claim": key, "reading": verdict["reading"], **hashes_of}
+
+    release = {"release": latest()["release"]}
+    return [release | line(verdict) for verdict in verdicts]
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def record(folder: Path, lines: Iterable[Mapping[str, str]]) -> None:
+    """Add the lines of the latest release's run to released.csv, if this is that run."""
+    file = folder / RELEASED
+    if is_the_run(file):
+        kept = ([row[name] for name in OF_RELEASED] for row in (*csv_rows(file), *lines))
+        write_text(file, csv_text([OF_RELEASED, *kept]))
+
+
+def is_the_run(table: Path) -> bool:
+    """Return whether the latest release has no recorded run, and all files are as frozen."""
+    release = latest()["release"]
+    recorded = release in {row["release"] for row in csv_rows(table)}
+    return bool(release) and not recorded and joint(hashes()) == latest()["hash"]
+
+
+def statuses(lines: Iterable[Mapping[str, str]], table: Path) -> dict[str, str]:
+    """Return the status of each claim: confirmatory if all its lines are those of the release."""
+    release, first = latest()["release"], is_the_run(table)
+    known = {(row["claim"], row["content"]) for row in csv_rows(table) if row["release"] == release}
+    status: dict[str, str] = {}
+    for line in lines:
+        same = first or (line["claim"], line["content"]) in known
+        if not same or line["claim"] not in status:
+            status[line["claim"]] = CONFIRMATORY if same else EXPLORATORY
+    return status
+
+
+# ------------------------------------------------------------------------------------- checks
+
+
+def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
+    """Derive the committed verdicts from the committed findings; return problems, and facts."""
+    frozen, file = latest(), folder / VERDICTS_TABLE
+    rows = read(file, papers, anyway=True).rows
+    findings = read(folder / FINDINGS_TABLE, papers, "findings", anyway=True).rows
+    for row in findings:  # a short table has no text for an unknown number
+        row |= {name: math.nan for name in ("statistic", "low", "high") if row[name] is None}
+    kept = committed(papers)
+    again = [vars(one) for one in judge(papers, map(answer_of, findings)) if one.claim.id in kept]
+    names = ("reading", "verdict", "grade", "tags")
+    was = Counter((row["claim"], *(text_of(row, name) for name in names)) for row in rows)
+    now = Counter((row["claim"].id, *(text_of(row, name) for name in names)) for row in again)
+    problems = [
+        f"{file}: {key} is {verdict!r}{f' under {reading}' if reading else ''}; its findings in "
+        f"{FINDINGS_TABLE} make it another verdict, or another grade"
+        for key, reading, verdict, *_ in was - now
+    ]
+    problems += [f"{file} lacks {key[0]}" for key in (now - was) if key[0] not in dict(was)]
+    table = ROOT / "audit" / RELEASED
+    lines = released(papers, rows, findings)
+    status = statuses(lines, table)
+    problems += [
+        f"{file}: {row['claim']} is said to be {row['status']}, and is {status[row['claim']]}"
+        for row in rows
+        if row["headline"] and row["status"] != status[row["claim"]]
+    ]
+    if joint(frozen["files"]) != frozen["hash"] and frozen["release"]:
+        problems.append(f"{ROOT / FREEZE}: its hash is not that of its files")
+    labels = {(row["claim"], row["content"]): row["labels"] for row in csv_rows(table)}
+    keys = ((line, labels.get((line["claim"], line["content"]))) for line in lines)
+    other = dict.fromkeys(x["claim"] for x, known in keys if known not in (None, x["labels"]))
+    facts = [f"{key}: its cases have other labels than in the release's run" for key in other]
+    if frozen["release"]:
+        count = Counter(status.values())
+        facts.append(
+            f"{count[CONFIRMATORY]} of {count.total()} verdicts are as they came out of release "
+            f"{frozen['release']}"
+        )
+        primary = sum(c.primary for c in claims_of(papers).values()) * len(frozen["salts"])
+        repeated = len(agreement(AGREEMENT))
+        facts.append(
+            f"{repeated} of {primary} repetitions of primary verdicts are in {AGREEMENT.name}"
+        )
+    return problems, facts

@@ -1,0 +1,199 @@
+"""A release: what is frozen, what follows from it, and what makes a verdict exploratory."""
+
+import subprocess
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import yaml
+
+import real
+from fairbandits.audit import freeze
+from fairbandits.audit.rows import CONFIRMATORY, EXPLORATORY, csv_of, csv_rows, read
+from fairbandits.settings import seeds
+from fairbandits.settings.config import build_config
+from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
+
+PAPERS = real.papers()
+CLAIM = "htucb-abs-superiority"
+FILES = freeze.hashes()
+FROZEN = {"release": "9.9.9", "hash": freeze.joint(FILES), "salts": ["1"], "files": FILES}
+
+
+@pytest.fixture
+def tables():
+    """The committed tables' rows."""
+    files = (ROOT / "audit" / f"{kind}.csv" for kind in ("verdicts", "findings"))
+    return [read(file, PAPERS, file.stem, anyway=True).rows for file in files]
+
+
+@pytest.fixture
+def released(tables, tmp_path, monkeypatch):
+    """A folder with the committed tables, as what came out of a release's run."""
+    monkeypatch.setattr(freeze, "latest", lambda: FROZEN)
+    monkeypatch.setattr(freeze, "ROOT", tmp_path)
+    folder = tmp_path / "audit"
+    folder.mkdir()
+    lines = freeze.released(PAPERS, *tables)
+    status = freeze.statuses(lines, folder / freeze.RELEASED)
+    assert {*status.values()} == {CONFIRMATORY}  # it is the run
+    freeze.record(folder, lines)
+    write(folder, *tables)
+    return folder
+
+
+def write(folder, verdicts, findings):
+    verdicts = [row | {"status": CONFIRMATORY} for row in verdicts]
+    (folder / "verdicts.csv").write_text(csv_of(verdicts, "verdicts"))
+    (folder / "findings.csv").write_text(csv_of(findings, "findings"))
+
+
+def exploratory(folder, verdicts, findings):
+    """Return the claims that are exploratory with these rows."""
+    lines = freeze.released(PAPERS, verdicts, findings)
+    status = freeze.statuses(lines, folder / freeze.RELEASED)
+    return {claim for claim, its in status.items() if its == EXPLORATORY}
+
+
+def test_what_draws_or_judges_is_frozen():
+    names = freeze.hashes()
+    for name in ("engine/streams.py", "policies/ht_ucb.py", "audit/judge.py", "settings/seeds.py"):
+        assert f"src/fairbandits/{name}" in names
+    assert {"uv.lock", "config/config.yaml", "papers/ht_ucb/claims.py"} <= {*names}
+    assert not [name for name in names if name.startswith("src/fairbandits/report/")]
+    other = names | {"papers/ht_ucb/claims.py": "0" * 64}
+    assert freeze.joint(other) != freeze.joint(names)
+
+
+def test_one_seed_follows_from_the_freeze_and_a_salt():
+    config = real.config()
+    assert config.root_seed == seeds.root_seed(seeds.latest()["hash"])
+    others = (replace(config, salt="1"), replace(config, frozen="0"), replace(config, seed=7))
+    assert len({config.root_seed, *(other.root_seed for other in others)}) == 4
+
+
+@pytest.mark.parametrize("key", ["seed", "salt", "origin"])
+def test_no_experiment_has_a_seed_of_its_own(key, tmp_path):
+    content = read_yaml(ROOT / "papers" / "ht_ucb" / "experiments.yaml")
+    folder = tmp_path / "papers" / "ht_ucb"
+    folder.mkdir(parents=True)
+    (folder / "experiments.yaml").write_text(yaml.safe_dump(content | {key: 1}))
+    settings = read_yaml(ROOT / "config" / "config.yaml") | {"papers": ["ht_ucb"]}
+    with pytest.raises(ConfigError, match=f"experiments.yaml: .*'{key}'"):
+        build_config(settings, "test", tmp_path)
+
+
+def test_another_number_makes_a_claim_exploratory_and_another_name_does_not(tables, released):
+    verdicts, findings = tables
+    assert exploratory(released, verdicts, findings) == set()
+    place = next(k for k, row in enumerate(findings) if row["claim"] == CLAIM)
+    case = findings[place]
+
+    def having(**values):
+        return [*findings[:place], case | values, *findings[place + 1 :]]
+
+    for words in ({"phrase": "other"}, {"test": "other"}, {"each": "other"}, {"unit": "s"}):
+        assert exploratory(released, verdicts, having(**words)) == set()
+    assert exploratory(released, verdicts, findings[::-1]) == set()
+    for number in (
+        {"statistic": 1.5 * case["statistic"]},
+        {"verdict": "failed"},
+        {"settings": case["settings"] | {"level": 0.9}},
+        {"against": {"limit": 7.0}},
+        {"tags": ["LOOSE"]},
+        {"control": "reproduced"},
+        {"grade": "exact"},
+        {"decides": not case["decides"]},
+    ):
+        assert CLAIM in exploratory(released, verdicts, having(**number)), number
+    assert CLAIM in exploratory(released, verdicts, [*findings, case])
+    other = [row | {"data_hash": "0" * 16} if row["claim"] == CLAIM else row for row in verdicts]
+    assert exploratory(released, other, findings) == {CLAIM}
+
+
+def test_a_claim_on_others_is_no_better_than_they(tables, released):
+    verdicts, findings = tables
+    claims = {key: claim for paper in PAPERS.values() for key, claim in paper.claims.items()}
+    resting = next(claim for claim in claims.values() if claim.judged_by)
+    other = [
+        row | {"n": 1 + (row["n"] or 0)} if row["claim"] == resting.judged_by[0] else row
+        for row in findings
+    ]
+    assert {resting.id, resting.judged_by[0]} <= exploratory(released, verdicts, other)
+
+
+def test_a_release_is_recorded_once_and_by_the_frozen_files(tables, released, monkeypatch):
+    before = (released / freeze.RELEASED).read_text()
+    verdicts, findings = tables
+    changed = [row | {"n": 1} for row in findings]
+    freeze.record(released, freeze.released(PAPERS, verdicts, changed))
+    assert (released / freeze.RELEASED).read_text() == before
+    other = FROZEN | {"release": "9.9.10", "hash": "0" * 64}
+    monkeypatch.setattr(freeze, "latest", lambda: other)
+    freeze.record(released, freeze.released(PAPERS, verdicts, findings))
+    assert (released / freeze.RELEASED).read_text() == before
+
+
+def test_edited_tables_are_named(tables, released):
+    verdicts, findings = tables
+    problems, facts = freeze.derived(PAPERS, released)
+    assert problems == []
+    n = len({row["claim"] for row in verdicts})
+    assert f"{n} of {n} verdicts are as they came out of release 9.9.9" in facts
+    place = next(
+        k for k, row in enumerate(verdicts) if row["verdict"] == "not reproduced" and row["n"]
+    )
+    flipped = verdicts[place]["claim"]
+    edited = [*verdicts]
+    edited[place] = verdicts[place] | {"verdict": "reproduced"}
+    write(released, edited, findings)
+    problems, _ = freeze.derived(PAPERS, released)
+    assert any(f"{flipped} is 'reproduced'" in problem for problem in problems)
+    assert any(f"{flipped} is said to be confirmatory" in problem for problem in problems)
+    write(released, verdicts[1:], findings)
+    problems, _ = freeze.derived(PAPERS, released)
+    assert problems
+    relabelled = [row | {"each": "other"} if row["claim"] == CLAIM else row for row in findings]
+    write(released, verdicts, relabelled)
+    problems, facts = freeze.derived(PAPERS, released)
+    assert problems == []
+    assert f"{CLAIM}: its cases have other labels than in the release's run" in facts
+
+
+def test_a_freeze_needs_a_committed_tree_and_a_new_name(tmp_path, monkeypatch):
+    for name in ("papers/a/claims.py", "src/fairbandits/x.py", "config/config.yaml", "uv.lock"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+
+    def git(*words):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init")
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    with pytest.raises(ConfigError, match="is not as committed"):
+        freeze.freeze("1.1.0", tmp_path)
+    git("add", ".")
+    git(*who, "commit", "-m", "all")
+    for wrong in ("1.1", "v1.1.0", ""):
+        with pytest.raises(ConfigError, match="a release is named like"):
+            freeze.freeze(wrong, tmp_path)
+    digest = freeze.freeze("1.1.0", tmp_path)
+    content = read_yaml(tmp_path / seeds.FREEZE)
+    assert (content["release"], content["hash"]) == ("1.1.0", digest)
+    assert content["salts"] == list("12345678")
+    assert freeze.joint(content["files"]) == digest == freeze.joint(freeze.hashes(tmp_path))
+    (tmp_path / "audit" / freeze.RELEASED).write_text("release\n1.1.0\n")
+    git("add", ".")
+    git(*who, "commit", "-m", "ran")
+    with pytest.raises(ConfigError, match="was run already"):
+        freeze.freeze("1.1.0", tmp_path)
+    assert freeze.freeze("1.1.1", tmp_path) == digest
+
+
+def test_the_committed_tables_follow_from_the_committed_findings():
+    problems, _ = freeze.derived(PAPERS, ROOT / "audit")
+    assert problems == []
+    frozen, rows = seeds.latest(), csv_rows(ROOT / "audit" / freeze.RELEASED)
+    assert freeze.joint(frozen["files"]) == frozen["hash"] or not frozen["release"]
+    count = Counter(row["release"] for row in rows)
+    assert not rows or count[frozen["release"]]
