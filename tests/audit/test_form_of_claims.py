@@ -58,7 +58,7 @@ CHANGES = [
     ('readings=["one"]', 'basis="heard"', "basis must be one of printed"),
     ('readings=["one"]', 'basis="lost"', "says what is reconstructed"),
     ('readings=["one"]', 'reconstructed="It."', "says what is reconstructed"),
-    ('readings=["one"]', 'combine="most"', "combine must be one of all, any, universal"),
+    ('readings=["one"]', 'combine="most"', "combine must be one of all, any"),
     ('readings=["one"]', 'between=["a", "b"]', "an inconsistency, and nothing else"),
     ('readings=["one"]', 'untestable="No."', "got of and untestable"),
     ('"t-second"', '"t-first"', "line 16: t-first: .* two claims of this id, the other in line 6"),

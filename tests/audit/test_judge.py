@@ -85,19 +85,6 @@ def test_tests_are_joined_as_the_claim_says(how, means, outcome, test):
     assert (row.verdict, row.test) == (outcome, test)
 
 
-@pytest.mark.parametrize(
-    ("means", "outcome"),
-    [
-        ((0.5, 0.5, 1.0), REPRODUCED),
-        ((0.5, 1.0, 1.0), INCONCLUSIVE),
-        ((0.5, 0.5, 1.5), NOT_REPRODUCED),
-    ],
-)
-def test_always_needs_no_case_lost_and_two_thirds_won(means, outcome):
-    rows = judged(t_a=(asking(*means, each="abc"), {"combine": "universal"}))
-    assert rows["t-a", ""].verdict == outcome
-
-
 def test_what_does_not_decide_decides_nothing():
     beside = asking(1.5, phrase="other", said={"beside": True})
     assert judged(t_a=both(asking(0.5), beside))["t-a", ""].verdict == REPRODUCED

@@ -9,7 +9,7 @@ from scipy import stats
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.limits import SHARES, STAKES, betting_p_value, l_skewness, mean_test
-from fairbandits.audit.multiplicity import combine, holm, within_family
+from fairbandits.audit.multiplicity import combine, holm, holm_count, within_family
 from fairbandits.audit.procedures import PROCEDURES, settings_of
 
 GRID = (1e3, 1e4, 1e5)
@@ -633,13 +633,6 @@ def found(letter, p, n=9):
         ([("N", 0.001), ("R", 0.001)], "any", REPRODUCED, 0.002),
         ([("I", 0.3), ("R", 0.004)], "any", REPRODUCED, 0.008),
         ([("N", 0.001), ("I", 0.3)], "any", INCONCLUSIVE, 0.3),
-        ([("R", 0.001), ("R", 0.002), ("I", 0.3)], "universal", REPRODUCED, 0.004),
-        ([("R", 0.001), ("R", 0.009), ("I", 0.3)], "universal", INCONCLUSIVE, 0.018),
-        ([("R", 0.001), ("I", 0.3), ("I", 0.2)], "universal", INCONCLUSIVE, 1),
-        ([("R", None), ("R", None), ("I", 0.2)], "universal", REPRODUCED, None),
-        ([("R", 0.001), ("R", 0.001), ("N", 0.001)], "universal", NOT_REPRODUCED, 0.003),
-        ([("R", 0.001), ("R", 0.001), ("N", 0.008)], "universal", NOT_REPRODUCED, 0.008),
-        ([("R", 0.2), ("R", 0.2), ("I", 0.5), ("N", 0.009)], "universal", INCONCLUSIVE, 0.5),
     ],
 )
 def test_claims_with_several_findings(rows, how, verdict, p):
@@ -648,10 +641,16 @@ def test_claims_with_several_findings(rows, how, verdict, p):
     assert combined.p == (None if p is None else pytest.approx(p))
 
 
+def test_how_many_cases_are_sure_at_once():
+    sure = [0.0, 0.001, 0.004, 0.009, 1.0]
+    assert [holm_count(sure[:n], 0.99) for n in range(1, 6)] == [1, 2, 3, 4, 2]
+    assert holm_count([0.009, 0.009], 0.99) == 0
+
+
 def test_one_finding_is_the_claims():
     for letter, p in (("R", 0.001), ("N", 0.001), ("R", None), ("N", None)):
         one = found(letter, p)
-        for how in ("all", "any", "universal"):
+        for how in ("all", "any"):
             assert combine([one], how=how, level=0.99) == one
 
 

@@ -155,6 +155,12 @@ def test_why_a_verdict_is_as_it_is():
     under = [one | {"reading": name} for one, name in zip(cases, ("one", "two", ""), strict=True)]
     (said,) = why({"reading": "one"}, under)
     assert said == "number: at most 0.5 in 1 of 2 cases, 1 undecided"
+    several = [found(0.2, REPRODUCED, p=p) for p in (None, 0.001, 0.009)] + [found(0.9, p=0.009)]
+    (said,) = why(head, several)
+    assert said == (
+        "number: at most 0.5 in 3 of 4 cases, not in 1; all at once, with 99 %: it holds in at "
+        "least 2 and fails in at least 0"
+    )
 
 
 def test_what_does_not_decide_is_one_sentence_with_the_weakest():

@@ -32,7 +32,7 @@ ALLOWED = {
     ),
     "about": ("text", "later version", "project", "assumption"),
     "basis": ("printed", "lost", "recalled"),
-    "combine": ("all", "any", "universal"),
+    "combine": ("all", "any"),
 }
 #: The ids of claims in a file: functions that take runs, and first arguments.
 ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
@@ -57,7 +57,7 @@ class Claim:
     #: readings whose runs are of a program that was reconstructed
     conditional: tuple[str, ...] = ()
     #: how deciding tests make a verdict: reproduced needs all of them, or any one, and not
-    #: reproduced the opposite; universal needs that no case is lost and two thirds are won
+    #: reproduced the opposite
     combine: str = "all"
     part: str = ""  # which part of the sentence is tested, where that is less than it says
     about: str = "text"  # who makes it, one of `ALLOWED`; only what the text claims is in totals

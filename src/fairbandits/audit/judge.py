@@ -124,9 +124,6 @@ def _decided(claim: Claim, reading: str, answers: Sequence[Answer], level: float
         whole = whole and len(full) == len(cases)
         if not full:
             empty += cases
-        # "always" is about the cases: none lost, most won
-        elif claim.combine == "universal":
-            tests += full
         else:
             tests.append(_joined(full, "all", level))
     joined = _joined(tests or empty, claim.combine, level)

@@ -8,8 +8,6 @@ import numpy as np
 
 from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 
-#: Share of cells that must be won for a claim of "always".
-ALWAYS = 2 / 3
 #: A finding, alone or with what was asked.
 F = TypeVar("F", bound=Finding)
 #: A claim and a reading.
@@ -24,6 +22,14 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
+
+
+def holm_count(p_values: Sequence[float], level: float) -> int:
+    """Return of how many cases a statement is shown with this confidence in all together.
+
+    The p-values are of the statement's falsehood, 1 where the case's verdict is another.
+    """
+    return int(np.count_nonzero(holm(p_values) <= 1 - level))
 
 
 def within_family(findings: Mapping[Key, F], *, level: float) -> dict[Key, F]:
@@ -47,20 +53,14 @@ def within_family(findings: Mapping[Key, F], *, level: float) -> dict[Key, F]:
     return corrected
 
 
-def combine(findings: Sequence[F], *, how: Literal["all", "any", "universal"], level: float) -> F:
-    """Return the deciding finding of several: of one test's repetitions, or of a claim's tests.
-
-    "universal" is reproduced when none is lost and at least `ALWAYS` are won, with the p-value
-    (n - k + 1) p_(k) (Y. Benjamini and R. Heller, Biometrics 64, 2008).
-    """
+def combine(findings: Sequence[F], *, how: Literal["all", "any"], level: float) -> F:
+    """Return the deciding finding of several: of one test's repetitions, or of a claim's tests."""
     together, alone = (NOT_REPRODUCED, REPRODUCED) if how == "any" else (REPRODUCED, NOT_REPRODUCED)
     # a finding without a p-value is not random
     p = np.array([0.0 if finding.p is None else finding.p for finding in findings])
     verdicts = np.array([finding.verdict for finding in findings])
-    if how != "universal" and (verdicts == together).all():
+    if (verdicts == together).all():
         return findings[int(p.argmax())]
-    if how == "universal" and not (verdicts == NOT_REPRODUCED).any():
-        return _mostly(findings, np.where(verdicts == REPRODUCED, p, 1.0), level)
     adjusted = np.where(verdicts == alone, holm(p), 1.0)
     strongest = int(adjusted.argmin())
     if adjusted[strongest] <= 1 - level:
@@ -70,19 +70,6 @@ def combine(findings: Sequence[F], *, how: Literal["all", "any", "universal"], l
     # no finding decides; its p-value must not look like one that does
     p_value = float(max(p[doubtful], adjusted[verdicts == alone].max(initial=0.0)))
     return _undecided(findings[doubtful], p_value)
-
-
-def _mostly(findings: Sequence[F], p: np.ndarray, level: float) -> F:
-    """Return the deciding finding where none is lost; p is 1 where it is not won."""
-    size = len(findings)
-    least = int(np.ceil(ALWAYS * size - 1e-9))
-    order = np.argsort(p, kind="stable")
-    at = int(order[least - 1])
-    joint = float(min(1.0, (size - least + 1) * p[at]))
-    finding = findings[at]
-    if joint <= 1 - level:
-        return replace(finding, p=None if finding.p is None else joint)
-    return _undecided(finding, joint)
 
 
 def _undecided(finding: F, p: float) -> F:

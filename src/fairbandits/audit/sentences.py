@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from fairbandits.audit.claims import Claim, Paper
+from fairbandits.audit.claims import LEVEL, Claim, Paper
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -18,6 +18,7 @@ from fairbandits.audit.finding import (
     tally,
 )
 from fairbandits.audit.grades import NEEDED
+from fairbandits.audit.multiplicity import holm_count
 from fairbandits.audit.rows import EXPLORATORY, STATUSES, csv_rows
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, significant
@@ -331,12 +332,27 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
             off = f", not in {n}" if (n := counts.get(NOT_REPRODUCED)) else ""
             open_ = f", {n} undecided" if (n := counts.get(INCONCLUSIVE)) else ""
             held = f"{ends or 'as claimed'} in {counts.get(REPRODUCED, 0)} of {len(cases)} cases"
-            yield f"{phrase}: {held}{off}{open_}{same}"
+            yield f"{phrase}: {held}{off}{open_}{same}{together(cases)}"
         elif value := number(cases[0]):
             unit = f" {cases[0]['unit']}" if cases[0]["unit"] and not is_count(cases[0]) else ""
             yield f"{phrase}: {value}{unit}{ends and f' (claimed: {ends})'}"
         else:
             yield f"{phrase}: {unmet(cases[0]) or 'no number'}"
+
+
+def together(cases: Sequence[Row]) -> str:
+    """Return what is sure of all cases at once, by Holm's method; empty if it is their counts."""
+    level = cases[0]["settings"].get("level", LEVEL)
+    counts, sure = [], []
+    for outcome in (REPRODUCED, NOT_REPRODUCED):
+        # what is not random has no p-value
+        p = [(case["p"] or 0.0) if case["verdict"] == outcome else 1.0 for case in cases]
+        counts.append(sum(case["verdict"] == outcome for case in cases))
+        sure.append(holm_count(p, level))
+    if sure == counts:
+        return ""
+    held, lost = (f"in at least {count}" for count in sure)
+    return f"; all at once, with {100 * level:g} %: it holds {held} and fails {lost}"
 
 
 def qualifying(findings: Iterable[Row]) -> list[str]:

@@ -37,11 +37,8 @@ ROLES = {
     "project": "our own question",
     "later version": "only in the UAI version",
 }
-#: How the verdicts of cases make one, where not all must be reproduced.
-COMBINED = {
-    "universal": "Two thirds of the cases must be reproduced, and none may be not reproduced.",
-    "any": "One reproduced case is enough.",
-}
+#: How the verdicts of tests make one, where not all must be reproduced.
+ANY = "One reproduced test is enough."
 UNCOUNTED = (
     "A case that could not have failed, or whose control does not fail, counts neither for the "
     "claim nor against it."
@@ -195,7 +192,7 @@ def _under_readings(
             yield Reason(under, list(map(typeset, lines)))
     empty = [row for row in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(row["tags"])]
     uncounted = any(row["verdict"] == finding.INCONCLUSIVE for row in empty)
-    lines = [COMBINED[tested.combine]] if tested.combine in COMBINED and len(deciding) > 1 else []
+    lines = [ANY] * (tested.combine == "any" and len(sentences.by_test(deciding)) > 1)
     lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == finding.REPRODUCED)
     if lines:
         yield Reason(Html(), list(map(typeset, lines)))
