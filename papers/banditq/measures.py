@@ -125,12 +125,13 @@ def most_missed(run):
 
 
 def held_out(samples):
-    """Values of the column whose mean is largest, which other replicates choose.
+    """Values of the column whose mean is largest, at last, which other replicates choose.
 
-    `samples` is (replicate, column); the first half of the replicates chooses.
+    `samples` is (replicate, column) or (replicate, round, column); the first half chooses.
     """
     half = len(samples) // 2
-    return samples[half:, samples[:half].mean(axis=0).argmax()]
+    means = samples[:half].mean(axis=0)
+    return samples[half:, ..., np.atleast_2d(means)[-1].argmax()]
 
 
 def published(runs, figure, series, quantity="value", at=None):

@@ -1297,14 +1297,13 @@ def htucb_near_optimal_critical(runs):
 PROOF_CONSTANT = 0.03252
 
 
-@paper.claim("bound", "Theorem 7; appendix F")
+@paper.claim("bound", "Theorem 7; appendix F", part="six policies, with five arms, at two horizons")
 def htucb_thm7_implemented(runs):
     r"""Every policy has, on one of the two instances of Theorem 7's proof, a penalised regret of at
     least $(1 - 2 \max \tau) \sqrt{(K - 1) T / 2} / (8 e)$.
 
     The proof's constant is $1 / (8 e \sqrt{2}) = 0.0325$ once the divergence is counted correctly,
-    with half a squared difference of means for each pull (htucb-inconsistency-13). Some policies do
-    not verify it.
+    with half a squared difference of means for each pull (htucb-inconsistency-13).
     """
     for pair in runs("twins").each("policy", "T"):
         regrets = np.stack([run.end("penalised_regret") for run in pair], axis=1)
@@ -1744,11 +1743,15 @@ def htucb_expC_flearn_linear(runs):
 
     The paper does not say this in words.
     """
+    ucb1 = runs("regret_5_08", "regret_20_08", policy="ucb1")
     for run in runs("regret_5_08", "regret_20_08", policy="flearn").each("N"):
         filled = (run.end("gap") - run.end("penalty")) * run.end("quota")
         cost = np.where(run.end("non_critical"), filled, 0).sum(axis=1) * run.T
         phrase = "penalised regret divided by the cost of filling the quotas of non-critical arms"
         yield mean(phrase, run.end("penalised_regret"), equal_to=cost, ratio=[0.9, 1.1])
+        phrase, of_control = "growth exponent of penalised regret in $t$", ucb1(N=run.N)
+        test = proportional(phrase, run.rounds, run["penalised_regret"])
+        yield test.control(of_control["penalised_regret"])
 
 
 @paper.claim("shape", "Fig. 2, continued beyond its horizons", about="project", figure="fig2")
@@ -2089,13 +2092,12 @@ def htucb_inconsistency_06(runs):
     """The range of the scale parameter includes 0 for Flearn and excludes it for LFG.
 
     At the end 0, which is left out, LFG's weight is $T$ and its index is defined. At the end 1,
-    which is measured, the weight is 0, so free rounds go to the arm that wins ties, the best one in
-    both settings. All runs give the ratio 1, and do not say how far it may vary; a proof would
-    decide.
+    which is measured, the weight is 0. Queues alone then decide, whatever the rewards, so the arms
+    take turns if quotas are equal, and it does not matter which arm wins ties.
     """
     last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
-    phrase = "expected reward of LFG with the best arm last divided by that with it first"
-    yield mean(phrase, last, equal_to=first, ratio=[0.98, 1.02])
+    phrase = "distance of LFG's expected rewards with the best arm last and with it first"
+    yield rounded(phrase, np.abs(last - first), scale=[first], unit="reward")
 
 
 paper.untested(

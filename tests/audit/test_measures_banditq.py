@@ -104,6 +104,7 @@ def test_the_most_that_a_protected_arm_misses_in_each_run():
     one = cell([10], [1, 1, 1], [0.4, 0.3, 0], reward=reward)
     assert BANDITQ.most_missed(run_of(one)).tolist() == [4, 4, 3, 2]
     assert BANDITQ.held_out(one.column("reward")[:, 0, :2]).tolist() == [0, 3]
+    assert BANDITQ.held_out(one.column("reward")[:, :1, :2]).tolist() == [[0], [3]]
 
 
 def test_average_regret_is_that_of_all_rounds():
