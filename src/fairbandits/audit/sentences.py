@@ -341,7 +341,7 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
 
 
 def together(cases: Sequence[Row]) -> str:
-    """Return what is sure of all cases at once, by Holm's method; empty if it is their counts."""
+    """Return what is sure of all cases at once, by Holm's method, where verdicts differ."""
     level = cases[0]["settings"].get("level", LEVEL)
     counts, sure = [], []
     for outcome in (REPRODUCED, NOT_REPRODUCED):
@@ -349,7 +349,7 @@ def together(cases: Sequence[Row]) -> str:
         p = [(case["p"] or 0.0) if case["verdict"] == outcome else 1.0 for case in cases]
         counts.append(sum(case["verdict"] == outcome for case in cases))
         sure.append(holm_count(p, level))
-    if sure == counts:
+    if sure == counts or max(counts) == len(cases):
         return ""
     held, lost = (f"in at least {count}" for count in sure)
     return f"; all at once, with {100 * level:g} %: it holds {held} and fails {lost}"
