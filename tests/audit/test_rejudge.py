@@ -10,7 +10,9 @@ from fairbandits.audit.rejudge import Again, judged_again, record, verdicts_on
 from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.audit.tiny import read_by
+from fairbandits.cli import launch
 from fairbandits.cli.main import main
+from fairbandits.settings.config import load_config
 from fairbandits.settings.seeds import latest
 
 CONFIG = real.config()
@@ -128,3 +130,18 @@ def test_what_is_judged_again_is_said_once(words, message):
 def test_a_claim_that_derivations_decide_runs_nothing():
     ran = CliRunner().invoke(main, ["rejudge", "banditq-eq8-drift", "--salt", "x"])
     assert ran.output == "Under the salt 'x' 1 of 1 verdicts came again.\n"
+
+
+def test_a_run_under_a_salt_has_the_settings_of_the_project(monkeypatch):
+    started = []
+
+    def start(targets, cores, files, root, stay):
+        started.append((targets, load_config(files)))
+        return 1
+
+    monkeypatch.setattr(launch, "launch", start)
+    ran = CliRunner().invoke(main, ["rejudge", "htucb-intro-user-knob", "--salt", "x"])
+    ((targets, config),) = started
+    assert "the run under the salt 'x' ended with 1" in ran.output
+    assert (config.salt, config.seed) == ("x", CONFIG.seed)
+    assert targets == [f"{config.folders['results']}/ht_ucb/user_rates.parquet"]

@@ -229,12 +229,13 @@ def rejudge(claims, paper, words, release, cores):
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-            config = load_config([*options.DEFAULT_CONFIG, file])
+            files = [*options.DEFAULT_CONFIG, file]
+            config = load_config(files)
             but = again.recorded(papers[paper], salt) if release else ()
             chosen = again.judged_again(papers[paper], claims or every, but)
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{path}" for path in read_by(chosen, config)]
-            if targets and (code := launch.launch(targets, cores, [file], root, stay=True)):
+            if targets and (code := launch.launch(targets, cores, files, root, stay=True)):
                 if code > 128:  # by a signal, as was said
                     raise Exit(code)
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
