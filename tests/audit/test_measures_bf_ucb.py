@@ -114,3 +114,5 @@ def test_the_first_line_of_theorem_3():
     given = ["1/2", "1"], ["1", "1"]
     assert BF_UCB.first_line_excess(*given, 0) == Fraction(1, 12).numerator
     assert BF_UCB.first_line_excess(*given, 1) == Fraction(-1, 6).numerator
+    # the triangle inequality, whatever the means
+    assert max(BF_UCB.excess_of_drawn(50, "a")) <= 0
