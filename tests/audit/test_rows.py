@@ -68,8 +68,8 @@ def test_every_number_comes_back_from_parquet(one, tmp_path):
 def test_verdicts_are_counted_before_they_are_written():
     (verdict,) = judge(SMALL, [answer(reading="")])
     assert str(tally([verdict_row(SMALL, verdict)])) == (
-        "1 claim that the audited text makes, of which 1 rests on printed words: "
-        "1 reproduced (1 measured)"
+        "1 claim that the audited text makes, of which 1 rests on printed words and 0 have a "
+        "confirmatory verdict: 1 reproduced (1 measured)"
     )
 
 

@@ -97,12 +97,24 @@ def test_a_verdict_says_its_part_and_its_status():
 
 
 #: What other programs read: the entries of a verdict, and of a claim.
-VERDICT = {"reading", "verdict", "grade", "tags", "statistic", "low", "high", "n", "p", "phrase"}
+VERDICT = {
+    "reading",
+    "verdict",
+    "status",
+    "grade",
+    "tags",
+    "statistic",
+    "low",
+    "high",
+    "n",
+    "p",
+    "phrase",
+}
 VERDICT |= {"unit", "each", "procedure", "settings", "data", "code", "data_hash", "rules"}
 VERDICT |= {"audit_code", "message"}
 CLAIM = {"id", "paper", "place", "statement", "kind", "primary", "about", "part", "reported"}
 CLAIM |= {"figure", "basis", "reconstructed", "alias_of", "judged_by", "left_out", "verdict"}
-CLAIM |= {"data_older_than_rule", "headline", "readings", "qualified_by"}
+CLAIM |= {"headline", "readings", "qualified_by"}
 
 
 def checked(text):
