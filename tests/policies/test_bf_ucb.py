@@ -201,16 +201,19 @@ def test_ties_of_the_box_go_up():
 
 
 @njit
-def draw_compiled(group, last, coin):
-    return merit.draw(group, 0, last, 1.0, coin)
+def draw_rounded_compiled(group, coin):
+    return merit.draw_rounded(group, 0, True, 1.0, coin)
 
 
 def drawn_rounded(p, order, u):
-    """Return the arm drawn from p by a kernel that begins with this order, ties by arm."""
+    """Return the arm drawn from p by a kernel whose arms stand in this order, ties by arm."""
     arms = merit.begin((len(p),), False, True)
-    arms.weight[: len(p)] = arms.policy[: len(p)] = p
-    arms.order[: len(p)] = order
-    return draw_compiled(arms, len(p) - 1, np.uint64(naive.word_of(u)))
+    arms.rank[: len(p)] = order
+    arms.place_of[order] = np.arange(len(p))
+    arms.placed_weight[: len(p)] = np.array(p)[order]
+    arm = draw_rounded_compiled(arms, np.uint64(naive.word_of(u)))
+    assert arms.policy[arms.place_of[: len(p)]].tolist() == list(p)
+    return arm
 
 
 def test_rounded_draw():

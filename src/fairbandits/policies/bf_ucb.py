@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fairbandits.engine.protocol import not_inlined, plays_in_lanes
+from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes
 from fairbandits.engine.width import Shared, anywhere, entry, lanes_of, put_entry, ratio, where
 from fairbandits.policies import bf_ucb_sums as sums
 from fairbandits.policies import groups as layout
@@ -47,7 +47,7 @@ class BFUCBState(NamedTuple):
         if not initial.by_merit(state.first, t):
             return initial.fixed_arm(state.first, t, coin)
         arms = state.first.arms
-        first, last, total = 0, 0, 0.0
+        k, first, last, total = -1, 0, 0, 0.0
         for g in range(len(state.total)):
             own = group == g
             if anywhere(own):
@@ -55,15 +55,19 @@ class BFUCBState(NamedTuple):
                 first = where(own, arms.start[g], first)
                 last = where(own, size - 1, last)
                 total = where(own, state.total[g], total)
-                merits.expose(arms, g * arms.columns, size, state.total[g], own)
-        k = merits.draw(arms, group, last, total, coin)
+                if arms.rounded:
+                    k = where(own, merits.draw_rounded(arms, g, own, state.total[g], coin), k)
+                else:
+                    merits.expose(arms, g * arms.columns, size, state.total[g], own)
+        if not arms.rounded:
+            k = merits.draw(arms, group, last, total, coin)
         return where(k < 0, 0, first + k)
 
     def learn(state, t, arm, reward):
         group = sums.serve(state)
         arms = state.first.arms
         as_released = state.released_mean and t > state.first.rounds
-        merits.learn_arm(arms, arms.row_of[arm], reward, as_released)
+        merits.learn_placed(arms, arms.row_of[arm], reward, as_released)
         own = state.groups.of_arm[arm]
         for g in range(len(state.total)):
             if anywhere((group == g) | (own == g)):
@@ -75,14 +79,15 @@ class BFUCBState(NamedTuple):
                     _weigh_any(state, arms, g)
 
     def policy_of(state, g, row, mean, inverse_root):
-        return state.first.arms.policy[row]
+        arms = state.first.arms
+        return arms.policy[arms.place_of[row]]
 
     def probe(state, out):
         arms = state.first.arms
         for arm in range(len(arms.row_of)):
-            row = arms.row_of[arm]
-            out[0][arm] = arms.probability[row]
-            out[1][arm] = arms.policy[row]
+            place = arms.place_of[arms.row_of[arm]]
+            out[0][arm] = arms.probability[place]
+            out[1][arm] = arms.policy[place]
 
 
 @dataclass(frozen=True)
@@ -226,9 +231,15 @@ def _weigh_any(state, arms, g):
                 x = min(1.0, max(0.0, entry(arms.mean, row + k, i)))
             weight = merits.merit_of(x, state.kind, state.c)
             some = some or weight != 0.0
-            put_entry(arms.weight, row + k, i, weight)
+            _put_weight(arms, row + k, i, weight)
         if not some:  # no merit at all: all arms alike
             for k in range(size):
-                put_entry(arms.weight, row + k, i, 1.0)
+                _put_weight(arms, row + k, i, 1.0)
         put_entry(state.value, g, i, value)
     state.total[g] = merits.sum_weights(arms, g)
+
+
+@inlined
+def _put_weight(arms, row, i, weight):
+    put_entry(arms.weight, row, i, weight)
+    put_entry(arms.placed_weight, int(entry(arms.place_of, row, i)), i, weight)

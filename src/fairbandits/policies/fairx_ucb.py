@@ -57,8 +57,10 @@ class FairXUCBState(NamedTuple):
         for b in range(arms.most_blocks):
             total = total + state.blocks[b]
             arms.ends[b] = total
+        if arms.rounded:
+            return greatest(0, merits.draw_rounded(arms, 0, True, total, coin))
         merits.expose(arms, 0, arms.start[1], total, True)
-        return greatest(0, merits.draw(arms, 0, arms.start[1] - 1, total, coin))
+        return merits.draw(arms, 0, arms.start[1] - 1, total, coin)
 
     def learn(state, t, arm, reward):
         arms, first = state.arms, state.first.arms
@@ -66,7 +68,8 @@ class FairXUCBState(NamedTuple):
         if early:
             initial.learn_early(state.other, t, arm, reward)
             for k in range(arms.start[1]):
-                arms.probability[k] = first.probability[first.row_of[k]]
+                shown = first.probability[first.place_of[first.row_of[k]]]
+                arms.probability[arms.place_of[k]] = shown
         n, _ = merits.learn_mean(arms, arm, reward, state.released and not early)
         if not state.shadow or early:
             arms.inverse_root[arm] = 1.0 / sqrt(n)
@@ -80,8 +83,9 @@ class FairXUCBState(NamedTuple):
 
     def probe(state, out):
         for k in range(state.arms.start[1]):
-            out[0][k] = state.arms.probability[k]
-            out[1][k] = state.arms.policy[k]
+            place = state.arms.place_of[k]
+            out[0][k] = state.arms.probability[place]
+            out[1][k] = state.arms.policy[place]
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ def _weigh(state, t):
     width = initial.width_of(clock, arms.start[1], state.inverse_delta, state.released)
     state.width[0] = width
     for row in range(arms.columns):
-        arms.weight[row] = merits.bound_of(arms, row, width)
+        _put_weight(arms, row, width)
     for b in range(arms.most_blocks):
         state.blocks[b] = merits.block_sum(arms.weight, merits.BLOCK * b)
 
@@ -175,6 +179,13 @@ def _weigh(state, t):
 @inlined
 def _weigh_one(state, arm):
     """Compute one arm's optimistic mean, with the width unchanged."""
-    state.arms.weight[arm] = merits.bound_of(state.arms, arm, state.width[0])
+    _put_weight(state.arms, arm, state.width[0])
     block = whole(arm / merits.BLOCK)
     state.blocks[block] = merits.block_sum(state.arms.weight, merits.BLOCK * block)
+
+
+@inlined
+def _put_weight(arms, row, width):
+    weight = merits.bound_of(arms, row, width)
+    arms.weight[row] = weight
+    arms.placed_weight[arms.place_of[row]] = weight

@@ -36,14 +36,17 @@ class InitialState(NamedTuple):
         g, _ = turn_of(state, t)
         size = size_of(arms, g)
         total, _ = merits.weigh(arms, g, group_width(state, state.served[g], size))
-        merits.expose(arms, g * arms.columns, size, total, True)
-        k = merits.draw(arms, g, size - 1, total, coin)
+        if arms.rounded:
+            k = merits.draw_rounded(arms, g, True, total, coin)
+        else:
+            merits.expose(arms, g * arms.columns, size, total, True)
+            k = merits.draw(arms, g, size - 1, total, coin)
         return where(k < 0, 0, arms.start[g] + k)
 
     def learn(state, t, arm, reward):
         g, _ = turn_of(state, t)
         state.served[g] += 1
-        merits.learn_arm(state.arms, state.arms.row_of[arm], reward, False)
+        merits.learn_placed(state.arms, state.arms.row_of[arm], reward, False)
 
 
 class Grouped(Policy):

@@ -1,7 +1,10 @@
 """Merit functions, the most optimistic point of a confidence box, and draws by merit.
 
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros. The
-order of all additions is fixed: the last bits decide ties in the released program.
+order of all additions is fixed: the last bits decide ties in the released program. That program
+sorts the arms by probability in each round. So for its draws each arm has a place in its group's
+order besides, and what is read in that order is kept by places: in rows, one after the other, as
+the lanes of a block can read them together.
 """
 
 import math
@@ -55,11 +58,15 @@ class Arms(NamedTuple):
     mean: np.ndarray
     inverse_root: np.ndarray  # 1 / sqrt(pulls)
     weight: np.ndarray
-    policy: np.ndarray  # probabilities of the last draw from the group
-    probability: np.ndarray  # summed over the rounds
-    ends: np.ndarray  # sums of weights up to the end of each block but a group's last
-    order: np.ndarray  # see `draw_rounded`
+    place_of: np.ndarray  # row of each arm's place; the arm's own unless draws are rounded
+    policy: np.ndarray  # by places: probabilities of the last draw from the group
+    probability: np.ndarray  # by places: summed over the rounds
+    placed_mean: np.ndarray  # by places
+    placed_root: np.ndarray  # by places: 1 / sqrt(pulls)
+    placed_weight: np.ndarray  # by places
+    rank: np.ndarray  # by places: the arm's rank, which decides ties
     arm_of: np.ndarray  # arms by rank
+    ends: np.ndarray  # sums of weights up to the end of each block but a group's last
     columns: int
     most_blocks: int
     cap: float
@@ -79,16 +86,21 @@ def begin(
     arm_of = np.arange(columns)
     if numbering is not None:
         arm_of[: len(numbering)] = numbering
-    names = ("sums", "mean", "weight", "policy", "probability")
+    place_of = np.arange(n_rows)
+    if rounded:
+        place_of[:columns] = np.argsort(arm_of)
+    names = ("sums", "mean", "weight", "policy", "probability", "placed_mean", "placed_weight")
     return Arms(
         start=starts(sizes),
         row_of=rows,
         pulls=np.zeros(n_rows, np.int64),
         **{name: np.zeros(n_rows) for name in names},
         inverse_root=inverse_root,
-        ends=np.full(n_rows // BLOCK, np.inf),
-        order=np.tile(np.arange(columns), len(sizes)),
+        place_of=place_of,
+        placed_root=inverse_root.copy(),
+        rank=np.tile(np.arange(columns), len(sizes)),
         arm_of=arm_of,
+        ends=np.full(n_rows // BLOCK, np.inf),
         columns=columns,
         most_blocks=columns // BLOCK,
         cap=math.inf if uncut else 1.0,
@@ -119,6 +131,16 @@ def learn_arm(arms, row, reward, as_released):
     inverse_root = 1.0 / sqrt(n)
     arms.inverse_root[row] = inverse_root
     return mean, inverse_root
+
+
+@inlined
+def learn_placed(arms, row, reward, as_released):
+    """Do the same as `learn_arm`, by places too."""
+    mean, inverse_root = learn_arm(arms, row, reward, as_released)
+    if arms.rounded:
+        place = arms.place_of[row]
+        arms.placed_mean[place] = mean
+        arms.placed_root[place] = inverse_root
 
 
 @inlined
@@ -213,6 +235,12 @@ def weigh(arms, g, width):
         if b < n_blocks - 1:
             arms.ends[g * arms.most_blocks + b] = total
         squares = squares + tree(products(weights, weights))
+    if arms.rounded:
+        first = nonnegative(g * arms.columns)
+        for k in range(size_of(arms, g)):
+            place = first + k
+            bound = _cut(arms, arms.placed_mean[place] + width * arms.placed_root[place])
+            arms.placed_weight[place] = bound
     return total, squares
 
 
@@ -253,7 +281,11 @@ def _weigh_one(arms, row, width):
 @inlined
 def bound_of(arms, row, width):
     """Return the optimistic mean of the arm in a row."""
-    bound = arms.mean[row] + width * arms.inverse_root[row]
+    return _cut(arms, arms.mean[row] + width * arms.inverse_root[row])
+
+
+@inlined
+def _cut(arms, bound):
     return least(arms.cap, greatest(0.0, bound))
 
 
@@ -264,8 +296,7 @@ def expose(arms, first, size, total, own):
     first = nonnegative(first)
     for k in range(size):
         row = first + k
-        # the last bits decide which arms pass the number 1.000: divide, as the program does
-        p = arms.weight[row] / total if arms.rounded else arms.weight[row] * share
+        p = arms.weight[row] * share
         arms.policy[row] = where(own, p, arms.policy[row])
         before = arms.probability[row]
         arms.probability[row] = where(own, before + p, before)
@@ -273,9 +304,7 @@ def expose(arms, first, size, total, own):
 
 @inlined
 def draw(arms, group, last, total, coin):
-    """Return the place in its group, up to `last`, of the arm drawn by weight, or -1."""
-    if arms.rounded:
-        return draw_rounded(arms, group, last, nearest(1000.0 * unit(coin)) / 1000.0)
+    """Return the place in its group, up to `last`, of the arm drawn by weight."""
     target = unit(coin) * total
     # cumulative weights do not decrease: counting those not above it needs no branch
     block = draw_block(arms, group, last, target)
@@ -307,56 +336,72 @@ def sum_before(arms, group, block):
 
 
 @inlined
-def draw_rounded(arms, group, last, number):
-    """Draw as the released program does; return -1 if its rounded number passes every arm.
+def draw_rounded(arms, g, own, total, coin):
+    """Draw an arm of group g as the released program does; return it, or -1 if none is drawn.
 
     The arms are sorted by increasing probability, equal arms by their ranks. The first arm whose
-    cumulative probability is strictly above the number is drawn. `order` has the ranks in the last
-    round's order.
+    cumulative probability is strictly above a number rounded to thousandths is drawn; 1.000 can
+    pass every arm. Probabilities are written and added up where `own` holds, and the arm returned
+    elsewhere means nothing.
     """
-    row = group * arms.columns
-    while True:
-        arm, cumulated = -1, 0.0
-        before, behind, wrong = 0.0, -1, 0
-        for j in range(arms.columns):
-            rank = arms.order[j]
-            for g in range(1, len(arms.order) // arms.columns):
-                rank = where(group == g, arms.order[g * arms.columns + j], rank)
-            k = arms.arm_of[rank] if arms.ranked else rank
-            p = arms.policy[row + k]
-            counts = last >= j
-            wrong = where(counts & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
-            before, behind = p, rank
-            cumulated = where(counts, cumulated + p, cumulated)
-            arm = where(counts & (arm < 0) & (number < cumulated), k, arm)
-        if not anywhere(wrong > 0):
-            return arm
-        _sort(arms, row, last, wrong)
+    first, size = nonnegative(g * arms.columns), size_of(arms, g)
+    before, behind, wrong = 0.0, -1, 0
+    for k in range(size):
+        place = first + k
+        # the last bits decide which arms pass the number 1.000: divide, as the program does
+        p = where(own, arms.placed_weight[place] / total, arms.policy[place])
+        arms.policy[place] = p
+        summed = arms.probability[place]
+        arms.probability[place] = where(own, summed + p, summed)
+        rank = arms.rank[place]
+        wrong = where(own & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
+        before, behind = p, rank
+    if anywhere(wrong > 0):
+        _sort(arms, first, size, wrong)
+    number = nearest(1000.0 * unit(coin)) / 1000.0
+    passed, cumulated = 0, 0.0
+    for k in range(size):
+        cumulated = cumulated + arms.policy[first + k]
+        passed = passed + where(number < cumulated, 0, 1)
+    rank = arms.rank[first + least(passed, size - 1)]
+    return where(passed < size, arms.arm_of[rank] if arms.ranked else rank, -1)
 
 
 @not_inlined
-def _sort(arms, row, last, wrong):
+def _sort(arms, first, size, wrong):
     """Sort by insertion where a group's arms are not in order: nearly all are in place."""
-    for i in range(lanes_of(arms.order)):
+    for i in range(lanes_of(arms.rank)):
         if lane(wrong, i) > 0:
-            first = int(lane(row, i))
-            for j in range(first + 1, first + int(lane(last, i)) + 1):
-                rank = entry(arms.order, j, i)
-                p = _of_rank(arms, first, rank, i)
-                place = j
-                while place > first:
-                    before = entry(arms.order, place - 1, i)
-                    other = _of_rank(arms, first, before, i)
-                    if other < p or (other == p and before < rank):
-                        break
-                    put_entry(arms.order, place, i, before)
+            for last in range(first + 1, first + size):
+                place = last
+                while place > first and _is_before(arms, place, place - 1, i):
+                    _exchange(arms, place, place - 1, i)
                     place -= 1
-                put_entry(arms.order, place, i, rank)
+            for place in range(first, first + size):
+                row = int(entry(arms.rank, place, i))
+                if arms.ranked:
+                    row = int(entry(arms.arm_of, row, i))
+                put_entry(arms.place_of, first + row, i, place)
 
 
 @inlined
-def _of_rank(arms, first, rank, i):
-    k = int(rank)
-    if arms.ranked:
-        k = int(entry(arms.arm_of, k, i))
-    return entry(arms.policy, first + k, i)
+def _is_before(arms, place, other, i):
+    p, q = entry(arms.policy, place, i), entry(arms.policy, other, i)
+    return p < q or (p == q and entry(arms.rank, place, i) < entry(arms.rank, other, i))
+
+
+@inlined
+def _exchange(arms, place, other, i):
+    _exchange_entries(arms.policy, place, other, i)
+    _exchange_entries(arms.probability, place, other, i)
+    _exchange_entries(arms.placed_mean, place, other, i)
+    _exchange_entries(arms.placed_root, place, other, i)
+    _exchange_entries(arms.placed_weight, place, other, i)
+    _exchange_entries(arms.rank, place, other, i)
+
+
+@inlined
+def _exchange_entries(rows, place, other, i):
+    value = entry(rows, place, i)
+    put_entry(rows, place, i, entry(rows, other, i))
+    put_entry(rows, other, i, value)
