@@ -18,6 +18,6 @@ def found(module: str, home_of: Mapping[str, str], name: str, modules: Mapping[s
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return "did you mean ...?" for an unknown name, or nothing without a near one."""
-    spelt = {one.lower().replace("_", ""): one for one in known}
+    spelt = {candidate.lower().replace("_", ""): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower().replace("_", ""), spelt, n=1)
     return f"; did you mean {spelt[close[0]]!r}?" if close else ""

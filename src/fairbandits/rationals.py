@@ -45,14 +45,14 @@ def rational(name: str, value: Any) -> Fraction:
         exponent = re.search(r"e([+-]?\d+)\s*$", text, re.IGNORECASE)
         # checked first, since evaluating it takes time with its number of digits
         extreme = exponent is not None and abs(int(exponent[1])) > 2 * DECADES
-        found = Fraction(0 if extreme else text)
+        number = Fraction(0 if extreme else text)
     except (ValueError, ZeroDivisionError):
         raise ValueError(f'{name} must be a number such as 0.05 or "1/3", got {value!r}') from None
-    if extreme or (found and not Fraction(1, 10**DECADES) <= abs(found) <= 10**DECADES):
+    if extreme or (number and not Fraction(1, 10**DECADES) <= abs(number) <= 10**DECADES):
         raise ValueError(
             f"{name} must be 0, or between 1e-{DECADES} and 1e{DECADES} in size, got {value!r}"
         )
-    return found
+    return number
 
 
 def without_quotes(value: Any) -> str:
@@ -131,7 +131,7 @@ class Quotas(tuple):
     @property
     def fractions(self) -> list[Fraction]:
         """Exact values."""
-        return [Fraction(one, self.denominator) for one in self.numerators]
+        return [Fraction(numerator, self.denominator) for numerator in self.numerators]
 
     @property
     def total(self) -> Fraction:

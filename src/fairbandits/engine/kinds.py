@@ -53,8 +53,8 @@ def chosen(loop: Any, state: Any, source: Any, record: Any, rounds: int, force: 
 
 def _mark(kind: tuple) -> Path:
     """Return the file that says that Numba's cache has a kind once it is written, and its lock."""
-    words = " ".join([kind[0].__name__, *map(str, kind[1:])])
-    name = hashlib.blake2b(words.encode(), digest_size=12).hexdigest()
+    description = " ".join([kind[0].__name__, *map(str, kind[1:])])
+    name = hashlib.blake2b(description.encode(), digest_size=12).hexdigest()
     return Path(numba.config.CACHE_DIR) / f"{name}.compiled"
 
 

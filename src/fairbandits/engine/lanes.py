@@ -23,25 +23,25 @@ def block_of(states: Sequence[Any]) -> Any:
         return None
 
 
-def _wide(values: Sequence[Any], known: dict[int, Rows], hint: Any = None) -> Any:
+def _wide(values: Sequence[Any], made: dict[int, Rows], hint: Any = None) -> Any:
     first, shared = values[0], hint is Shared
     if isinstance(first, np.ndarray) and not shared:
-        if len({one.shape for one in values}) > 1:
+        if len({value.shape for value in values}) > 1:
             raise _NoBlock
-        if id(first) not in known:  # a state may name an array twice
-            kept = values if first.dtype == np.uint64 else [one.astype(float) for one in values]
-            known[id(first)] = Rows(along_lanes(kept))
-        return known[id(first)]
+        if id(first) not in made:  # a state may name an array twice
+            kept = values if first.dtype == np.uint64 else [value.astype(float) for value in values]
+            made[id(first)] = Rows(along_lanes(kept))
+        return made[id(first)]
     if isinstance(first, tuple) and not shared:
         kind = type(first)
-        if any(type(one) is not kind for one in values):
+        if any(type(value) is not kind for value in values):
             raise _NoBlock
         if kind not in IN_LANES or not all(map(IN_LANES[kind], values)):
             raise _NoBlock
         hints = get_type_hints(kind, include_extras=True)
         columns = zip(kind._fields, zip(*values, strict=True), strict=True)
-        return kind(*(_wide(column, known, hints[name]) for name, column in columns))
-    if all(np.array_equal(one, first) for one in values):
+        return kind(*(_wide(column, made, hints[name]) for name, column in columns))
+    if all(np.array_equal(value, first) for value in values):
         return first
     if hint is Own:
         return np.array(values, float).view(Vector)
@@ -61,7 +61,7 @@ def along_lanes(arrays: Sequence[np.ndarray]) -> np.ndarray:
 def lane_of(record: Record, lane: int, like: Record) -> Record:
     """Return the record of one replicate of a block, its numbers of the types in `like`."""
     parts = (
-        part.array[..., lane].astype(own.dtype) if isinstance(part, Rows) else part
-        for part, own in zip(record, like, strict=True)
+        part.array[..., lane].astype(model.dtype) if isinstance(part, Rows) else part
+        for part, model in zip(record, like, strict=True)
     )
     return Record(*parts)

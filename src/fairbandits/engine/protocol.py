@@ -90,7 +90,7 @@ def plays_in_lanes(state_class: type, when: Callable[[Any], bool] = lambda state
 
     Numbers, except of the type `Own`, and arrays of the type `Shared` must be the same in all.
     """
-    IN_LANES[state_class] = lambda one: getattr(one, "denominator", 0) <= FINEST and when(one)
+    IN_LANES[state_class] = lambda state: getattr(state, "denominator", 0) <= FINEST and when(state)
     return state_class
 
 

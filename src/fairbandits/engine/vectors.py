@@ -58,8 +58,8 @@ class Rows:
         return part.copy().view(Vector) if part.ndim == 1 else Rows(part)
 
     def __setitem__(self, row, value):
-        own = isinstance(row, Vector)
-        self.array[(row.astype(int), np.arange(LANES)) if own else row] = value
+        by_lane = isinstance(row, Vector)
+        self.array[(row.astype(int), np.arange(LANES)) if by_lane else row] = value
 
 
 class VectorType(types.Type):
@@ -147,10 +147,10 @@ _ALIGNMENT = 8
 def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
     """Give a function a compiled form, which `emit` writes; some vectors can be numbers instead."""
     choices = [(kind, *_instead_of(kind)) for kind in kinds]
-    fitting = [some for some in itertools.product(*choices) if any(one in _OF for one in some)]
+    fitting = [mix for mix in itertools.product(*choices) if any(kind in _OF for kind in mix)]
 
-    def resolve(*found):
-        return result if any(all(map(_is_a, found, some)) for some in fitting) else None
+    def resolve(*actual):
+        return result if any(all(map(_is_a, actual, mix)) for mix in fitting) else None
 
     typers = {
         1: lambda a: resolve(a),
@@ -164,22 +164,22 @@ def emitted(kinds: tuple, result: types.Type, emit: Callable) -> Callable:
 
     def register(function):
         type_callable(function)(lambda context: typers[len(kinds)])
-        for some in fitting:
-            lower_builtin(function, *some)(lowered)
+        for mix in fitting:
+            lower_builtin(function, *mix)(lowered)
         return function
 
     return register
 
 
-def _is_a(found, kind) -> bool:
-    return isinstance(found, kind) if isinstance(kind, type) else found == kind
+def _is_a(actual, kind) -> bool:
+    return isinstance(actual, kind) if isinstance(kind, type) else actual == kind
 
 
-def _widened(context, builder, value, found, kind):
+def _widened(context, builder, value, actual, kind):
     """Return a value of that kind; in a vector one number is put into all lanes."""
-    if found == kind:
+    if actual == kind:
         return value
-    number = context.cast(builder, value, found, NUMBER_OF.get(kind, kind))
+    number = context.cast(builder, value, actual, NUMBER_OF.get(kind, kind))
     return _from_lanes(builder, kind, [number] * LANES) if kind in _OF else number
 
 
@@ -196,8 +196,8 @@ def _lanes_of(builder, vector):
 
 def _function(builder, name, kind):
     """Return LLVM's function of that name, which takes and returns a value of that kind."""
-    found = builder.module.globals.get(name)
-    return found or ir.Function(builder.module, ir.FunctionType(kind, [kind]), name)
+    declared = builder.module.globals.get(name)
+    return declared or ir.Function(builder.module, ir.FunctionType(kind, [kind]), name)
 
 
 def _vector_of(rows):
@@ -326,7 +326,7 @@ def intrinsic(name: str) -> Callable:
 def log_of_each(builder, value):
     """Call LLVM's logarithm of numbers lane by lane."""
     function = _function(builder, "llvm.log.f64", ir.DoubleType())
-    numbers = [builder.call(function, [one]) for one in _lanes_of(builder, value)]
+    numbers = [builder.call(function, [number]) for number in _lanes_of(builder, value)]
     return _from_lanes(builder, FLOATS, numbers)
 
 

@@ -34,8 +34,8 @@ class Watched(NamedTuple):
 
 def watched(policy: Any, observers: Sequence[Any], n_probes: Sequence[int]) -> Watched:
     """Return a policy's state with observers'; `n_probes` are the columns of all but the last."""
-    for place, observer in enumerate(observers, 1):
-        policy = Watched(policy, observer, sum(n_probes[:place]))
+    for number, observer in enumerate(observers, 1):
+        policy = Watched(policy, observer, sum(n_probes[:number]))
     return policy
 
 

@@ -49,8 +49,8 @@ def compiled_as(
 
     def register(function):
         @overload(function, jit_options=options, strict=False)
-        def compiled(*found):
-            return several if isinstance(found[0], VectorType | RowsType) else one
+        def compiled(*arguments):
+            return several if isinstance(arguments[0], VectorType | RowsType) else one
 
         return function
 

@@ -37,8 +37,8 @@ class Place:
 
     def read(self) -> Seen:
         """Return what is played."""
-        words = bytes(self.words).rstrip(b"\0").decode(errors="ignore")
-        return Seen(words, self.round[0], self.since[0])
+        text = bytes(self.words).rstrip(b"\0").decode(errors="ignore")
+        return Seen(text, self.round[0], self.since[0])
 
 
 #: Of this process; a list, so that a process that is started can have its own, which is the last.

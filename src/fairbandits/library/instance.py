@@ -71,7 +71,7 @@ class RandomInstance:
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, Sequence | np.ndarray):
-                object.__setattr__(self, name, tuple(float(one) for one in value))
+                object.__setattr__(self, name, tuple(float(bound) for bound in value))
                 checks.length(name, value, self.n_arms)
         if self.decimals is not None:
             checks.whole("decimals", self.decimals)

@@ -49,31 +49,31 @@ class Ended(RuntimeError):
 def ended(error: BaseException) -> Ended:
     """Return the error of users' code that raised what ends a process, such as SystemExit."""
     said = f": {error}" if str(error) else ""
-    words = f"the code raised {type(error).__name__}{said}, and gave no answer"
-    found = Ended(words, getattr(error, "at", ""))
-    return found.with_traceback(error.__traceback__)
+    message = f"the code raised {type(error).__name__}{said}, and gave no answer"
+    end = Ended(message, getattr(error, "at", ""))
+    return end.with_traceback(error.__traceback__)
 
 
 def refuse_other_chance(policy: Any, state: Any) -> None:
     """Raise ValueError if the code of a plain Python policy draws from anything but the coin."""
     name = type(policy).__name__
-    for one in (policy, state):
-        for key, value in getattr(one, "__dict__", {}).items():
+    for holder in (policy, state):
+        for key, value in getattr(holder, "__dict__", {}).items():
             if isinstance(value, _GENERATORS):
                 raise ValueError(
                     f"{name} keeps a generator in self.{key}, which goes on from replicate to "
                     f"replicate or is the same in all, so that {INSTEAD}"
                 )
     for kind in (type(policy), type(state)):
-        if found := _drawing(kind):
-            raise ValueError(f"{name} draws from {found}, so that {INSTEAD}")
+        if source := _drawing(kind):
+            raise ValueError(f"{name} draws from {source}, so that {INSTEAD}")
 
 
 def position() -> tuple:
     """Return the state of the generators of `random` and `numpy.random`."""
-    _, keys, place, *_ = np.random.get_state()  # noqa: NPY002
-    words = random.getstate()[1]
-    return place, int(keys[0]), words[-1], words[0]
+    _, keys, index, *_ = np.random.get_state()  # noqa: NPY002
+    state = random.getstate()[1]
+    return index, int(keys[0]), state[-1], state[0]
 
 
 def refuse_if_moved(policy: Any, before: tuple) -> None:
@@ -98,12 +98,12 @@ def _drawing(kind: type) -> str:
         seen.add(function)
         named = [name for code in codes(function.__code__) for name in code.co_names]
         left += [getattr(kind, name, None) for name in named]
-        for words, value, line, is_empty in _named(function):
-            if any(getattr(value, "__self__", None) is one for one in _SHARED) or (
-                is_empty and any(value is one for one in _MAKERS)
+        for dotted, value, line, is_empty in _named(function):
+            if any(getattr(value, "__self__", None) is generator for generator in _SHARED) or (
+                is_empty and any(value is maker for maker in _MAKERS)
             ):
                 file = Path(function.__code__.co_filename).name
-                return f"{words} in {function.__qualname__} ({file}, line {line})"
+                return f"{dotted} in {function.__qualname__} ({file}, line {line})"
             if isinstance(value, type):
                 value = vars(value).get("__init__")
             home = str(getattr(value, "__module__", ""))
@@ -115,58 +115,58 @@ def _drawing(kind: type) -> str:
 def codes(code: CodeType) -> Iterator[CodeType]:
     """Yield a code object and, recursively, those of the functions in it."""
     yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from codes(one)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any, int, bool]]:
     """Yield a function's global names: word, value, line, whether called without arguments."""
-    known = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
+    namespaces = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": _closed_over(function)}
     for code in codes(function.__code__):
-        words, value, line = "", None, 0
-        for one in dis.get_instructions(code):
-            if one.opname in ("PUSH_NULL", "PRECALL"):
+        dotted, value, line = "", None, 0
+        for step in dis.get_instructions(code):
+            if step.opname in ("PUSH_NULL", "PRECALL"):
                 continue
-            if one.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
-                words, value = f"{words}.{one.argval}", getattr(value, one.argval, None)
+            if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                dotted, value = f"{dotted}.{step.argval}", getattr(value, step.argval, None)
                 continue
-            if words:
-                yield words, value, line, one.opname == "CALL" and one.arg == 0
-            words, value, line = "", None, one.positions.lineno
-            if one.argval in known.get(one.opname, ()):
-                words, value = one.argval, known[one.opname][one.argval]
+            if dotted:
+                yield dotted, value, line, step.opname == "CALL" and step.arg == 0
+            dotted, value, line = "", None, step.positions.lineno
+            if step.argval in namespaces.get(step.opname, ()):
+                dotted, value = step.argval, namespaces[step.opname][step.argval]
 
 
 def _closed_over(function: FunctionType) -> dict[str, Any]:
-    found = {}
+    values = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # not yet bound
-            found[name] = cell.cell_contents
-    return found
+            values[name] = cell.cell_contents
+    return values
 
 
 def importable(name: str, folder: Path) -> str:
     """Return ``module:Class`` for ``FILE.py:CLASS``, and make it importable from `folder`."""
-    place, _, found = name.rpartition(":")
-    if not place.endswith(".py"):
+    path, _, wanted = name.rpartition(":")
+    if not path.endswith(".py"):
         return name
-    file = (folder / place).resolve()
+    file = (folder / path).resolve()
     if not file.is_file():
-        raise ValueError(f"there is no file {folder / place}")
+        raise ValueError(f"there is no file {folder / path}")
     if str(file.parent) not in sys.path:
         sys.path.insert(0, str(file.parent))
-    home = f"{file.stem}:{found}"
-    if (other := own._file(home).resolve()) != file:
-        raise ValueError(f"{name}: {other} is imported by this name; give {place} another one")
+    home = f"{file.stem}:{wanted}"
+    if (imported := own._file(home).resolve()) != file:
+        raise ValueError(f"{name}: {imported} is imported by this name; give {path} another one")
     return home
 
 
 def line_of(error: BaseException) -> str:
     """Return the line of the user's file that raised an error, if one did."""
-    for one in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(one.filename)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
         ours = any(map(file.is_relative_to, (PACKAGE, sys.prefix, sys.base_prefix)))
-        if not ours and not one.filename.startswith("<frozen"):
-            return f" ({file.name}, line {one.lineno})"
+        if not ours and not frame.filename.startswith("<frozen"):
+            return f" ({file.name}, line {frame.lineno})"
     return ""

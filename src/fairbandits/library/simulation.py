@@ -97,19 +97,19 @@ def play(
         compiled = True
     any_loop = own_loop or LOOPS[feedback]
     addresses = [(seed, stream, replicate) for replicate in chosen.tolist()]
-    drawn = [instance.draw(*one) if random else instance for one in addresses]
-    means = [] if in_world else [one.true_means for one in drawn]
+    drawn = [instance.draw(*address) if random else instance for address in addresses]
+    means = [] if in_world else [arms.true_means for arms in drawn]
     sources = [
-        one.source(*address)
+        arms.source(*address)
         if in_world
-        else stream_source(one.law, np.array(one.means), one.spread, *address)
-        for one, address in zip(drawn, addresses, strict=True)
+        else stream_source(arms.law, np.array(arms.means), arms.spread, *address)
+        for arms, address in zip(drawn, addresses, strict=True)
     ]
-    required = [_quotas(one.quotas, feedback, n_arms, horizon) for one in settings]
+    required = [_quotas(setting.quotas, feedback, n_arms, horizon) for setting in settings]
     probes = probes_of(*settings[0][:2])
 
-    def empty(place: int) -> Record:
-        return new_record(feedback, n_arms, rounds, sum(map(len, probes)), required[place])
+    def empty(n: int) -> Record:
+        return new_record(feedback, n_arms, rounds, sum(map(len, probes)), required[n])
 
     def begun(setting: Setting, before: list[Any]) -> tuple[list[Any], Any, bool]:
         states = started(setting.policy, setting.observe, n_arms, horizon, before)
@@ -120,8 +120,8 @@ def play(
     try:
         while len(records) < len(sources):
             first = len(records)
-            some = slice(first, first + LANES)
-            setting, *others = settings[some]
+            block = slice(first, first + LANES)
+            setting, *others = settings[block]
             at_work.begin(setting.policy, chosen[first : first + 1])
             record = empty(first)
             states, state, ours = begun(setting, states)
@@ -135,12 +135,11 @@ def play(
             # a block takes as long as two or three replicates, however few it has
             if together and len(others) >= 2 and not config.DISABLE_JIT:
                 pairs = [(state, record)]
-                for place, other in enumerate(others, start=first + 1):
+                for n, other in enumerate(others, start=first + 1):
                     same = other is setting
-                    pairs.append(pairs[0] if same else (begun(other, [])[1], empty(place)))
-                own = sources[some]
-                at_work.begin(setting.policy, chosen[some], after)
-                lanes = _in_block(any_loop, pairs, own, horizon, to_come, force)
+                    pairs.append(pairs[0] if same else (begun(other, [])[1], empty(n)))
+                at_work.begin(setting.policy, chosen[block], after)
+                lanes = _in_block(any_loop, pairs, sources[block], horizon, to_come, force)
                 if lanes:
                     records += lanes
                     continue
@@ -164,14 +163,14 @@ def play(
         at_work.HERE[-1].write("")
     probed = np.array([record.probes_at for record in records])
     names = [name for part in probes for name in part]
-    owed = [_deficits(*one) for one in zip(records, required, strict=True)]
+    owed = [_deficits(*measured) for measured in zip(records, required, strict=True)]
     return {
         "replicates": chosen,
         "rounds": rounds,
         "plays": np.array([record.plays_at for record in records]),
         "rewards": np.array([record.rewards_at for record in records]),
         "probes": {name: probed[:, :, p] for p, name in enumerate(names)},
-        "deficits": {name: np.array([one[name] for one in owed]) for name in owed[0]},
+        "deficits": {name: np.array([part[name] for part in owed]) for name in owed[0]},
         "means": np.array(means) if random else None,
     }
 
@@ -186,7 +185,7 @@ def _in_block(
 ) -> list[Record] | None:
     """Play states and records side by side; None if impossible, [] if not worth compiling."""
     missing = LANES - len(pairs)
-    block, several = (block_of(one) for one in zip(*pairs, *[pairs[0]] * missing, strict=True))
+    block, several = map(block_of, zip(*pairs, *[pairs[0]] * missing, strict=True))
     if block is None or several is None:
         return None
     source = block_of([*sources, *sources[:1] * missing])
@@ -215,17 +214,17 @@ def started(
 ) -> list[Any]:
     """Return the first states of policy and observers, which must not be those `before`."""
     states = [policy.start(n_arms, horizon)]
-    states += [one.start(policy, states[0], n_arms, horizon) for one in observe]
-    for one, state, last in zip((policy, *observe), states, before or states, strict=True):
+    states += [observer.start(policy, states[0], n_arms, horizon) for observer in observe]
+    for player, state, last in zip((policy, *observe), states, before or states, strict=True):
         if before and state is last:
-            raise not_fresh(one, state)
-        verbs = VERBS if one is policy else WATCHING
-        own = [verb for verb in verbs if callable(getattr(one, verb, None))]
-        if own and is_implemented(type(state), verbs[0]):
+            raise not_fresh(player, state)
+        verbs = VERBS if player is policy else WATCHING
+        named = [verb for verb in verbs if callable(getattr(player, verb, None))]
+        if named and is_implemented(type(state), verbs[0]):
             raise TypeError(
-                f"{type(one).__name__} has a method {own[0]} that would never be called: its start "
-                f"returns {type(state).__name__}, which goes by functions of its own; return an "
-                f"object with methods {verbs[1]} and {verbs[0]} from start"
+                f"{type(player).__name__} has a method {named[0]} that would never be called: its "
+                f"start returns {type(state).__name__}, which goes by functions of its own; return "
+                f"an object with methods {verbs[1]} and {verbs[0]} from start"
             )
     return states
 
@@ -241,8 +240,8 @@ def not_fresh(policy: Any, state: Any) -> TypeError:
 def _say_if_unmet(settings: Sequence[Setting], means: Sequence[np.ndarray]) -> None:
     """Warn if no policy can meet the targets under some of the means."""
     targets = [getattr(setting.policy, "targets", None) for setting in settings]
-    pairs = [(one, own) for one, own in zip(targets, means, strict=False) if one is not None]
-    worst = max((checks.load(own, one) for one, own in pairs if np.size(one)), default=0.0)
+    pairs = [(mu, owed) for owed, mu in zip(targets, means, strict=False) if owed is not None]
+    worst = max((checks.load(mu, owed) for mu, owed in pairs if np.size(owed)), default=0.0)
     if worst > 1 + checks.SLACK:
         warnings.warn(
             "targets cannot be met on this instance: "
@@ -262,7 +261,7 @@ def _joined(
         state = _Guarded(state, policy, n_arms)
     if not observers:
         return state, ours
-    ours = ours and all(is_implemented(type(one), "watch") for one in observers)
+    ours = ours and all(is_implemented(type(observer), "watch") for observer in observers)
     return watched(state, observers, [len(names) for names in probes[:-1]]), ours
 
 
@@ -315,18 +314,18 @@ class _Guarded:
         out[:] = x
 
 
-def check_takes(one: Any, method: str, given: Sequence[str]) -> None:
+def check_takes(player: Any, method: str, given: Sequence[str]) -> None:
     """Raise TypeError unless a user's method takes this number of arguments."""
     try:
-        signature = inspect.signature(getattr(one, method))
+        signature = inspect.signature(getattr(player, method))
     except (TypeError, ValueError):  # of what is written in C nothing is known
         return
     try:
         signature.bind(*given)
     except TypeError:
         raise TypeError(
-            f"{type(one).__name__}.{method} must take ({', '.join(given)}), it takes {signature}; "
-            f"write def {method}(self, {', '.join(given)})"
+            f"{type(player).__name__}.{method} must take ({', '.join(given)}), it takes "
+            f"{signature}; write def {method}(self, {', '.join(given)})"
         ) from None
 
 
@@ -346,19 +345,20 @@ def feedback_of(policy: Any) -> str:
 
 def probes_of(policy: Any, observe: Sequence[Any]) -> list[tuple[str, ...]]:
     """Return the names of the policy's probes and of each observer's."""
-    for one in observe:
-        if not (hasattr(one, "probes") and callable(getattr(one, "start", None))):
+    for observer in observe:
+        if not (hasattr(observer, "probes") and callable(getattr(observer, "start", None))):
             raise TypeError(
                 "an observer needs probes (names) and a method start(policy, state, n_arms, "
-                f"horizon), got {one!r}"
+                f"horizon), got {observer!r}"
             )
-    given = [getattr(policy, "probes", ()), *(one.probes for one in observe)]
-    for one, part in zip((policy, *observe), given, strict=True):
+    given = [getattr(policy, "probes", ()), *(observer.probes for observer in observe)]
+    for player, part in zip((policy, *observe), given, strict=True):
         if isinstance(part, str) or not all(isinstance(name, str) for name in part):
-            raise TypeError(f"{type(one).__name__}.probes must be a tuple of names, got {part!r}")
+            kind = type(player).__name__
+            raise TypeError(f"{kind}.probes must be a tuple of names, got {part!r}")
         if taken := [name for name in part if name in TAKEN]:
             raise ValueError(
-                f"{type(one).__name__}.probes must have other names than the columns "
+                f"{type(player).__name__}.probes must have other names than the columns "
                 f"{', '.join(TAKEN)}, got {taken[0]!r}"
             )
     probes = [tuple(part) for part in given]

@@ -54,12 +54,12 @@ class World:
         @lru_cache(maxsize=4)
         def at(t: int) -> tuple:
             try:
-                one = Instance(means(t), law, spread)
+                now = Instance(means(t), law, spread)
                 if t > 1:
-                    checks.length("means", one.means, len(at(1)[0]))
+                    checks.length("means", now.means, len(at(1)[0]))
             except ValueError as error:
                 raise ValueError(f"round {t}: {error}") from error
-            return one.true_means, laws.law_parameters(law, np.array(one.means), one.spread)
+            return now.true_means, laws.law_parameters(law, np.array(now.means), now.spread)
 
         def pay(arm: int, number: int, coin: int) -> float:
             _, (code, first, second) = at(number)
@@ -90,17 +90,17 @@ class World:
     def means_at(self, t: int) -> np.ndarray:
         """Return the means of round `t`, checked."""
         given = self.means(t) if self.moves else self.means
-        found = np.asarray(given, dtype=float)
-        if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
+        means = np.asarray(given, dtype=float)
+        if means.ndim != 1 or means.size < 2 or not np.isfinite(means).all():
             where = f" in round {t}" if self.moves else ""
             raise ValueError(
                 f"means must be finite numbers of at least 2 arms, got {given!r}{where}"
             )
-        if t > 1 and found.size != self.n_arms:
+        if t > 1 and means.size != self.n_arms:
             raise ValueError(
                 f"means must be those of {self.n_arms} arms, got {given!r} in round {t}"
             )
-        return found
+        return means
 
     def check_run(self, horizon: int, compiled: bool | None) -> None:
         """Raise ValueError for a run that is too long, or that asks for compiled loops."""
@@ -146,15 +146,15 @@ class _Source:
         base, gamma = self._keys
         reward = self._world.pay(arm, number, word(int(base[arm]), int(gamma[arm]), number))
         try:
-            found = float(reward)
+            value = float(reward)
         except (TypeError, ValueError):
-            found = math.nan
-        if not math.isfinite(found):
+            value = math.nan
+        if not math.isfinite(value):
             of = "round" if self._world.by == "round" else "pull"
             raise ValueError(
                 f"pay must return a finite number, got {reward!r} for arm {arm + 1}, {of} {number}"
             )
-        return found
+        return value
 
 
 class _Lost:

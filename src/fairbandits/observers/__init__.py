@@ -27,10 +27,10 @@ OBSERVERS = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name)
+    return found(__name__, {wanted: f"{__name__}.{file}" for wanted, file in CLASSES.items()}, name)
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:
     """Return the registered observer `name`; a ValueError starts with `where`."""
-    place = f"{where}: " if where else ""
-    return make_registered("observer", OBSERVERS, name, parameters, place)
+    prefix = f"{where}: " if where else ""
+    return make_registered("observer", OBSERVERS, name, parameters, prefix)

@@ -29,17 +29,17 @@ class DeficitsState(NamedTuple):
         above = False
         for k in range(n_arms):
             excess = state.quotas[k] * t - state.scaled_pulls[k] - state.tolerance
-            own, inside = arm == k, excess >= 0
+            pulled, inside = arm == k, excess >= 0
             above = above | inside
             most = observer.pulled_excess[k]
-            observer.pulled_excess[k] = where(own, greatest(most, excess), most)
+            observer.pulled_excess[k] = where(pulled, greatest(most, excess), most)
             first = observer.first_beyond[k]
             observer.first_beyond[k] = where((excess >= observer.beyond) & (first == 0), t, first)
             for c in range(2):
                 before, rise = observer.level[c][k], observer.rise[c][k]
                 now = whole_part((n_arms - c) * greatest(0, excess), state.denominator) + 1
                 now = where(inside, now, 0)
-                now = where(own, now, greatest(before, now))  # only this arm's class can fall
+                now = where(pulled, now, greatest(before, now))  # only this arm's class can fall
                 observer.level[c][k] = now
                 observer.rise[c][k] = where(arm != k, greatest(rise, now - before), rise)
                 observer.crowd[c][least(now, n_arms - c)] += where(inside, 1, 0)
@@ -47,9 +47,9 @@ class DeficitsState(NamedTuple):
             for c in range(2):
                 together = 0
                 for j in range(1, n_arms - c + 1):
-                    place = n_arms - c - j + 1
-                    together = together + observer.crowd[c][place]
-                    observer.crowd[c][place] = 0
+                    level = n_arms - c - j + 1
+                    together = together + observer.crowd[c][level]
+                    observer.crowd[c][level] = 0
                     observer.crowding[c] = greatest(observer.crowding[c], together - j)
 
     def report(observer, state, out):

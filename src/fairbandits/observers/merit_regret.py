@@ -34,18 +34,18 @@ class MeritState(NamedTuple):
         arms, columns = state.first.arms, observer.columns
         if by_merit(state.first, t):
             for g in range(len(state.width)):
-                own = state.groups.now[0] == g
-                if anywhere(own):
+                chosen = state.groups.now[0] == g
+                if anywhere(chosen):
                     for k in range(size_of(arms, g)):
                         row, column = g * arms.columns + k, arms.start[g] + k
                         mean, root = observer.mean[row], observer.inverse_root[row]
                         p = policy_of(state, g, row, mean, root)
                         off = absolute(mean - observer.reference[row])
-                        outside = own & (off > observer.width[g] * root)
+                        outside = chosen & (off > observer.width[g] * root)
                         distance = absolute(p - observer.target[row])
-                        columns[0][column] += where(own, distance, 0.0)
+                        columns[0][column] += where(chosen, distance, 0.0)
                         columns[1][column] += where(outside, 1.0, 0.0)
-                        columns[2][column] += where(own, p * root, 0.0)
+                        columns[2][column] += where(chosen, p * root, 0.0)
         row = arms.row_of[arm]
         observer.mean[row] = arms.mean[row]
         observer.inverse_root[row] = arms.inverse_root[row]
@@ -84,12 +84,12 @@ class MeritRegret(Observer):
         reference[arms.row_of] = self.reference
         kind, c = merits.MERITS[policy.merit], float(policy.merit_parameter)
         for g in range(state.width.size):
-            own = slice(arms.start[g], arms.start[g + 1])
-            masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[own]])
+            members = slice(arms.start[g], arms.start[g + 1])
+            masses = np.array([merits.merit_of(mu, kind, c) for mu in self.reference[members]])
             if not masses.any():
                 raise ValueError(
                     f"reference must have a mean above 0 in every group, group {g + 1} has none"
                 )
-            target[arms.row_of[own]] = masses / sum(masses)  # in order, whatever the size
+            target[arms.row_of[members]] = masses / sum(masses)  # in order, whatever the size
         before = arms.mean.copy(), arms.inverse_root.copy(), np.zeros(state.width.size)
         return MeritState(np.zeros((3, n_arms)), reference, target, *before)

@@ -65,44 +65,44 @@ POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {one: f"{__name__}.{file}" for one, file in CLASSES.items()}, name)
+    return found(__name__, {wanted: f"{__name__}.{file}" for wanted, file in CLASSES.items()}, name)
 
 
 def make_policy(
     name: str, parameters: dict[str, Any], where: str = "", source: str | None = None
 ) -> Any:
     """Return a registered policy, or a user's by the hash `source`; errors begin with `where`."""
-    place = f"{where}: " if where else ""
+    prefix = f"{where}: " if where else ""
     if own.is_own(name):
         try:
             if source is not None and own.source_hash(name) != source:
                 raise ValueError(f"the file of policy {name} has changed since the run was planned")
             return own.make_own(name, parameters)
         except ValueError as error:
-            raise ValueError(f"{place}{error}") from error
-    return make_registered("policy", POLICIES, name, parameters, place)
+            raise ValueError(f"{prefix}{error}") from error
+    return make_registered("policy", POLICIES, name, parameters, prefix)
 
 
 def make_registered(
-    kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], place: str
+    kind: str, registry: Mapping[str, type], name: str, parameters: dict[str, Any], prefix: str
 ) -> Any:
     """Return the dataclass of this `kind` registered under `name`, made with these parameters."""
     if name not in registry:
         hint = nearest(name, registry)
-        raise ValueError(f"{place}{kind} must be one of {', '.join(registry)}, got {name!r}{hint}")
+        raise ValueError(f"{prefix}{kind} must be one of {', '.join(registry)}, got {name!r}{hint}")
     fields = dataclasses.fields(registry[name])
-    known = [field.name for field in fields]
+    names = [field.name for field in fields]
     for key in parameters:
-        if key not in known:
-            allowed = ", ".join(known) or "none"
-            hint = nearest(key, known)
+        if key not in names:
+            allowed = ", ".join(names) or "none"
+            hint = nearest(key, names)
             raise ValueError(
-                f"{place}{kind} {name} has no parameter {key!r}; it takes: {allowed}{hint}"
+                f"{prefix}{kind} {name} has no parameter {key!r}; it takes: {allowed}{hint}"
             )
     for field in fields:
         if field.default is dataclasses.MISSING and field.name not in parameters:
-            raise ValueError(f"{place}{kind} {name}: its parameter {field.name!r} is missing")
+            raise ValueError(f"{prefix}{kind} {name}: its parameter {field.name!r} is missing")
     try:
         return registry[name](**parameters)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}{kind} {name}: {error}") from error
+        raise ValueError(f"{prefix}{kind} {name}: {error}") from error

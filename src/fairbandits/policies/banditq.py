@@ -116,10 +116,10 @@ class BanditState(NamedTuple):
         queues = state.queues
         length = queues.length[arm]
         for k in queues.protected:
-            own = arm == k
-            level = lengthen(queues, k, where(own, reward, 0.0))
+            pulled = arm == k
+            level = lengthen(queues, k, where(pulled, reward, 0.0))
             if state.post:
-                length = where(own, level, length)
+                length = where(pulled, level, length)
         absorb(state.learner, t, arm, state.gain * surrogate_gain(queues, length, reward))
 
     def probe(state, out):

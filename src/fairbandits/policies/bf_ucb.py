@@ -49,16 +49,16 @@ class BFUCBState(NamedTuple):
         arms = state.first.arms
         k, first, last, total = -1, 0, 0, 0.0
         for g in range(len(state.total)):
-            own = group == g
-            if anywhere(own):
+            chosen = group == g
+            if anywhere(chosen):
                 size = layout.size_of(arms, g)
-                first = where(own, arms.start[g], first)
-                last = where(own, size - 1, last)
-                total = where(own, state.total[g], total)
+                first = where(chosen, arms.start[g], first)
+                last = where(chosen, size - 1, last)
+                total = where(chosen, state.total[g], total)
                 if arms.rounded:
-                    k = where(own, merits.draw_rounded(arms, g, own, state.total[g], coin), k)
+                    k = where(chosen, merits.draw_rounded(arms, g, chosen, state.total[g], coin), k)
                 else:
-                    merits.expose(arms, g * arms.columns, size, state.total[g], own)
+                    merits.expose(arms, g * arms.columns, size, state.total[g], chosen)
         if not arms.rounded:
             k = merits.draw(arms, group, last, total, coin)
         return where(k < 0, 0, first + k)
@@ -68,9 +68,9 @@ class BFUCBState(NamedTuple):
         arms = state.first.arms
         as_released = state.released_mean and t > state.first.rounds
         merits.learn_placed(arms, arms.row_of[arm], reward, as_released)
-        own = state.groups.of_arm[arm]
+        pulled = state.groups.of_arm[arm]
         for g in range(len(state.total)):
-            if anywhere((group == g) | (own == g)):
+            if anywhere((group == g) | (pulled == g)):
                 if state.plain:
                     total, squares = merits.weigh(arms, g, state.width[g])
                     state.total[g] = total

@@ -57,9 +57,9 @@ class BFUCBState(NamedTuple):
         row = arms.row_of[arm]
         shares, widths = 0.0, 0.0
         for g in range(len(state.total)):
-            own = group == g
-            shares = where(own, state.given_shares[g], shares)
-            widths = where(own, state.given_widths[g], widths)
+            chosen = group == g
+            shares = where(chosen, state.given_shares[g], shares)
+            widths = where(chosen, state.given_widths[g], widths)
         arms.probability[row] += _not_taken(state, row, shares, widths)
         state.taken_shares[row] = shares
         state.taken_widths[row] = widths
@@ -118,17 +118,17 @@ def serve(state):
     group = groups.now[0]
     count, size = 1.0, 0
     for g in range(len(state.width)):
-        own = group == g
-        if anywhere(own):
-            served = groups.served[g] + where(own, 1, 0)
+        chosen = group == g
+        if anywhere(chosen):
+            served = groups.served[g] + where(chosen, 1, 0)
             groups.served[g] = served
-            count = where(own, served, count)
-            size = where(own, layout.size_of(groups, g), size)
+            count = where(chosen, served, count)
+            size = where(chosen, layout.size_of(groups, g), size)
     width = initial.group_width(state.first, count, size)
     for g in range(len(state.width)):
-        own = group == g
-        if anywhere(own):
-            state.width[g] = where(own, width, state.width[g])
+        chosen = group == g
+        if anywhere(chosen):
+            state.width[g] = where(chosen, width, state.width[g])
     return group
 
 
@@ -151,18 +151,18 @@ def _expose(state, group, coin):
     target, width, share = 0.0, 0.0, 0.0
     first, last = 0, 0
     for g in range(len(state.total)):
-        own = group == g
-        if anywhere(own):
+        chosen = group == g
+        if anywhere(chosen):
             total, own_width = state.total[g], state.width[g]
-            own_share = where(own, ratio(1.0, total), 0.0)
-            width, share = where(own, own_width, width), where(own, own_share, share)
+            own_share = where(chosen, ratio(1.0, total), 0.0)
+            width, share = where(chosen, own_width, width), where(chosen, own_share, share)
             state.given_shares[g] += own_share
             state.given_widths[g] += own_share * own_width
-            state.last_share[g] = where(own, own_share, state.last_share[g])
-            state.last_width[g] = where(own, own_width, state.last_width[g])
-            target = where(own, unit(coin) * total, target)
-            first = where(own, arms.start[g], first)
-            last = where(own, layout.size_of(arms, g) - 1, last)
+            state.last_share[g] = where(chosen, own_share, state.last_share[g])
+            state.last_width[g] = where(chosen, own_width, state.last_width[g])
+            target = where(chosen, unit(coin) * total, target)
+            first = where(chosen, arms.start[g], first)
+            last = where(chosen, layout.size_of(arms, g) - 1, last)
     block = merits.draw_block(arms, group, last, target)
     cumulated = merits.sum_before(arms, group, block)
     row = _fetch(state, group, block)
@@ -214,14 +214,14 @@ def _sum_groups(state, group, block, means, roots):
     new_inverses = merits.tree(merits.products(roots, roots))
     arms = state.first.arms
     for g in range(len(state.total)):
-        own = group == g
-        if anywhere(own):
+        chosen = group == g
+        if anywhere(chosen):
             width = state.width[g]
             n_blocks = merits.blocks_of(arms, g)
             total, squares = 0.0, 0.0
             for b in range(n_blocks):
                 at_block = g * arms.most_blocks + b
-                changed = own & (block == b)
+                changed = chosen & (block == b)
                 m = 5 * at_block
                 first = _moment(state, m, changed, new_means)
                 total = total + (first + width * _moment(state, m + 1, changed, new_roots))

@@ -169,10 +169,10 @@ def bonus_of(state, scope, t):
     groups, outside = state.groups, state.kind == OUTSIDE
     bonus = initial.width_of(t, len(state.index), state.inverse_delta, outside)
     for g in range(len(groups.served)):
-        own = scope == g
-        if anywhere(own):
+        chosen = scope == g
+        if anywhere(chosen):
             size = layout.size_of(groups, g)
-            bonus = where(own, initial.width_of(t, size, state.inverse_delta, outside), bonus)
+            bonus = where(chosen, initial.width_of(t, size, state.inverse_delta, outside), bonus)
     return bonus
 
 
@@ -260,12 +260,12 @@ class GroupOracle(Policy):
         shares = np.zeros((len(self.groups), max(self.groups)))
         values = []
         for g, size in enumerate(self.groups):
-            own = means[groups.start[g] : groups.start[g + 1]]
-            masses = own if own.any() else np.ones(size)  # no merit at all: all arms alike
+            inside = means[groups.start[g] : groups.start[g + 1]]
+            masses = inside if inside.any() else np.ones(size)  # no merit at all: all arms alike
             fair = masses / masses.sum()
-            best, uniform = np.arange(size) == own.argmax(), np.full(size, 1 / size)
+            best, uniform = np.arange(size) == inside.argmax(), np.full(size, 1 / size)
             shares[g, :size] = {"merit": fair, "uniform": uniform, "best": best}[self.within]
-            values.append(((best if self.within == "best" else fair) * own).sum())
+            values.append(((best if self.within == "best" else fair) * inside).sum())
         return GroupOracleState(
             groups=groups,
             shares=shares,

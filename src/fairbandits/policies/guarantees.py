@@ -72,10 +72,10 @@ class GuaranteeKLUCBState(NamedTuple):
         if total >= 1.0:
             return sample(state.x, coin)
         best = kl.largest(state.limits, t - 1)
-        own = state.x[best]
-        state.x[best] = own + (1.0 - total)
+        share = state.x[best]
+        state.x[best] = share + (1.0 - total)
         arm = sample(state.x, coin)
-        state.x[best] = own
+        state.x[best] = share
         return arm
 
     def learn(state, t, arm, reward):

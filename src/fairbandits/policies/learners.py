@@ -158,8 +158,8 @@ class FTRL(NamedTuple):
         eta = n / (1.0 + mixability)
         best = greatest(memory[BEST], estimates[arm] + estimate)
         for k in range(n):
-            own = estimates[k]
-            estimates[k] = where(arm == k, own + estimate, own)
+            before = estimates[k]
+            estimates[k] = where(arm == k, before + estimate, before)
         if some_behind:
             best = where(ahead, best, largest(estimates))
         memory[BEST] = best

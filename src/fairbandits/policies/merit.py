@@ -290,16 +290,16 @@ def _cut(arms, bound):
 
 
 @inlined
-def expose(arms, first, size, total, own):
+def expose(arms, first, size, total, chosen):
     """Write and add up the probabilities weight / total of the rows where `own` holds."""
     share = ratio(1.0, total)
     first = nonnegative(first)
     for k in range(size):
         row = first + k
         p = arms.weight[row] * share
-        arms.policy[row] = where(own, p, arms.policy[row])
+        arms.policy[row] = where(chosen, p, arms.policy[row])
         before = arms.probability[row]
-        arms.probability[row] = where(own, before + p, before)
+        arms.probability[row] = where(chosen, before + p, before)
 
 
 @inlined
@@ -336,7 +336,7 @@ def sum_before(arms, group, block):
 
 
 @inlined
-def draw_rounded(arms, g, own, total, coin):
+def draw_rounded(arms, g, chosen, total, coin):
     """Draw an arm of group g as the released program does; return it, or -1 if none is drawn.
 
     The arms are sorted by increasing probability, equal arms by their ranks. The first arm whose
@@ -349,12 +349,12 @@ def draw_rounded(arms, g, own, total, coin):
     for k in range(size):
         place = first + k
         # the last bits decide which arms pass the number 1.000: divide, as the program does
-        p = where(own, arms.placed_weight[place] / total, arms.policy[place])
+        p = where(chosen, arms.placed_weight[place] / total, arms.policy[place])
         arms.policy[place] = p
         summed = arms.probability[place]
-        arms.probability[place] = where(own, summed + p, summed)
+        arms.probability[place] = where(chosen, summed + p, summed)
         rank = arms.rank[place]
-        wrong = where(own & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
+        wrong = where(chosen & ((before > p) | ((before == p) & (behind > rank))), 1, wrong)
         before, behind = p, rank
     if anywhere(wrong > 0):
         _sort(arms, first, size, wrong)

@@ -47,15 +47,15 @@ def find(name: str) -> type:
     file = _file(name)
     try:
         tree = ast.parse(file.read_bytes())
-        classes = [one.name for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+        classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         is_there = wanted in classes or _is_declared(name)
         with _current_folder():
             made = vars(importlib.import_module(module)).get(wanted) if is_there else None
     except Exception as error:  # a user's module can raise anything on import
         raise ValueError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
     if not inspect.isclass(made):
-        known = f"; its classes: {', '.join(classes)}" if classes else ""
-        raise ValueError(f"{file} has no class {wanted!r}{known}")
+        listing = f"; its classes: {', '.join(classes)}" if classes else ""
+        raise ValueError(f"{file} has no class {wanted!r}{listing}")
     if not callable(getattr(made, "start", None)):
         raise ValueError(f"policy {name} needs a method start(n_arms, horizon)")
     return made
@@ -91,22 +91,22 @@ def make_own(name: str, parameters: dict[str, Any]) -> Any:
 def with_numbers(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return a user's parameters with quotas as exact numbers: 1/5 in place of "1/5"."""
     given = {key: parameters.get(key) for key in ARE_QUOTAS}
-    listed = {key: one for key, one in given.items() if isinstance(one, list | tuple)}
+    listed = {key: value for key, value in given.items() if isinstance(value, list | tuple)}
     return parameters | {key: exact(key, values) for key, values in listed.items()}
 
 
 def _parts(name: str) -> tuple[str, str]:
-    module, _, found = name.partition(":")
-    if not (found.isidentifier() and (module.isidentifier() or _is_declared(name))):
+    module, _, wanted = name.partition(":")
+    if not (wanted.isidentifier() and (module.isidentifier() or _is_declared(name))):
         raise ValueError(
             f"a policy of one's own is named module:Class, without dots unless an installed "
             f"package declares it in the group {GROUP} of its entry points, got {name!r}"
         )
-    return module, found
+    return module, wanted
 
 
 def _is_declared(name: str) -> bool:
-    return any(one.value == name for one in metadata.entry_points(group=GROUP))
+    return any(entry.value == name for entry in metadata.entry_points(group=GROUP))
 
 
 def _file(name: str) -> Path:
@@ -134,11 +134,11 @@ def _file(name: str) -> Path:
 
 def _is_installed(spec: importlib.machinery.ModuleSpec) -> bool:
     """Return whether a module comes with Python or a package, and is in no folder of the user."""
-    known = sysconfig.get_paths()
-    folders = [known[one] for one in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths = sysconfig.get_paths()
+    folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     folders += [*site.getsitepackages(), site.getusersitepackages()]
     file = Path(spec.origin or "").resolve()
-    return any(file.is_relative_to(Path(one).resolve()) for one in folders)
+    return any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
 @contextmanager

@@ -46,7 +46,7 @@ class Policy(Checked):
 def checks_of(made: type) -> dict[str, tuple[Check, bool]]:
     """Return for each field its check, and whether it can be None; TypeError without a check."""
     hints = typing.get_type_hints(made, include_extras=True)
-    found = {}
+    checks = {}
     for field in dataclasses.fields(made):
         check = _check_of(hints[field.name])
         if check is None:
@@ -54,16 +54,16 @@ def checks_of(made: type) -> dict[str, tuple[Check, bool]]:
                 f"{made.__name__}.{field.name}: its type must be float, int, bool or str, or have "
                 f"a check of fairbandits.policies.parameters, got {hints[field.name]}"
             )
-        found[field.name] = check, field.default is None or _is_optional(hints[field.name])
-    return found
+        checks[field.name] = check, field.default is None or _is_optional(hints[field.name])
+    return checks
 
 
 def _check_of(hint: Any) -> Check | None:
-    for one in getattr(hint, "__metadata__", ()):
-        return one
+    for check in getattr(hint, "__metadata__", ()):
+        return check
     if _is_union(hint):
-        others = [one for one in typing.get_args(hint) if one is not types.NoneType]
-        return _check_of(others[0]) if len(others) == 1 else None
+        kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
+        return _check_of(kinds[0]) if len(kinds) == 1 else None
     return PLAIN.get(hint)
 
 
@@ -89,7 +89,7 @@ def that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Chec
 
 def _each(*checks: Check) -> Check:
     """Return the check that applies checks from left to right, each to the value of the last."""
-    return lambda name, value, of: reduce(lambda kept, one: one(name, kept, of), checks, value)
+    return lambda name, value, of: reduce(lambda kept, check: check(name, kept, of), checks, value)
 
 
 def _is_a(value: Any, kind: type) -> bool:
@@ -164,15 +164,15 @@ def several(entry: Check, per: str, kept: type | None = float) -> Check:
     """Return the check of a sequence, with one entry per arm or group."""
 
     def check(name: str, values: Any, of: str) -> tuple:
-        found = _listed(name, values, per)
-        if name == "targets" and any(isinstance(one, Exact) for one in found):
+        listed = _listed(name, values, per)
+        if name == "targets" and any(isinstance(value, Exact) for value in listed):
             raise ValueError(
                 f"targets are rates of reward, got quotas, which are fractions of pulls: {values}; "
                 "give targets=(0.1, 0.2, ...), each at most the arm's mean"
             )
-        if not found:
+        if not listed:
             raise ValueError(f"{name} must have at least 1 entry, got none")
-        entries = (entry(name, one, f" for {per} {k}") for k, one in enumerate(found, 1))
+        entries = (entry(name, value, f" for {per} {k}") for k, value in enumerate(listed, 1))
         return tuple(map(kept, entries) if kept else entries)
 
     return check
@@ -186,9 +186,9 @@ def quotas(per: str, *, below: int | None = None, at_most: int | None = None) ->
     """Return the check of exact fractions of at least 0, whose sum is in a range."""
 
     def check(name: str, values: Any, of: str) -> Quotas:
-        found = Quotas(_listed(name, values, per), name)
-        found.check(name, per, below=below, at_most=at_most)
-        return found
+        quotas = Quotas(_listed(name, values, per), name)
+        quotas.check(name, per, below=below, at_most=at_most)
+        return quotas
 
     return check
 

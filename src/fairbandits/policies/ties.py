@@ -46,7 +46,7 @@ def any_of_best(indices, best, coin):
     skipped = unit(coin) * tied
     before, arm = 0, 0
     for k in range(len(indices)):
-        own = indices[k] == best
-        arm = where(own & (before <= skipped), k, arm)
-        before = before + where(own, 1, 0)
+        is_best = indices[k] == best
+        arm = where(is_best & (before <= skipped), k, arm)
+        before = before + where(is_best, 1, 0)
     return arm

@@ -32,15 +32,15 @@ def code_of_all(specs: Iterable[RunSpec]) -> str:
 
 @cache
 def _code(played: tuple[str, ...], watching: tuple[str, ...]) -> str:
-    parts, words = list(RUNNING), []
+    parts, lines = list(RUNNING), []
     for package, names in (("policies", played), ("observers", watching)):
         for name in names:
             if is_own(name):  # a user's policy can import anything
                 parts += COMPILED
             else:
                 parts.append(_file(package, name))
-                words.append(f"{package} {name} {REGISTERED[package][name]}")
-    return fingerprint(*used_by(*dict.fromkeys(parts)), words=tuple(words))
+                lines.append(f"{package} {name} {REGISTERED[package][name]}")
+    return fingerprint(*used_by(*dict.fromkeys(parts)), words=tuple(lines))
 
 
 def _policies(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:

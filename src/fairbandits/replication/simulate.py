@@ -51,22 +51,22 @@ def _columns(
     """Return one cell's columns, with policies of their own for replicates that need them."""
     horizon = spec.horizon_of(cell)
     stream = spec.stream_of(cell)
-    settled = [_settled(spec, cell, seed, one) for one in replicates]
+    settled = [_settled(spec, cell, seed, replicate) for replicate in replicates]
     settings = []
-    for (policy, observe, quotas, _), some in groupby(settled):
+    for (policy, observe, quotas, _), alike in groupby(settled):
         setting = Setting(
             make_policy(spec.policy, policy, where=stream, source=spec.policy_source),
-            [make_observer(*one, where=stream) for one in observe.items()],
+            [make_observer(*observer, where=stream) for observer in observe.items()],
             quotas,
         )
-        settings += [setting] * len(list(some))
+        settings += [setting] * len(list(alike))
     rounds = recorded_rounds(spec, horizon)
     where = {"seed": seed, "stream": stream, "checkpoints": rounds}
     played = play(settings, instance_of(spec), horizon, replicates, **where, compiled=compiled)
     columns = columns_of(played)
     if spec.drawn_quotas:
-        own = [np.tile(numerators, rounds.size) for *_, numerators in settled]
-        columns["quota"] = np.concatenate(own)
+        drawn = [np.tile(numerators, rounds.size) for *_, numerators in settled]
+        columns["quota"] = np.concatenate(drawn)
     return columns
 
 
@@ -81,7 +81,7 @@ def _settled(
         numerators = draw_quotas(
             spec.n_arms, **spec.drawn_quotas, seed=seed, stream=stream, replicate=replicate
         )
-        quotas = [f"{one}/{spec.drawn_quotas['denominator']}" for one in numerators]
+        quotas = [f"{number}/{spec.drawn_quotas['denominator']}" for number in numerators]
     if any(of_instance({"policy": parameters, **observe})):
         instance = instance_of(spec)
         if isinstance(instance, RandomInstance):
@@ -142,13 +142,13 @@ def write_chunk(
 def write_chunks(chunks: Sequence[dict[str, Any]]) -> Iterator[Path]:
     """Write several chunks in one process; all their rounds decide which kernels are compiled."""
     rounds: Counter[tuple] = Counter()
-    for one in chunks:
-        spec = one["run"]
-        rounds[_kind(spec)] += work(spec.total_rounds * len(one["replicates"]), spec.n_arms)
-    for one in chunks:
-        compiled = True if rounds[_kind(one["run"])] > COMPILING else None
-        write_chunk(one["run"], one["seed"], one["replicates"], one["out"], compiled)
-        yield one["out"]
+    for chunk in chunks:
+        spec = chunk["run"]
+        rounds[_kind(spec)] += work(spec.total_rounds * len(chunk["replicates"]), spec.n_arms)
+    for chunk in chunks:
+        compiled = True if rounds[_kind(chunk["run"])] > COMPILING else None
+        write_chunk(chunk["run"], chunk["seed"], chunk["replicates"], chunk["out"], compiled)
+        yield chunk["out"]
 
 
 def _kind(spec: RunSpec) -> tuple:

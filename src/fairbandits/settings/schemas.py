@@ -89,8 +89,8 @@ class _Loader(LOADER):
         self.expect_bounded(text)
         super().__init__(text)
 
-    def refuse(self, node: yaml.Node | yaml.Event, words: str, more: str = "") -> None:
-        raise ConfigError(f"{self.where} {words} in line {node.start_mark.line + 1}{more}")
+    def refuse(self, node: yaml.Node | yaml.Event, message: str, more: str = "") -> None:
+        raise ConfigError(f"{self.where} {message} in line {node.start_mark.line + 1}{more}")
 
     def expect_bounded(self, text: str) -> None:
         """Refuse what is too deep or large, with all that aliases repeat, before it is composed.
@@ -149,7 +149,7 @@ class _Loader(LOADER):
         """
         text, is_whole = node.value, node.tag.endswith("int")
         exponent = re.split("[eE]", text)[1:] if EXPONENT.fullmatch(text) else []
-        if len(text) > DIGITS or any(abs(int(one)) > DIGITS for one in exponent):
+        if len(text) > DIGITS or any(abs(int(part)) > DIGITS for part in exponent):
             self.refuse(node, f"has a number of more than {DIGITS} digits")
         if exponent:
             value = Fraction(text.replace("_", ""))
@@ -204,8 +204,8 @@ def parse_yaml(text: str, where: str) -> Any:
     try:
         return _Loader(text, where).get_single_data()
     except (yaml.YAMLError, ValueError) as error:  # the latter for a date that there is not
-        words = " ".join(str(error).split())
-        raise ConfigError(f"{where} is not valid YAML: {words}") from error
+        message = " ".join(str(error).split())
+        raise ConfigError(f"{where} is not valid YAML: {message}") from error
 
 
 def merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

@@ -43,16 +43,16 @@ class RunSpec:
         """Return the specification that `to_json` wrote; ValueError for wrong or missing keys."""
         values = content.items()
         try:
-            return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in values})
+            return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in values})
         except TypeError as error:  # which names the key
             raise ValueError(f"a run's specification: {error}") from None
 
     def to_json(self) -> dict[str, Any]:
         usual = {
-            one.name: one.default if one.default_factory is MISSING else one.default_factory()
-            for one in fields(self)
+            part.name: part.default if part.default_factory is MISSING else part.default_factory()
+            for part in fields(self)
         }
-        return {key: listed(one) for key, one in vars(self).items() if one != usual[key]}
+        return {key: listed(value) for key, value in vars(self).items() if value != usual[key]}
 
     @property
     def n_arms(self) -> int:
