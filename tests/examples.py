@@ -175,10 +175,8 @@ WATCHED = {
         (made("bf_ucb", groups=(1, 4), quotas=(0, 0), box="uncut"), *MERITS),
     ],
     "fair_learn": [
-        (made("fair_learn"), fb.FairLearnDeficits()),
-        (made("fair_learn", tolerance="5/2", first_rounds="round_robin"), fb.FairLearnDeficits()),
-        (made("fair_learn", quotas=("2/5", "1/4", "1/9", "1/9", "1/9")), fb.FairLearnDeficits()),
-        (made("fair_learn", quotas=("9/50",) * 5, tolerance=1), fb.FairLearnDeficits()),
+        (made("fair_learn", tolerance="5/2", first_rounds="round_robin"), fb.PlaysSum()),
+        (made("fair_learn", quotas=("9/50",) * 5, tolerance=1), fb.PlaysSum()),
     ],
     "group_ucb": [
         (made("group_ucb", **FOUR, version="released"), *GROUPS),

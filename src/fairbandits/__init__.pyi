@@ -22,7 +22,6 @@ from fairbandits.library.sweeping import Sweep as Sweep
 from fairbandits.library.sweeping import sweep as sweep
 from fairbandits.observers.banditq import BanditQInequalities as BanditQInequalities
 from fairbandits.observers.banditq import QueueSquares as QueueSquares
-from fairbandits.observers.fair_learn_deficits import FairLearnDeficits as FairLearnDeficits
 from fairbandits.observers.groups import GroupDeficits as GroupDeficits
 from fairbandits.observers.groups import InitialPhase as InitialPhase
 from fairbandits.observers.groups import OptionalPulls as OptionalPulls

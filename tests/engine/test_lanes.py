@@ -85,7 +85,7 @@ def test_what_is_not_exact_in_lanes_runs_one_by_one(than, monkeypatch):
 
 def own_quotas(rng, i):
     quotas = [f"{part}/100" for part in rng.integers(0, 20, 4)]
-    return Setting(fb.FairLearn(quotas, tolerance=i), (fb.FairLearnDeficits(),), quotas)
+    return Setting(fb.FairLearn(quotas, tolerance=i), (fb.PlaysSum(),), quotas)
 
 
 def own_penalties(rng, i):

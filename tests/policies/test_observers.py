@@ -154,9 +154,8 @@ CONFIGURED = [
 #: Places of the policies that each observer can watch.
 FITTING = dict.fromkeys(("plays_sum", "starvation"), range(len(CONFIGURED)))
 FITTING |= {"banditq_inequalities": [2, 3], "queue_squares": [0, 1, 2, 3, 4, 5, 17]}
-FITTING |= {"surrogate_gains": [2, 3, 4, 5, 7, 17], "fair_learn_deficits": [10]}
-FITTING |= {"group_deficits": [12, 14, 15], "initial_phase": [12, 13, 15]}
-FITTING |= {"optional_pulls": [12, 15], "merit_regret": [12]}
+FITTING |= {"surrogate_gains": [2, 3, 4, 5, 7, 17], "group_deficits": [12, 14, 15]}
+FITTING |= {"initial_phase": [12, 13, 15], "optional_pulls": [12, 15], "merit_regret": [12]}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from fairbandits.policies import Registry, make_registered
 #: fingerprint of a run has the lines of its own observers.
 HOMES = {
     "banditq_inequalities": "banditq:BanditQInequalities",
-    "fair_learn_deficits": "fair_learn_deficits:FairLearnDeficits",
     "group_deficits": "groups:GroupDeficits",
     "initial_phase": "groups:InitialPhase",
     "merit_regret": "merit_regret:MeritRegret",
