@@ -1,6 +1,5 @@
 """Checks of hyper-parameters, with messages that name the value and what is allowed."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,13 +22,6 @@ def whole(name: str, value: Any, at_least: int = 1, hint: str = "") -> int:
             f"{name} must be a whole number of at least {at_least}, got {value!r}{hint}"
         )
     return int(value)
-
-
-def non_negative(name: str, values: Sequence[float]) -> None:
-    """Raise ValueError unless all values are finite and at least 0."""
-    for k, value in enumerate(values):
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and at least 0, got {value} for arm {k + 1}")
 
 
 def length(name: str, values: Sequence, n_arms: int) -> None:

@@ -50,6 +50,7 @@ def test_means_come_from_the_documented_stream(law):
         ((3, 0, float("inf")), "low must be below high, both finite; got 0.0, inf"),
         ((3, 0, 2), "means under law bernoulli must be in"),
         ((3, -1, 1), "means under law bernoulli must be in"),
+        ((3, 0.04, 1, "beta", None, 1), "means under law beta must be in (0, 1), got 0.0"),
         ((3, 0, 1, "normal"), "law must be one of"),
         ((3, 0, 1, "gaussian", 0), "spread must be a finite number above 0, got 0"),
     ],

@@ -82,7 +82,7 @@ class RandomInstance:
             middle = (low + high) / 2
             for mean in (low, high):
                 inside = mean + 1e-9 * (middle - mean)
-                end = inside if self.decimals is None else mean  # rounding can reach it
+                end = inside if self.decimals is None else round(mean, self.decimals)
                 drawn = Instance((end, middle), self.law, self.spread)
         object.__setattr__(self, "spread", drawn.spread)
         object.__setattr__(self, "fixed", tuple((arm, float(mean)) for arm, mean in self.fixed))

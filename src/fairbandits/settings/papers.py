@@ -326,12 +326,18 @@ class ExperimentBlock(Model):
     def _check_range(self, low: float, high: float, where: str) -> None:
         """Raise ValueError unless all laws can have means from `low` to `high`."""
         got = f"{low}" if low == high else f"{low} to {high}"
+        decimals = self.drawn.get("decimals")
+        unrounded = low < high and decimals is None  # drawn means, which reach no end
+        if low < high and decimals:
+            low, high = round(low, decimals), round(high, decimals)
         for law in self.laws:
             if law in ("gaussian", "deterministic"):
                 continue
             is_bounded = law in ("bernoulli", "beta")
-            allowed = "in [0, 1]" if is_bounded else "at least 0"
+            is_open = law == "beta" and not unrounded
+            allowed = "in (0, 1)" if is_open else "in [0, 1]" if is_bounded else "at least 0"
             fits = low >= 0 and not (is_bounded and high > 1)
+            fits = fits and not (is_open and (low == 0 or high == 1))
             require(fits, f"{where} must be {allowed} under law {law}, got {got}")
 
     def _check_targets(self) -> None:
