@@ -68,9 +68,9 @@ class BFUCBState(NamedTuple):
         arms = state.first.arms
         as_released = state.released_mean and t > state.first.rounds
         merits.learn_placed(arms, arms.row_of[arm], reward, as_released)
-        pulled = state.groups.of_arm[arm]
+        pulled_group = state.groups.of_arm[arm]
         for g in range(len(state.total)):
-            if anywhere((group == g) | (pulled == g)):
+            if anywhere((group == g) | (pulled_group == g)):
                 if state.plain:
                     total, squares = merits.weigh(arms, g, state.width[g])
                     state.total[g] = total

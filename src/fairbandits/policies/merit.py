@@ -291,7 +291,7 @@ def _cut(arms, bound):
 
 @inlined
 def expose(arms, first, size, total, chosen):
-    """Write and add up the probabilities weight / total of the rows where `own` holds."""
+    """Write and add up the probabilities weight / total of the rows where `chosen` holds."""
     share = ratio(1.0, total)
     first = nonnegative(first)
     for k in range(size):
@@ -341,7 +341,7 @@ def draw_rounded(arms, g, chosen, total, coin):
 
     The arms are sorted by increasing probability, equal arms by their ranks. The first arm whose
     cumulative probability is strictly above a number rounded to thousandths is drawn; 1.000 can
-    pass every arm. Probabilities are written and added up where `own` holds, and the arm returned
+    pass every arm. Probabilities are written and added up where `chosen` holds; the arm returned
     elsewhere means nothing.
     """
     first, size = nonnegative(g * arms.columns), size_of(arms, g)
