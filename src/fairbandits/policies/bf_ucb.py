@@ -224,15 +224,15 @@ def _weigh_any(state, arms, g):
             value = merits.best_vertex(lower, upper, size, state.kind, state.c, point)
         else:
             value = merits.fair_value(point, size, state.kind, state.c)
-        some = False
+        any_merit = False
         for k in range(size):
             x = point[k]
             if state.from_mean:
                 x = min(1.0, max(0.0, entry(arms.mean, row + k, i)))
             weight = merits.merit_of(x, state.kind, state.c)
-            some = some or weight != 0.0
+            any_merit = any_merit or weight != 0.0
             _put_weight(arms, row + k, i, weight)
-        if not some:  # no merit at all: all arms alike
+        if not any_merit:  # no merit at all: all arms alike
             for k in range(size):
                 _put_weight(arms, row + k, i, 1.0)
         put_entry(state.value, g, i, value)
