@@ -90,6 +90,18 @@ PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "a
         (found(0.25, REPRODUCED), "at most 0.5", f"{UPPER} it is 0.3500"),
         (found(0.75), "at most 0.5", f"{UPPER} it is 0.8500, and even the lower bound is 0.6500"),
         (
+            found(0.25, REPRODUCED, also={"reach": 9.0, "farthest": 1.5}),
+            "at most 0.5",
+            f"{UPPER} it is 0.3500; one more replicate as high as 9 would not change it, the "
+            "highest seen is 1.500",
+        ),
+        (
+            found(0.75, also={"reach": -8.0, "farthest": 0.5}),
+            "at most 0.5",
+            f"{UPPER} it is 0.8500, and even the lower bound is 0.6500; one more replicate as low "
+            "as −8 would not change it, the lowest seen is 0.5000",
+        ),
+        (
             found(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
             "at most 0.5",
             f"{UPPER} it is 0.6000; about 1\u202f200 replicates would decide it, if the estimate "
@@ -121,6 +133,15 @@ PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "a
 )
 def test_a_row_says_its_limit_and_what_decides(row, its_limit, decides):
     assert (limit(row), what_decides(row)) == (its_limit, decides)
+
+
+def test_a_reach_is_said_of_what_is_decided_and_is_in_its_unit():
+    also = {"reach": 2.0, "farthest": 1.2}
+    assert "as high as 2 " in what_decides(found(1.0, REPRODUCED, **EQUAL, also=also))
+    ratio = EQUAL["settings"] | {"ratio": [0.9, 1.1]}
+    of_ratio = found(1.0, REPRODUCED, **EQUAL | {"settings": ratio}, also=also)
+    for row in (of_ratio, found(0.25, INCONCLUSIVE, also=also)):
+        assert "one more" not in what_decides(row)
 
 
 def test_a_number_is_said_with_its_unit_bounds_and_sample():

@@ -33,6 +33,7 @@ TAGS = {
     "SIGN": "the quantity is positive at some horizons only, which are fitted, or at none",
     "CONSTANT": "all replicates are equal; how far a run may deviate is not known",
     "RARE": "too few replicates determine the mean: nearly all agree, or hardly any carries it",
+    "THIN": "one more replicate could undo it that is less than 3 times as far out as any seen",
     "TIE": "equal in most replicates, or the difference is proven smaller than what matters",
     "IMMATERIAL": "there is a difference, but smaller than what matters",
     "TRUNCATED": "the printed number is the cut-off one, not the rounded one",
@@ -53,7 +54,7 @@ GRADES = {
     "exact": "by enumeration, exact arithmetic, a counterexample or a checked proof",
     "measured": "the bounds exclude the limit; if the claim holds, a control policy fails the test",
     "consistent": "the test could have failed and did not, but it is of a rate, a curve or a loose "
-    "bound, or no control policy clearly fails it",
+    "bound, no control policy clearly fails it, or the verdict is THIN",
 }
 
 

@@ -36,7 +36,8 @@ def weighed(
         finding = replace(finding, control=control.verdict)
     if finding.verdict == NOT_REPRODUCED:  # by arithmetic or a counterexample, or measured
         exact = test.given or test.procedure == "exact"
-        return replace(finding, grade=EXACT if exact else MEASURED)
+        thin = "THIN" in finding.tags
+        return replace(finding, grade=EXACT if exact else CONSISTENT if thin else MEASURED)
     if finding.verdict != REPRODUCED:
         return finding
     share = finding.also.get("tightness", 1.0)  # how near a mean comes to its bound
@@ -49,7 +50,8 @@ def weighed(
         tag = "VACUOUS" if control is None else "TRIVIAL"
         return replace(finding, verdict=INCONCLUSIVE, p=1.0, tags=(*finding.tags, tag))
     refuted = control is not None and control.verdict == NOT_REPRODUCED
-    agrees = not refuted or test.procedure in AGREEING or share < LOOSE
+    weak = share < LOOSE or "THIN" in finding.tags
+    agrees = not refuted or test.procedure in AGREEING or weak
     return replace(finding, grade=EXACT if test.given else CONSISTENT if agrees else MEASURED)
 
 

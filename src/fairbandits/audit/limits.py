@@ -224,3 +224,65 @@ def betting_p_value(sample: np.ndarray, value: float, most: float) -> float:
     with np.errstate(divide="ignore"):
         logs = np.log1p(np.maximum(np.outer(STAKES, gain), -1.0)).sum(axis=1)
     return float(np.exp(-max(0.0, min(scipy.special.logsumexp(logs, b=SHARES), 700.0))))
+
+
+class Reach(NamedTuple):
+    """The farthest replicate that one more could be without undoing a verdict, and that seen."""
+
+    value: float
+    farthest: float
+    times: float  # how much farther from the mean; infinite if no value beyond it is possible
+
+    @classmethod
+    def of(
+        cls, sample: np.ndarray, value: float, alpha: float, side: int, end: float | None = None
+    ) -> Self:
+        """Return those of a mean that is below a value (`side` 1) or above it (-1).
+
+        The verdict holds for every law without replicates beyond, as far as `tail` is a p-value.
+        """
+        sample = side * sample
+        mean, farthest = float(sample.mean()), float(sample.max())
+        found = most_unseen(sample, side * value, alpha)
+        seen = farthest - mean
+        times = (found - mean) / seen if seen > 0 else np.inf
+        if end is not None and found >= side * end:
+            found, times = side * end, np.inf
+        return cls(side * found, side * farthest, times)
+
+
+def most_unseen(sample: np.ndarray, value: float, alpha: float) -> float:
+    """Return the largest replicate that, had it been seen as well, leaves `value` too large."""
+    top = max(float(sample.max()), value)
+    scale = top - float(sample.mean())
+
+    def one_more(log: float) -> tuple[float, float]:
+        """Return the replicate with which a border is at `value`, and the p-value there."""
+        end = top + scale * np.exp(log)
+        gaps = end - sample
+        left = sample.size + 1 - ((end - value) / gaps).sum()
+        if left <= 0:
+            return -np.inf, 0.0
+        gap = (end - value) / left
+        return end - gap, tail(np.append(gaps, gap))
+
+    widest = np.log(20 * sample.size)  # where the p-value is nearly a half
+    if one_more(widest)[1] <= alpha:
+        return float(one_more(widest)[0])
+    log = scipy.optimize.brentq(lambda log: one_more(log)[1] - alpha, -30, widest, xtol=1e-9)
+    return float(one_more(log)[0])
+
+
+def tail(gaps: np.ndarray) -> float:
+    """Return the probability that a mean with random weights is beyond a border.
+
+    Weights are uniform on the simplex; as a p-value N. Gaffke proposed it (Mathematical Methods of
+    Statistics 14, 2005). Replicates are given by their gaps to an end beyond all of them, and the
+    border is the gaps' harmonic mean away from it: so the saddlepoint of R. Lugannani and S. Rice
+    (Advances in Applied Probability 12, 1980) needs no search.
+    """
+    ratios = 1 / gaps
+    ratios /= ratios.mean()
+    w, u = np.sqrt(-2 * np.log(ratios).sum()), np.linalg.norm(ratios - 1)
+    density = np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi)
+    return float(np.clip(scipy.special.ndtr(-w) + density * (1 / u - 1 / w), 0, 1))

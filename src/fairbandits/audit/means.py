@@ -9,6 +9,7 @@ import scipy
 from fairbandits.audit.finding import (
     INCONCLUSIVE,
     NOT_REPRODUCED,
+    REPRODUCED,
     Finding,
     confidence,
     decide,
@@ -16,12 +17,14 @@ from fairbandits.audit.finding import (
     numbers,
     one_of,
 )
-from fairbandits.audit.limits import MeanTest, Skewed, hardly_varies, is_constant, mean_test
+from fairbandits.audit.limits import MeanTest, Reach, Skewed, hardly_varies, is_constant, mean_test
 
 #: The smallest or largest possible value: none known, one for all points, or one for each.
 Ends = Sequence[float] | float | None
 #: Confidence of the limits that must both be immaterial for a TIE.
 OF_A_TIE = 0.95
+#: A verdict is THIN whose reach is less than so many times as far out as the farthest replicate.
+THIN = 3.0
 
 
 def mean(
@@ -86,6 +89,14 @@ def mean(
         verdict, tags = INCONCLUSIVE, (*tags, "IMMATERIAL")
     if verdict == INCONCLUSIVE and _is_tie(samples[:, k] - zeros[k], matters):
         tags = (*tags, "TIE")
+    if verdict != INCONCLUSIVE:
+        held = verdict == REPRODUCED
+        side, needed = (-sign, kept) if held else (sign, [k])
+        alpha = (1 - level) / (1 if held else kept.size)
+        ends = highs if side > 0 else lows
+        reaches = {j: Reach.of(samples[:, j], zeros[j], alpha, side, ends[j]) for j in needed}
+        also |= {"reach": reaches[k].value, "farthest": reaches[k].farthest}
+        tags += ("THIN",) * any(reach.times < THIN for reach in reaches.values())
     return Finding(test.mean, low, high, n, p, verdict, tags, also)
 
 
@@ -180,16 +191,20 @@ def _equal(
         raise ValueError(
             f"against must have one entry per replicate ({sample.size}), got {other.size}"
         )
+    ratios, borders = (1.0, 1.0), (smallest, largest)
     if difference is None:
+        ratios, borders = borders, (0.0, 0.0)
         if other.mean() < 0:
             sample, other = -sample, -other
-        over_low = _contrast(sample, smallest * other, 0.0, level, paired)
-        over_high = _contrast(sample, largest * other, 0.0, level, paired)
+    contrasts = [
+        _contrast(sample, share * other, border, level, paired)
+        for share, border in zip(ratios, borders, strict=True)
+    ]
+    over_low, over_high = contrasts
+    if difference is None:
         statistic = float(sample.mean() / other.mean()) if other.mean() else np.nan
         low, high = (_limit_of_ratio(sample, other, level, paired, side) for side in (-1, 1))
     else:
-        over_low = _contrast(sample, other, smallest, level, paired)
-        over_high = _contrast(sample, other, largest, level, paired)
         statistic, low, high = over_low.mean, over_low.low, over_low.high
     p_for = max(over_low.above, over_high.below)
     p_against = min(over_low.below, over_high.above)
@@ -200,7 +215,19 @@ def _equal(
         low, high = -np.inf, np.inf
     verdict, p = decide(p_for, p_against, level)
     tags = ("CONSTANT",) * all(map(is_constant, samples)) + ("RARE",) * scarce
-    return Finding(statistic, low, high, min(sample.size, other.size), p, verdict, tags)
+    also: dict[str, float] = {}
+    if paired and verdict != INCONCLUSIVE:
+        held, low_side = verdict == REPRODUCED, over_low.below <= over_high.above
+        reaches = [
+            Reach.of(sample - share * other, border, 1 - level, side if held else -side)
+            for share, border, side in zip(ratios, borders, (-1, 1), strict=True)
+            if held or low_side == (side < 0)
+        ]
+        least = min(reaches, key=lambda reach: reach.times)
+        also = {"reach": least.value, "farthest": least.farthest}
+        tags += ("THIN",) * (least.times < THIN)
+    n = min(sample.size, other.size)
+    return Finding(statistic, low, high, n, p, verdict, tags, also)
 
 
 def _one_point(name: str, values: Any) -> np.ndarray:

@@ -205,14 +205,25 @@ def what_decides(row: Row) -> str:
     low, high = measured(row["low"]), measured(row["high"])
     claim = row["settings"]["claim"]
     if claim == "equal":
-        return f"reproduced if both {level} bounds are {ends}; they are {low} and {high}"
+        text = f"reproduced if both {level} bounds are {ends}; they are {low} and {high}"
+        return "; ".join(filter(None, [text, reach(row)]))
     side, name = SIDES[claim]
     text = f"reproduced if the {side} {level} bound is {ends}; it is {measured(row[name])}"
     if row["verdict"] == NOT_REPRODUCED:
         other, name = SIDES[BOTH[claim]]
         text += f", and even the {other} bound is {measured(row[name])}"
-    more = replicates_that_decide(row)
-    return f"{text}; {more}" if more else text
+    return "; ".join(filter(None, [text, replicates_that_decide(row), reach(row)]))
+
+
+def reach(row: Row) -> str:
+    """Return what one more replicate could have been with the verdict unchanged; else empty."""
+    also = row.get("also") or {}
+    is_of_number = "reach" in also and not row["settings"].get("ratio")
+    if row["verdict"] not in (REPRODUCED, NOT_REPRODUCED) or not is_of_number:
+        return ""
+    how = "low" if also["farthest"] < row["statistic"] else "high"
+    far, seen = measured(also["reach"]), measured(also["farthest"])
+    return f"one more replicate as {how} as {far} would not change it, the {how}est seen is {seen}"
 
 
 def against(row: Row) -> tuple[float, ...]:
