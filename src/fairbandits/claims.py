@@ -11,6 +11,7 @@ from fairbandits.audit.claims import Claim as Claim
 from fairbandits.audit.claims import Paper as Paper
 from fairbandits.audit.claims import Study as Study
 from fairbandits.audit.measures import measure as measure
+from fairbandits.audit.planning import n_for as n_for
 from fairbandits.audit.runs import Runs as Runs
 from fairbandits.audit.runs import paired as paired
 from fairbandits.audit.tests import arms as arms
