@@ -221,6 +221,18 @@ LAWS = {
         )
         for sigma in (0.7, 1, 1.5)
     },
+    # rare large values, which samples without one do not show
+    **{
+        f"normal + {100 * rate:g} % Exp({scale})": (
+            lambda rng, size, rate=rate, scale=scale: (
+                rng.normal(1, 1, size)
+                + (rng.uniform(size=size) < rate) * rng.exponential(scale, size)
+            ),
+            1 + rate * scale,
+            np.sqrt(1 + 2 * rate * scale**2 - (rate * scale) ** 2),
+        )
+        for rate, scale in ((0.1, 5), (0.05, 10), (0.02, 30))
+    },
 }
 COUNTS = (16, 32, 64, 128)
 
@@ -287,6 +299,19 @@ def write(rows, head, names, marks=MARKS):
     PAGE.write_text(text[:start] + table + "\n" + text[end:], encoding="utf-8")
 
 
+def worst():
+    """Return the largest size in the page's tables, in per cent, and where it is."""
+    of_means = (
+        (cell.split(",")[0], f"{law}, n = {n}")
+        for law, row in written(OF_MEANS).items()
+        for n, cell in zip(COUNTS, row.split("|")[2:], strict=False)
+    )
+    of_cases = (
+        (size, name) for name, row in written().items() for size in row.split("|")[3].split(",")
+    )
+    return max((float(size), where) for size, where in (*of_means, *of_cases))
+
+
 HEAD = (
     "| case | border | wrongly reproduced, not (%) | RARE (%) | alternatives: true, false "
     "| right there (%) |"
@@ -304,6 +329,7 @@ def main():
                 row = make(name)
                 print(row, flush=True)
                 write({name: row}, head, names, marks)
+    print("The worst size is {:g} % ({}).".format(*worst()))
 
 
 if __name__ == "__main__":

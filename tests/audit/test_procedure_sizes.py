@@ -7,7 +7,19 @@ import re
 
 import numpy as np
 import pytest
-from sizes import AT_LEAST, CASES, LAWS, LEVEL, MANY, OF_MEANS, VERDICTS, means, rates, written
+from sizes import (
+    AT_LEAST,
+    CASES,
+    LAWS,
+    LEVEL,
+    MANY,
+    OF_MEANS,
+    VERDICTS,
+    means,
+    rates,
+    worst,
+    written,
+)
 
 from fairbandits.audit.finding import REPRODUCED
 from fairbandits.audit.multiplicity import combine, within_family
@@ -70,6 +82,12 @@ def test_limits_of_means_have_the_size_and_power_that_is_required():
             assert found[n][0] <= 100 * allowed(MANY) + 0.05, (law, n)
         for n, power in wanted.items():
             assert found[n][1] >= power, (law, n)
+
+
+def test_the_worst_size_is_that_of_rare_large_values():
+    size, where = worst()
+    assert where.startswith("normal + ")
+    assert f"| {size:g}, " in written(OF_MEANS)[where.partition(", n")[0]]
 
 
 @pytest.mark.slow

@@ -138,6 +138,9 @@ def test_a_row_says_its_limit_and_what_decides(row, its_limit, decides):
 def test_a_reach_is_said_of_what_is_decided_and_is_in_its_unit():
     also = {"reach": 2.0, "farthest": 1.2}
     assert "as high as 2 " in what_decides(found(1.0, REPRODUCED, **EQUAL, also=also))
+    for side in (1, -1):  # a reach that is nearer than what is seen, on either side of the number
+        said = what_decides(found(0.0, REPRODUCED, also={"reach": -side * 3.0, "farthest": side}))
+        assert said.endswith(f"est seen, {'−' * (side < 0)}1, could undo it")
     ratio = EQUAL["settings"] | {"ratio": [0.9, 1.1]}
     of_ratio = found(1.0, REPRODUCED, **EQUAL | {"settings": ratio}, also=also)
     for row in (of_ratio, found(0.25, INCONCLUSIVE, also=also)):

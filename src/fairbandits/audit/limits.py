@@ -258,13 +258,13 @@ def most_unseen(sample: np.ndarray, value: float, alpha: float) -> float:
 
     def one_more(log: float) -> tuple[float, float]:
         """Return the replicate with which a border is at `value`, and the p-value there."""
-        end = top + scale * np.exp(log)
-        gaps = end - sample
-        left = sample.size + 1 - ((end - value) / gaps).sum()
+        beyond = scale * np.exp(log)
+        gaps, border = beyond + (top - sample), beyond + (top - value)
+        left = sample.size + 1 - (border / gaps).sum()
         if left <= 0:
             return -np.inf, 0.0
-        gap = (end - value) / left
-        return end - gap, tail(np.append(gaps, gap))
+        gap = border / left
+        return top + beyond - gap, tail(np.append(gaps, gap))
 
     widest = np.log(20 * sample.size)  # where the p-value is nearly a half
     if one_more(widest)[1] <= alpha:

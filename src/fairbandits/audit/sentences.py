@@ -221,8 +221,10 @@ def reach(row: Row) -> str:
     is_of_number = "reach" in also and not row["settings"].get("ratio")
     if row["verdict"] not in (REPRODUCED, NOT_REPRODUCED) or not is_of_number:
         return ""
-    how = "low" if also["farthest"] < row["statistic"] else "high"
+    how, sign = ("low", -1) if also["farthest"] < row["statistic"] else ("high", 1)
     far, seen = measured(also["reach"]), measured(also["farthest"])
+    if sign * also["reach"] < sign * also["farthest"]:
+        return f"one more replicate as {how} as the {how}est seen, {seen}, could undo it"
     return f"one more replicate as {how} as {far} would not change it, the {how}est seen is {seen}"
 
 
