@@ -175,11 +175,14 @@ class SmallestDeficit(Quotas):
 class LFG(Quotas):
     """Learning with fairness guarantee (A1.6), the queues recomputed from all pulls each round."""
 
-    def __init__(self, fractions, eta=100, constant=1.5, cap=1.0, arrivals="after"):
+    def __init__(
+        self, fractions, eta=100, constant=1.5, cap=1.0, arrivals="after", unpulled=1.0
+    ):
         super().__init__(fractions)
         self.eta = eta
         self.constant = constant
         self.cap = cap
+        self.unpulled = unpulled
         self.arrivals = arrivals
         self.sample = Sampled(self.arms)
 
@@ -192,10 +195,12 @@ class LFG(Quotas):
         return queue
 
     def estimate(self, arm):
-        """Return u(t): 1 before the first pull, then the mean plus the bonus, at most the cap."""
+        """Return u(t): `unpulled` before the first pull, then mean plus bonus, at most the cap."""
         n = self.sample.pulls[arm]
+        if n == 0 and self.unpulled is None:
+            return math.inf if self.eta else 0.0
         if n == 0:
-            return 1.0
+            return self.unpulled
         t = len(self.history) + 1
         u = self.sample.sums[arm] / n + math.sqrt(self.constant * math.log(t) / n)
         return u if self.cap is None else min(self.cap, u)

@@ -36,6 +36,7 @@ paper = Paper(
     {
         "lfg_capped": "LFG's index is cut off at 1, as section 5 defines it.",
         "lfg_uncapped": "LFG's index is not cut off, by its rule of play; without pulls it is 1.",
+        "lfg_infinite": "LFG's index is not cut off; without pulls it is infinite.",
         "clock_previous": r"In round $n$ HT-UCB's index has $\ln(n - 1)$; LFG's index is cut off.",
         "spread_sd": "Rewards have the standard deviation $1 / K^2$, and LFG's index is cut off.",
         "means_fixed": "All replicates have the same means, and LFG's index is cut off.",
@@ -56,6 +57,7 @@ paper = Paper(
 PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
 #: Readings of LFG's index.
 CUTS = ["lfg_capped", "lfg_uncapped"]
+INDICES = [*CUTS, "lfg_infinite"]
 #: Readings of asymptotic fairness, and of the quotas in Theorem 2.
 FAIR, QUOTAS = ["floors", "in_proportion"], ["constant_quotas", "falling_quotas"]
 #: Experiment C: 5 and 20 arms, three sums of quotas; the same for a million rounds; more policies.
@@ -106,7 +108,7 @@ def proportional_pulls(runs, of, panels):
     "comparison",
     "abstract, last sentence; section 1, third sentence from the end; section 6",
     primary=True,
-    readings=CUTS,
+    readings=INDICES,
     figure="fig2",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
 )
@@ -116,13 +118,14 @@ def htucb_abs_superiority(runs):
     The control is UCB1, which ignores quotas: where it too has less regret than the rival, the
     comparison supports nothing, and is printed again without a control. At the longest horizons
     HT-UCB has less regret than UCB1 (htucb-expC-ordering-crossover). LFG has the weight $\sqrt{T}$
-    of Experiment C; the weight $T$ is ours. An infinite index of arms without pulls was not run.
+    of Experiment C; the weight $T$ is ours.
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
         own, lfg = shown(policy="ht_ucb"), shown(policy="lfg")
         flearn, ucb1, soft = (shown(policy=name) for name in ("flearn", "ucb1", "soft"))
         ways = {"lfg_capped": lfg(eta_exponent=0.5), "lfg_uncapped": more(policy="lfg")}
+        ways["lfg_infinite"] = more(policy="lfg_infinite")
         for weighted in readings(ways):
             for rival in weighted.each("T"):
                 control = less_regret(ucb1, rival, rival.T, "LFG")
@@ -1691,7 +1694,7 @@ def htucb_expC_vs_flearn(runs):
     "comparison",
     "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
-    readings=["lfg_capped", "lfg_uncapped", "clock_previous", "spread_sd", "means_fixed"],
+    readings=[*INDICES, "clock_previous", "spread_sd", "means_fixed"],
     figure="fig2",
 )
 def htucb_expC_vs_lfg(runs):
@@ -1705,6 +1708,7 @@ def htucb_expC_vs_lfg(runs):
         ways = {
             "lfg_capped": (shown, cut),
             "lfg_uncapped": (shown, more(policy="lfg")),
+            "lfg_infinite": (shown, more(policy="lfg_infinite")),
             "clock_previous": (more, cut),
         }
         for ours, theirs in readings(ways):
@@ -1909,8 +1913,13 @@ def htucb_expD_direction(runs):
         yield mean(phrase, lacks[-1], at_least=lacks[0], **said)
 
 
-#: Experiment E, and with LFG's index not cut off.
+#: Experiment E, and with LFG's index not cut off; experiments and policy by reading.
 FRONTIERS, UNCUT_FRONTIERS = ("frontier_5_*", "frontier_20_*"), "frontier_uncut"
+LFG_FRONTIERS = {
+    "lfg_capped": (FRONTIERS, "lfg"),
+    "lfg_uncapped": (UNCUT_FRONTIERS, "lfg"),
+    "lfg_infinite": (UNCUT_FRONTIERS, "lfg_infinite"),
+}
 LOST = (
     "Horizon, replicates, reward distribution and the varied parameter are not printed for "
     "Experiment E. Horizon and parameters are those of Experiment D, on log-spaced grids. The sums "
@@ -1930,7 +1939,7 @@ def curve_of(path):
     primary=True,
     basis="lost",
     reconstructed=LOST,
-    readings=CUTS,
+    readings=INDICES,
     figure="fig4",
 )
 def htucb_expE_frontier(runs):
@@ -1954,8 +1963,8 @@ def htucb_expE_frontier(runs):
     for panel in runs(FRONTIERS, UNCUT_FRONTIERS).each("N", "tau", "law"):
         own, flearn = panel(policy="ht_ucb"), panel(policy="flearn")
         yield from compared(own, flearn, "Flearn", name="than_flearn")
-        for experiments in readings(lfg_capped=FRONTIERS, lfg_uncapped=UNCUT_FRONTIERS):
-            lfg = panel(experiments, policy="lfg")
+        for experiments, policy in readings(LFG_FRONTIERS):
+            lfg = panel(experiments, policy=policy)
             yield from compared(own, lfg, "LFG", name="than_lfg")
 
 
@@ -1973,7 +1982,7 @@ paper.untested(
     "Fig. 4, shape of the curves",
     basis="lost",
     reconstructed=LOST,
-    readings=CUTS,
+    readings=INDICES,
     about="project",
     figure="fig4",
 )
@@ -1993,8 +2002,8 @@ def htucb_expE_monotone(runs):
     of_curve = "N", "tau", "law", "policy"
     for path in runs(FRONTIERS, policy=["ht_ucb", "flearn"]).each(*of_curve):
         yield from rising(path)
-    for experiments in readings(lfg_capped=FRONTIERS, lfg_uncapped=UNCUT_FRONTIERS):
-        for path in runs(experiments, policy="lfg").each(*of_curve):
+    for experiments, policy in readings(LFG_FRONTIERS):
+        for path in runs(experiments, policy=policy).each(*of_curve):
             yield from rising(path)
 
 
@@ -2298,8 +2307,8 @@ paper.untested(
     round's pull leaves the queue.""",
     readings=CUTS,
     between=["first step: an index with a bar, cut at 1", "second step: the index without a bar"],
-    note="""The verdict is that of htucb-expD-lfg-sudden. An arm without pulls has the index 1; an
-    infinite one was not run, nor is it tested which round's pull leaves the queue.""",
+    note="""The verdict is that of htucb-expD-lfg-sudden. It is not tested which round's pull leaves
+    the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
 

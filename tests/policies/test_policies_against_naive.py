@@ -170,6 +170,8 @@ LFG_OPTIONS = {
     "eta 1": {"eta": 1, "constant": 2.0},
     "uncapped": {"eta": 6.9314718, "cap": None},
     "low cap": {"eta": 3, "cap": 0.8},
+    "infinite without pulls": {"eta": 2, "cap": None, "unpulled": None},
+    "nothing for infinity": {"eta": 0, "unpulled": None},
 }
 
 

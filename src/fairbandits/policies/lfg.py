@@ -63,8 +63,7 @@ class LFG(Policy):
     """Pull the arm with the largest queue + eta u_i, where u_i is an upper confidence bound.
 
     Q_i(t) = max(0, Q_i(t-1) + f_i - d_i(t-1)) for t >= 2, exactly, where d_i is 1 in a round with a
-    pull of the arm. Q_i(1) is 0, or f_i with arrivals before the choice. An arm never pulled has
-    u_i = 1. Ties go to the lowest arm.
+    pull of the arm. Q_i(1) is 0, or f_i with arrivals before the choice. Ties go to the lowest arm.
 
     Parameters
     ----------
@@ -76,6 +75,8 @@ class LFG(Policy):
         c in the bound mean + sqrt(c log t / pulls); its authors have 3/2, later papers 2.
     cap : float, optional
         Value at which the bound is cut off (its authors have 1); ``None`` for no cut.
+    unpulled : float, optional
+        u_i of an arm never pulled (its authors have 1); ``None`` for infinity.
     arrivals : {"after", "before"}
         Whether the quota is added to the queue after a round's choice, or before it.
 
@@ -90,6 +91,7 @@ class LFG(Policy):
     eta_exponent: Exponent | None = None
     constant: Positive = 1.5
     cap: Positive | None = 1.0
+    unpulled: Positive | None = 1.0
     arrivals: Annotated[str, one_of("after", "before")] = "after"
     probes: ClassVar[tuple[str, ...]] = ("queue",)
 
@@ -108,12 +110,15 @@ class LFG(Policy):
         numerators, denominator = self.fractions.over(horizon, "fractions")
         fractions = np.array(numerators, np.int64)
         eta = self.eta if self.eta_exponent is None else power(horizon, self.eta_exponent)
+        # any positive weight of an infinite bound is infinite, and none has no bound
+        unpulled = (math.inf if eta else 0.0) if self.unpulled is None else float(self.unpulled)
+        bounds = np.full(n_arms, unpulled)
         return LFGState(
-            no_pulls(n_arms)._replace(mean=np.ones(n_arms)),  # the bound of an arm never pulled
+            no_pulls(n_arms)._replace(mean=bounds),
             fractions.copy() if self.arrivals == "before" else np.zeros(n_arms, np.int64),
             fractions,
             denominator,
-            np.ones(n_arms),
+            bounds.copy(),
             float(eta),
             float(self.constant),
             math.inf if self.cap is None else float(self.cap),
