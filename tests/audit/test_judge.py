@@ -158,14 +158,14 @@ def test_holm_within_the_family_only():
     alone = judged(**four)["t-a", ""]
     assert alone.verdict == REPRODUCED
     row = judged(**{key: (one, {"primary": True}) for key, one in four.items()})["t-a", ""]
-    assert (row.verdict, row.tags, row.test) == (INCONCLUSIVE, ("HOLM",), "number")
+    assert (row.verdict, row.tags, row.test) == (INCONCLUSIVE, ("THIN", "HOLM"), "number")
     assert row.p == pytest.approx(4 * alone.p)
 
 
 def test_a_claim_that_failed_still_counts_in_its_family():
     claims = {f"t_{k}": (asking(NEAR if k == "a" else math.nan), {"primary": True}) for k in "abcd"}
     row = judged(**claims)["t-a", ""]
-    assert (row.verdict, row.tags) == (INCONCLUSIVE, ("HOLM",))
+    assert (row.verdict, row.tags) == (INCONCLUSIVE, ("THIN", "HOLM"))
 
 
 # ----------------------------------------------------------------------------------- readings
@@ -206,7 +206,7 @@ def test_a_case_without_reading_belongs_to_all():
 
 def test_readings_are_apart_in_a_family():
     claim = asking(NEAR, 1.0, **TWO), TWO | {"primary": True}
-    assert judged(t_a=claim, t_b=claim)["t-a", "one"].tags == ("HOLM",)  # four verdicts
+    assert judged(t_a=claim, t_b=claim)["t-a", "one"].tags == ("THIN", "HOLM")  # four verdicts
 
 
 # -------------------------------------------------------------- aliases, judges, not testable
