@@ -209,7 +209,7 @@ def remove_stale_tables(config: Config, root: Path) -> None:
             made = None
             with suppress(StoreError):
                 footer = read_footer(file)
-                made = footer["audit_code"], footer["rules"][slug]
+                made = footer["audit_code"], footer.get("rules", {}).get(slug)
             if made != (audit_code(), asking_code(claims)):
                 file.unlink()
 
