@@ -45,7 +45,6 @@ TAGS = {
     "CONDITIONAL": "the statement judged is reconstructed: the text lost it, or never printed it",
     "PREMISE": "it is derived from a claim that is not shown, or is itself derived from one",
     "IN-PART": "less is tested than the sentence says; the record names the part",
-    "EXPLORATORY": "the rules were written, or changed, after the runs they judge were seen",
 }
 
 

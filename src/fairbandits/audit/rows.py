@@ -266,7 +266,7 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
         was, now = footer["audit_code"], audit_code()
         if was != now:
             yield f"{path} is stale: audit code {was} made it, this is {now}"
-        digests = {pair for pair in footer["rules"].items() if paper in ("", pair[0])}
+        digests = {pair for pair in footer.get("rules", {}).items() if paper in ("", pair[0])}
     for slug, digest in sorted(digests):
         if slug not in papers:
             yield f"{path} does not belong here: there are no claims of {slug!r}"

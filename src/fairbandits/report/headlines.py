@@ -22,7 +22,7 @@ MARKED = re.compile("(<!--findings-->).*?(<!--/findings-->)", re.DOTALL)
 #: A number's name in a headline's words.
 NUMBER = re.compile(r"\{(\w+)\}")
 #: Tags of a deciding test that a headline must name; other tags say how a case was decided.
-LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL", "EXPLORATORY")
+LIMITING = ("PRE-ASYMPTOTIC", "TRIVIAL", "VACUOUS", "UNDERPOWERED", "CONDITIONAL")
 CONDITIONAL = "CONDITIONAL"
 
 
