@@ -87,6 +87,7 @@ def another(**changes):
         ({}, True),
         ({"pid": os.getppid()}, True),  # another process has its number
         ({"boot": "another"}, True),
+        ({"boot": ""}, False),
         ({"host": "another"}, False),
         ({"host": "another", "boot": "another"}, False),
         ({"namespace": "another"}, False),
@@ -104,10 +105,20 @@ def test_a_holder_is_gone_only_if_it_is_proved(changes, proved):
     assert run_lock._read()["pid"] == os.getpid()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", "process 12", "\x00"])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "null", "process 12", "\x00", "[" * 100_000])
 def test_a_lock_that_says_nothing_is_not_given_up(text):
     another()
     run_lock.LOCK.write_text(text)
+    with pytest.raises(run_lock.RunLockedError, match="nothing says whose it is"):
+        run_lock.take()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [*(("pid", pid) for pid in ("1", 1.5, True, None, -1, 2**99)), ("since", "now"), ("since", 1e30)],
+)
+def test_a_holder_that_cannot_be_is_not_given_up(key, value):
+    another(**{key: value})
     with pytest.raises(run_lock.RunLockedError, match="nothing says whose it is"):
         run_lock.take()
 

@@ -132,21 +132,24 @@ def _here() -> dict[str, str]:
 def _read() -> dict[str, Any] | None:
     """Return the description of the holder, None if there is none; without names if unreadable."""
     try:
-        text = LOCK.read_text(encoding="utf-8")
-        holder = json.loads(text) if text.strip() else None
+        if not (text := LOCK.read_text(encoding="utf-8")).strip():
+            return None
+        holder = json.loads(text)
+        datetime.fromtimestamp(holder["since"], UTC)
+        is_process = type(holder["pid"]) is int and 0 < holder["pid"] < 2**31
+        return holder if is_process and {*_here(), "started"} <= holder.keys() else {}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except Exception:  # anybody can have written anything
         return {}
-    return holder if holder is None or isinstance(holder, dict) else {}
 
 
 def _is_gone(holder: dict[str, Any]) -> bool:
     here = _here()
-    if not {*here, "pid", "started"} <= holder.keys() or holder["host"] != here["host"]:
+    if not holder or holder["host"] != here["host"]:
         return False
     if holder["boot"] != here["boot"]:
-        return True
+        return bool(holder["boot"] and here["boot"])
     if holder["namespace"] != here["namespace"]:
         return False
     if not psutil.pid_exists(holder["pid"]):
@@ -180,8 +183,8 @@ def _holder_in_words(holder: dict[str, Any] | None) -> str:
     if not holder:
         why = "Snakemake's lock is there" if holder is None else f"{LOCK} cannot be read"
         return f"{who}, or was ({why}, and nothing says whose it is)"
-    since = datetime.fromtimestamp(holder.get("since", 0), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    process = f"process {holder.get('pid')} of {holder.get('user')} on {holder.get('host')}"
+    since = datetime.fromtimestamp(holder["since"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    process = f"process {holder['pid']} of {holder.get('user')} on {holder['host']}"
     logged = [log.stat().st_mtime for log in LOGS.glob("*") if log.is_file()]
     age = f", last heard of {time.time() - max(logged):.0f} s ago" if logged else ""
     return f"{who} ({process}, since {since}{age})"
