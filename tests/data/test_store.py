@@ -289,3 +289,13 @@ def test_others_read_the_same_numbers(file, table, reader):
     assert content_hash({name: np.asarray(v) for name, v in columns.items()}) == content_hash(
         numeric(table)
     )
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    file = tmp_path / "zeros.parquet"
+    write_table(file, pa.table({"x": np.zeros(10**6)}), {"kind": "figure"})
+    assert read_table(file).num_rows == 10**6
+    monkeypatch.setattr(store, "GROUP", 10**5)
+    monkeypatch.setattr(store, "DENSEST", 1)
+    with pytest.raises(StoreError, match="is damaged: so few bytes cannot have 10"):
+        read_table(file)

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import stat
 import subprocess
+import tracemalloc
 import zipfile
 from base64 import urlsafe_b64encode
 from dataclasses import replace
@@ -45,7 +47,7 @@ EXPERIMENT = shrunk.experiment(
     },
 )
 PAPER = {"paper": "toy", "title": "Toy", "experiments": {"two_arms": EXPERIMENT}}
-DATA = "results/toy/two_arms.parquet"
+DATA, LIST = "results/toy/two_arms.parquet", f"results/{manifest.MANIFEST}"
 
 
 def config_in(root):
@@ -292,11 +294,23 @@ def forged_page(files):
 
 def forged_image(files):
     """The manifest agrees."""
-    name, place = "figures/one.svg", f"results/{manifest.MANIFEST}"
+    name = "figures/one.svg"
     before = sha256(files[name]).hexdigest().encode()
     as_listed(files, name, b"<svg>other</svg>")
     after = sha256(files[name]).hexdigest().encode()
-    as_listed(files, place, files[place].replace(before, after))
+    as_listed(files, LIST, files[LIST].replace(before, after))
+
+
+def listing(name, there=True):
+    """Return a change that adds a file to the manifest, and unless it is not `there` itself."""
+
+    def change(files):
+        if there:
+            as_listed(files, name, b"x")
+        lines = [*files[LIST].splitlines(True), f"{sha256(b'x').hexdigest()}  {name}\n".encode()]
+        as_listed(files, LIST, b"".join(sorted(lines, key=lambda line: line[66:])))
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -327,12 +341,19 @@ def forged_image(files):
         (adding("results/site/a\nb"), r"'results/site/a\\nb', whose name has control characters"),
         (adding("results/site/\x1b[31m"), "whose name has control characters"),
         (adding("results/site/" + "n" * 300), "whose name has more than 255 bytes"),
+        (adding("results/site/" + "n/" * 1000 + "n"), "whose name has more than 400 bytes"),
         (adding("results/site/more.html"), "site/more.html is no file that manifest"),
-        (adding("results/anything/else.sh"), "anything/else.sh is no file that manifest"),
+        (listing("results/anything/else.sh"), "anything/else.sh, which is no file of this run"),
+        (listing("results/site/.hidden"), "site/.hidden, which is no file of this run"),
+        (listing("results/toy/more.parquet"), "toy/more.parquet, which is no file of this run"),
+        (listing("results/../../../dev/zero", False), "dev/zero', which leads elsewhere"),
+        (listing("results/site/none.html", False), "lists results/site/none.html, which is not"),
+        (listing("src/some code.py", False), "lists src/some code.py, which is not of this run"),
         (adding("src/zeros.bin", bytes(9_000), size=10), "has 9000 bytes, its record says 10"),
         (forged_page, "site/index.html is not the file that manifest"),
         (forged_image, "one.svg is not the file that results.lock lists"),
-        (lambda files: files.pop(f"results/{manifest.MANIFEST}"), "is damaged: it lacks results/m"),
+        (lambda files: files.pop(LIST), "is damaged: it lacks results/m"),
+        (adding(LIST, b"no hash"), f"is refused: {LIST} cannot be read as a manifest: line 1 is"),
         (recorded_as(lambda text: b'{"@graph":' + b"[" * 10**5), f"{CRATE} is damaged, or not"),
         (recorded_as(lambda text: b'{"@graph": {"a": 1}}'), f"{CRATE} is damaged, or not"),
         (
@@ -350,13 +371,43 @@ def test_a_changed_or_hostile_archive_is_refused_before_anything_of_it_is_used(
 def test_limits_of_sizes_hold_before_anything_is_read(
     finished, made, elsewhere, tmp_path, monkeypatch
 ):
-    bad = changed(made, tmp_path / "bad.zip", adding("src/zeros.bin", bytes(10**6)))
+    bad = shutil.copy(made, tmp_path / "bad.zip")
+    with zipfile.ZipFile(bad, "a", zipfile.ZIP_DEFLATED) as target:
+        target.writestr("src/zeros.bin", bytes(2 * 10**6))
+    refused(bad, elsewhere, finished, r"'src/zeros.bin', of 2000000 bytes, packed into \d+$")
+    changed(made, bad, adding(LIST, bytes(10**6)))
+    with zipfile.ZipFile(made) as found:
+        monkeypatch.setattr(archive, "MOST_OF_RECORD", found.getinfo(CRATE).file_size + 100)
+    refused(bad, elsewhere, finished, f"{LIST} has 1000000 bytes, more than")
+    changed(made, bad, adding("src/zeros.bin", bytes(10**6)))
     monkeypatch.setattr(archive, "MOST_OF_RECORD", 99)
     refused(bad, elsewhere, finished, f"{CRATE} has [0-9]+ bytes, more than 99")
     monkeypatch.setattr(archive, "MOST_IN_ALL", 10**6)
     refused(bad, elsewhere, finished, "bytes, more than 1000000")
     monkeypatch.setattr(archive, "MOST_BYTES", 10**5)
     refused(bad, elsewhere, finished, "'src/zeros.bin', of 1000000 bytes, more than 100000")
+
+
+def test_a_record_that_is_larger_than_it_says_is_not_unpacked(finished, made, elsewhere, tmp_path):
+    bad = tmp_path / "bad.zip"
+    with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr(CRATE, bytes(10**8))
+    content = bytearray(bad.read_bytes())
+    at = content.rfind(b"PK\x01\x02") + 24
+    content[at : at + 4] = (10**5).to_bytes(4, "little")
+    bad.write_bytes(content)
+    tracemalloc.start()
+    refused(bad, elsewhere, finished, f"{CRATE} ")
+    assert tracemalloc.get_traced_memory()[1] < 5 * 10**7
+    tracemalloc.stop()
+
+
+def test_a_link_is_refused(finished, made, elsewhere, tmp_path):
+    bad, link = shutil.copy(made, tmp_path / "bad.zip"), zipfile.ZipInfo("results/site/link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(bad, "a") as target:
+        target.writestr(link, b"/etc/passwd")
+    refused(bad, elsewhere, finished, "'results/site/link', which is no plain file")
 
 
 @pytest.mark.parametrize(

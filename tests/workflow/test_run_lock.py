@@ -115,7 +115,11 @@ def test_a_lock_that_says_nothing_is_not_given_up(text):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [*(("pid", pid) for pid in ("1", 1.5, True, None, -1, 2**99)), ("since", "now"), ("since", 1e30)],
+    [
+        *(("pid", pid) for pid in ("1", 1.5, True, None, -1, 2**99)),
+        ("since", "now"),
+        ("since", 1e30),
+    ],
 )
 def test_a_holder_that_cannot_be_is_not_given_up(key, value):
     another(**{key: value})

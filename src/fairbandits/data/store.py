@@ -25,6 +25,8 @@ SCHEMA_VERSION = 2
 KEY, HASHES = b"fairbandits", b"fairbandits.hashes"
 #: Most rows of a group, which has a checksum for each column.
 GROUP = 1 << 20
+#: Most values for each byte of a file, if they are more than such a group's; ours have 13.
+DENSEST = 200
 
 
 class StoreError(Exception):
@@ -92,8 +94,11 @@ def _opened(path: Path) -> tuple[pq.ParquetFile, dict[str, Any], dict[str, list[
         with named(path, "is not a readable Parquet file"):
             file = pq.ParquetFile(path, page_checksum_verification=True)
             names, metadata = file.schema_arrow.names, file.metadata.metadata or {}
+            values = file.metadata.num_rows * len(names)
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist; `fairbandits replicate` makes it") from None
+    if values > max(GROUP * len(names), DENSEST * path.stat().st_size):
+        raise _unusable(path, f"is damaged: so few bytes cannot have {values} values")
     if KEY not in metadata:
         raise StoreError(
             f"{path} was not written by fairbandits (its footer has no key 'fairbandits'); "

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import tempfile
 import unicodedata
 import zipfile
@@ -27,8 +28,10 @@ from fairbandits.settings.config import Config
 COMPRESSED = (".parquet", ".png")
 #: Limits of an archive: files, bytes of a file, of all files, and of its record.
 MOST_FILES, MOST_BYTES, MOST_IN_ALL, MOST_OF_RECORD = 20_000, 2 * 10**9, 2 * 10**10, 10**8
-#: Longest part of a name in bytes, as most systems have it; and bytes that are read at once.
-LONGEST_PART, BLOCK = 255, 1 << 20
+#: Most bytes of a file for each that it has when compressed, if it has more than are read at once.
+MOST_PER_BYTE = 200
+#: Longest part of a name in bytes, as most systems have it, and longest name; bytes read at once.
+LONGEST_PART, LONGEST_NAME, BLOCK = 255, 400, 1 << 20
 
 
 def write_archive(
@@ -87,10 +90,15 @@ def fetch(
     results, shown = config.results, ("results", "figures", "audit")
     with _opened(archive) as opened:
         entries = _listed(opened, archive)
-        for table in sorted(tables_of(config)):
-            if f"{RESULTS}/{table}" not in entries:
-                raise StoreError(f"{archive} is of another run: it lacks {RESULTS}/{table}")
+        tables = {f"{RESULTS}/{table}" for table in tables_of(config)}
+        for table in sorted(tables - entries.keys()):
+            raise StoreError(f"{archive} is of another run: it lacks {table}")
         taken = [name for name in entries if name.startswith(f"{RESULTS}/")]
+        tops = {MANIFEST, *manifests.SHOWN, *config.papers}
+        for name in taken:
+            is_other = name.endswith(".parquet") and name not in tables
+            if name.split("/")[1] not in tops or "/." in name or is_other:
+                raise StoreError(f"{archive} has {name}, which is no file of this run")
         for top in dict.fromkeys(name.split("/")[1] for name in taken):
             if (results / top).exists():
                 raise StoreError(
@@ -105,7 +113,16 @@ def fetch(
                 _unpack(opened, name, entry, kept, archive)
             if not (folders[RESULTS] / MANIFEST).is_file():
                 raise StoreError(f"{archive} is refused: it has no {RESULTS}/{MANIFEST}")
-            manifest = read_manifest(folders[RESULTS] / MANIFEST)
+            try:
+                manifest = read_manifest(folders[RESULTS] / MANIFEST)
+            except StoreError as error:
+                reason = str(error).replace(f"{scratch}/", "")
+                raise StoreError(f"{archive} is refused: {reason}") from error
+            for name in manifest.hashes:
+                if name not in entries or name.partition("/")[0] not in shown:
+                    raise StoreError(
+                        f"{archive} is refused: {MANIFEST} lists {name}, which is not of this run"
+                    )
             if root and not manifest.root.startswith(root):
                 raise StoreError(f"{archive} is refused: its root is {manifest.root}, not {root}")
             # a small run has its figures and tables in the folder of results
@@ -182,11 +199,12 @@ def _listed(opened: zipfile.ZipFile, archive: Path) -> dict[str, Entry]:
         raise StoreError(f"{archive} holds {size} bytes, more than {MOST_IN_ALL}")
     if CRATE not in names:
         raise StoreError(f"{archive} is not one of our archives: it has no {CRATE}")
-    if (size := names[CRATE].file_size) > MOST_OF_RECORD:
-        raise StoreError(f"{archive}: {CRATE} has {size} bytes, more than {MOST_OF_RECORD}")
-    with _guarded(archive, CRATE):
-        record = opened.read(CRATE)
-    entries = listed(record, archive)
+    for name in (CRATE, f"{RESULTS}/{MANIFEST}"):
+        if name in names and (size := names[name].file_size) > MOST_OF_RECORD:
+            raise StoreError(f"{archive}: {name} has {size} bytes, more than {MOST_OF_RECORD}")
+    with _guarded(archive, CRATE), opened.open(CRATE) as source:
+        # no more is unpacked than its size, which can be a lie
+        entries = listed(source.read(names[CRATE].file_size), archive)
     for name in sorted(names.keys() - entries.keys() - {CRATE}):
         raise StoreError(f"{archive} has {name}, which its record does not list")
     for name in sorted(entries.keys() - names.keys()):
@@ -210,10 +228,16 @@ def _refusal(info: zipfile.ZipInfo) -> str:
         return "which is not the usual form of a name of a file"
     if any(len(part.encode()) > LONGEST_PART for part in parts):
         return f"a part of whose name has more than {LONGEST_PART} bytes"
+    if len(name.encode()) > LONGEST_NAME:
+        return f"whose name has more than {LONGEST_NAME} bytes"
     if info.flag_bits & 1:
         return "which is encrypted"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return f"which is compressed in an unknown way, {info.compress_type}"
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "which is no plain file"
+    if info.file_size > max(BLOCK, MOST_PER_BYTE * info.compress_size):
+        return f"of {info.file_size} bytes, packed into {info.compress_size}"
     if info.file_size > MOST_BYTES:
         return f"of {info.file_size} bytes, more than {MOST_BYTES}"
     return ""

@@ -92,14 +92,13 @@ def _below(folder: Path, kind: str = "") -> Iterator[Path]:
 
 
 def hashes_of(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the SHA-256 of files, as `sha256sum` prints it; empty for one that is gone."""
+    """Return the SHA-256 of files, as `sha256sum` prints it; empty for what is no file."""
 
     def digest(file: Path) -> str:
-        try:
-            with file.open("rb") as opened:
-                return file_digest(opened, "sha256").hexdigest()
-        except FileNotFoundError:
+        if not file.is_file():  # a pipe or a device would never end
             return ""
+        with file.open("rb") as opened:
+            return file_digest(opened, "sha256").hexdigest()
 
     with ThreadPoolExecutor() as pool:
         return dict(zip(files, pool.map(digest, files.values()), strict=True))
@@ -121,10 +120,16 @@ def read_manifest(file: Path) -> Manifest:
     """Return a manifest; StoreError if it is none, or not as it is written."""
     try:
         content = file.read_bytes()
-        pairs = [LINE.fullmatch(line).groups() for line in content.decode().splitlines()]
+        lines = content.decode().splitlines()
+        if wrong := [n for n, line in enumerate(lines, 1) if not LINE.fullmatch(line)]:
+            raise ValueError(f"line {wrong[0]} is no hash and name")
+        pairs = [LINE.fullmatch(line).groups() for line in lines]
     except Exception as error:
         raise StoreError(f"{file} cannot be read as a manifest: {error}") from error
     hashes = {name: digest for digest, name in pairs}
+    for name in hashes:
+        if {"", ".", ".."} & {*name.split("/")}:
+            raise StoreError(f"{file} is no manifest: it has {name!r}, which leads elsewhere")
     if list(hashes) != sorted(name for _, name in pairs):
         raise StoreError(f"{file} is no manifest: its names are not sorted, each once")
     return Manifest(file, sha256(content).hexdigest(), hashes)
