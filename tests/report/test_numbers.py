@@ -1,5 +1,7 @@
 """Numbers of pages: worked out from tables, written between their marks, and those committed."""
 
+import shutil
+
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -16,6 +18,7 @@ from fairbandits.report.numbers import (
     MARK,
     PAGES,
     csv_of,
+    edited,
     numbers_of,
     texts_of,
     totals_of,
@@ -175,6 +178,27 @@ def test_pages_have_the_committed_numbers():
     assert len(names - waiting) > 20
     others = MARK.sub(lambda found: "" if found[1] in waiting else found[0], text)
     assert written(others, texts_of(ROOT / "audit" / "numbers.csv"), "pages") == others
+
+
+@pytest.mark.parametrize(
+    ("page", "before", "after"),
+    [
+        (PAGES[0], "<!--/n-->", "0<!--/n-->"),
+        (PAGES[0], "*Setting.*", "*Settings.*"),
+        (PAGES[1], "<!--/n-->", "0<!--/n-->"),
+    ],
+)
+def test_an_edited_page_is_named(page, before, after, tmp_path):
+    for name in ("audit", "figures", "papers"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    assert edited(OWN, tmp_path) == []
+    file = tmp_path / page
+    text = file.read_text(encoding="utf-8")
+    begin = text.index("<!--findings-->") if page == PAGES[0] else 0
+    assert before in text[begin:]
+    file.write_text(text[:begin] + text[begin:].replace(before, after, 1), encoding="utf-8")
+    assert [line.partition(" ")[0] for line in edited(OWN, tmp_path)] == [page]
 
 
 def test_each_defined_number_is_cited():

@@ -43,6 +43,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     from fairbandits.replication.lock import LOCK, read_lock
     from fairbandits.report import manifest as manifests
     from fairbandits.report.again import computed_again
+    from fairbandits.report.numbers import edited
 
     config = options.with_arena(configs)
     if lock is None and config.scale_name == "paper" and not config.exploratory:
@@ -53,14 +54,16 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems, lines = manifests.verify(config, known)
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
+    asking, papers = run.load(options.DEFAULT_CONFIG)
+    if lock == LOCK:
+        problems += edited(papers, ROOT)
     if config.scale_name == "paper" and not config.exploratory:
-        _, papers = run.load(configs)
-        if papers and (table := Path(config.folders["audit"]) / VERDICTS_TABLE).is_file():
+        table = Path(config.folders["audit"]) / VERDICTS_TABLE
+        if papers and table.is_file():
             wrong, facts = freeze.derived(papers, table.parent)
             problems += wrong
             lines += facts
     if deep:
-        asking, papers = run.load(options.DEFAULT_CONFIG)
         same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}
         with TemporaryDirectory() as folder:
             judging, arena = replace(asking, **same), options.arena_of(configs)

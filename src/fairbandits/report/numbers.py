@@ -208,9 +208,7 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
     numbers += [number for paper in papers for number in numbers_of(paper, audit, root)]
     texts = {number.name: minus(number.text) for number in numbers}
-    pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
-    pages[FINDINGS_PAGE] = headlines.written(pages[FINDINGS_PAGE], shown)
-    pages = {page: described(written(text, texts, page)) for page, text in pages.items()}
+    pages = _pages(shown, texts, root)
     write_text(table, csv_of(numbers))
     for page, text in pages.items():
         write_text(root / page, text)
@@ -221,6 +219,24 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     marked = sum(len(MARK.findall(text)) for text in pages.values())
     where = f"{marked} in {' and '.join(PAGES)}, {ARENA} in {config.folders['figures']}"
     return f"{len(numbers)} numbers in {table.name}, {where}"
+
+
+def _pages(shown: list[headlines.Headline], texts: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return each page's text with these findings and numbers."""
+    pages = {page: (root / page).read_text(encoding="utf-8") for page in PAGES}
+    pages[FINDINGS_PAGE] = headlines.written(pages[FINDINGS_PAGE], shown)
+    return {page: described(written(text, texts, page)) for page, text in pages.items()}
+
+
+def edited(own: Papers, root: Path) -> list[str]:
+    """Return a line for each committed page with other findings or numbers than are committed."""
+    texts = texts_of(root / "audit" / TABLE)
+    pages = _pages(headlines.load_headlines(own, root), texts, root)
+    return [
+        f"{page} has other findings or numbers than are committed; `fairbandits numbers` mends it"
+        for page, text in pages.items()
+        if text != (root / page).read_text(encoding="utf-8")
+    ]
 
 
 def shown_first(results: Path) -> pd.DataFrame:
