@@ -94,7 +94,7 @@ def fetch(
         for table in sorted(tables - entries.keys()):
             raise StoreError(f"{archive} is of another run: it lacks {table}")
         taken = [name for name in entries if name.startswith(f"{RESULTS}/")]
-        tops = {MANIFEST, *manifests.SHOWN, *config.papers}
+        tops = {MANIFEST, *shown, *manifests.SHOWN, *config.papers}  # figures of a small run
         for name in taken:
             is_other = name.endswith(".parquet") and name not in tables
             if name.split("/")[1] not in tops or "/." in name or is_other:
