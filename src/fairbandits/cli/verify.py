@@ -54,16 +54,15 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems, lines = manifests.verify(config, known)
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
-    asking, papers = run.load(options.DEFAULT_CONFIG)
     if lock == LOCK:
-        problems += edited(papers, ROOT)
-    if config.scale_name == "paper" and not config.exploratory:
-        table = Path(config.folders["audit"]) / VERDICTS_TABLE
-        if papers and table.is_file():
-            wrong, facts = freeze.derived(papers, table.parent)
-            problems += wrong
-            lines += facts
+        problems += edited(run.load(options.DEFAULT_CONFIG)[1], ROOT)
+    table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
+    if config.scale_name == "paper" and not config.exploratory and table.is_file():
+        wrong, facts = freeze.derived(run.load(options.DEFAULT_CONFIG)[1], table.parent)
+        problems += wrong
+        lines += facts
     if deep:
+        asking, papers = run.load(options.DEFAULT_CONFIG)
         same = {name: getattr(config, name) for name in ("seed", "salt", "most", "folders")}
         with TemporaryDirectory() as folder:
             judging, arena = replace(asking, **same), options.arena_of(configs)
