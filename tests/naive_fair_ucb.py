@@ -175,9 +175,7 @@ class SmallestDeficit(Quotas):
 class LFG(Quotas):
     """Learning with fairness guarantee (A1.6), the queues recomputed from all pulls each round."""
 
-    def __init__(
-        self, fractions, eta=100, constant=1.5, cap=1.0, arrivals="after", unpulled=1.0
-    ):
+    def __init__(self, fractions, eta=100, constant=1.5, cap=1.0, arrivals="after", unpulled=1.0):
         super().__init__(fractions)
         self.eta = eta
         self.constant = constant

@@ -79,7 +79,7 @@ def freeze(release: str, root: Path = ROOT) -> str:
     if release in (known := {row["release"] for row in csv_rows(root / "audit" / RELEASED)}):
         raise ConfigError(
             f"{release} was run already, as audit/{RELEASED} records ({', '.join(sorted(known))}); "
-            "a new release draws all data anew"
+            "another release draws other data"
         )
     if changed := git(root, "status", "--porcelain").splitlines():
         raise ConfigError(f"commit first: {changed[0][3:]} is not as committed")

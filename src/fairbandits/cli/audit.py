@@ -170,7 +170,7 @@ def check_claims(configs, paper):
 def freeze(release):
     """Freeze all that draws or judges as RELEASE, before its run: audit/freeze.yaml.
 
-    All seeds follow from its hash, so that all data are drawn anew. Commit the file, then run.
+    All seeds follow from its hash, so that other data are drawn. Commit the file, then run.
     Nothing may be uncommitted.
     """
     from fairbandits.audit.freeze import freeze as freeze_release

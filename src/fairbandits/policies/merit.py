@@ -3,8 +3,8 @@
 The arms of a group stand in rows whose number is a multiple of `BLOCK`, padded with zeros. The
 order of all additions is fixed: the last bits decide ties in the released program. That program
 sorts the arms by probability in each round. So for its draws each arm has a place in its group's
-order besides, and what is read in that order is kept by places: in rows, one after the other, as
-the lanes of a block can read them together.
+order besides. What is read in that order is kept by places, in rows one after the other, which the
+lanes of a block can read together.
 """
 
 import math
