@@ -210,8 +210,6 @@ def rejudge(claims, paper, words, release, cores):
 
     if bool(claims) == bool(paper):
         raise UsageError("name either CLAIMS or a --paper to judge again")
-    if bool(words) == release or (claims and release):
-        raise UsageError('--salt "any words" says which data are drawn; for a --paper --release')
     root = checkout()
     config, papers = load(options.DEFAULT_CONFIG)
     home, of_claim = config.folders["results"], claims_of(papers)
@@ -219,6 +217,8 @@ def rejudge(claims, paper, words, release, cores):
         expect_known(claim, of_claim, f"no claim {claim!r}", LISTING)
     paper = paper or of_claim[claims[0]].paper
     expect_known(paper, papers, f"--paper: {paper!r} is unknown")
+    if bool(words) == release or (claims and release):
+        raise UsageError('--salt "any words" says which data are drawn; for a --paper --release')
     if others := [claim for claim in claims if of_claim[claim].paper != paper]:
         raise UsageError(f"CLAIMS must be of one paper; {others[0]} is not of {paper}")
     every = papers[paper].claims
