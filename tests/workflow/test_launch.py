@@ -6,11 +6,15 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
+import shrunk
 from fairbandits.cli import launch
+from fairbandits.data.store import read_footer, read_table, write_table
 from fairbandits.replication.progress import INTERRUPTED
+from fairbandits.settings.config import build_config
 
 pytestmark = pytest.mark.slow
 
@@ -54,6 +58,21 @@ def test_what_killed_processes_had_begun_is_removed(tmp_path):
         tmp_path / name for name in kept
     }
     assert not any(tmp_path.glob(".site-*"))
+
+
+def test_datasets_of_other_code_or_seed_are_made_again(tmp_path):
+    settings = shrunk.settings(["ht_ucb"], 7, tmp_path)
+    config = replace(build_config(settings, "test"), folders={"results": str(tmp_path)})
+    kept, *others = sorted(config.experiments, key=lambda experiment: len(experiment.runs))[:4]
+    files = [shrunk.dataset_of(one, tmp_path, seed) for one, seed in ((kept, 7), (others[0], 8))]
+    old, damaged = (tmp_path / one.dataset for one in others[1:])
+    footer = read_footer(files[0])
+    codes = {name: "0" * 16 for name in footer["codes"]}
+    for file, changed in ((old, {"codes": codes}), (damaged, {})):
+        write_table(file, read_table(files[0]), footer | changed)
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    launch.remove_stale(config, tmp_path)
+    assert [file.is_file() for file in (*files, old, damaged)] == [True, False, False, True]
 
 
 def test_caches_of_others_lie_in_the_project(tmp_path, monkeypatch):

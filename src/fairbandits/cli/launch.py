@@ -17,6 +17,7 @@ import psutil
 
 from fairbandits.audit.code import asking_code, audit_code
 from fairbandits.cli import run_lock
+from fairbandits.cli.options import with_arena
 from fairbandits.data.provenance import git_commit
 from fairbandits.lookup import nearest
 from fairbandits.settings.config import Config, Experiment, load_config
@@ -59,7 +60,7 @@ def launch(
     except run_lock.RunLockedError as error:
         print(error, file=sys.stderr)
         return 1
-    config = load_config(files or [root / "config" / "config.yaml"])
+    config = with_arena(tuple(files or [root / "config" / "config.yaml"]))
     if killed or unlock:
         tidy(root, config.folders.values())
     if unlock:
@@ -69,7 +70,7 @@ def launch(
     if killed:
         print("An earlier run was killed; taking up where it stopped.", flush=True)
     print("Finding out what is to be made", file=sys.stderr, flush=True)
-    remove_stale_tables(config, root)
+    remove_stale(config, root)
     git_commit()  # says so where git does not tell it
     snakemake = [sys.executable, "-m", f"{__package__}.stoppable"]
     command = [*snakemake, *targets, *options, *settings]
@@ -197,11 +198,26 @@ def _end_jobs(root: Path) -> None:
         _, jobs = psutil.wait_procs(jobs, timeout=5)
 
 
-def remove_stale_tables(config: Config, root: Path) -> None:
-    """Remove findings that other code made: without its own records Snakemake goes by dates."""
+def remove_stale(config: Config, root: Path) -> None:
+    """Remove datasets and findings that other code, or another seed, made.
+
+    Snakemake has no records of results that were copied or fetched, and goes by dates.
+    """
     # they import Arrow, which no other step here needs
     from fairbandits.data.store import StoreError, read_footer
+    from fairbandits.replication.datasets import expect, refuse_stale
 
+    for experiment in config.experiments:
+        file = config.results / experiment.dataset
+        footer = None
+        with suppress(StoreError):  # a damaged one is named where it is read
+            footer = read_footer(file) if file.is_file() else None
+        try:
+            if footer:
+                expect(footer, {"seed": config.root_seed}, file)
+                refuse_stale(footer, file)
+        except StoreError:
+            file.unlink()
     for slug in config.papers:
         file = config.results / "audit" / f"{slug}.parquet"
         claims = root / "papers" / slug / "claims.py"
