@@ -20,7 +20,7 @@ from fairbandits.cli import run_lock
 from fairbandits.cli.options import with_arena
 from fairbandits.data.provenance import git_commit
 from fairbandits.lookup import nearest
-from fairbandits.settings.config import Config, Experiment, load_config
+from fairbandits.settings.config import Config, Experiment
 from fairbandits.settings.schemas import ConfigError
 
 #: What the shell of a job is given by Snakemake.
