@@ -41,7 +41,7 @@ from fairbandits.settings.variants import setting_of
 #: first release) or a chosen number, `commit` that of the code, ``+`` after it if changed, `frozen`
 #: the hash of the release's files, `now` that of the files that ran.
 RUNS_TABLE = "runs.csv"
-OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "release", "frozen", "now", "findings")
+OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "release", "frozen", "findings", "now")
 WHEN = ("date", "commit")
 #: What lists the claims, for messages.
 LISTING = "`fairbandits claims` lists all"
@@ -151,17 +151,17 @@ def add_runs(
 ) -> None:
     """Add a line for each paper to the history of runs, unless the same is there."""
     known, frozen = csv_rows(history), latest()
-    said = {tuple(row[name] for name in OF_RUNS) for row in known}
+    said = {tuple(row[name] for name in OF_RUNS[:-1]) for row in known}  # code may be mended
     when = [datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
     new = []
     for slug, paper in papers.items():
         heads = [row for row in verdicts if row["headline"] and row["paper"] == slug]
         content = sorted(line["content"] for line in lines if line["claim"] in paper.claims)
         made = [slug, paper.digest, chosen_seed(heads) or FROZEN, salt, str(tally(heads))]
-        made += [frozen["release"], frozen["hash"][:16], freeze.joint(freeze.hashes())[:16]]
+        made += [frozen["release"], frozen["hash"][:16]]
         made.append(hashlib.sha256(" ".join(content).encode()).hexdigest()[:16])
         if tuple(made) not in said:
-            new.append([*made, *when])
+            new.append([*made, freeze.joint(freeze.hashes())[:16], *when])
     before = [[row[name] for name in (*OF_RUNS, *WHEN)] for row in known]
     rows.write_text(history, csv_text([(*OF_RUNS, *WHEN), *before, *new]))
 
