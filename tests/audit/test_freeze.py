@@ -101,7 +101,7 @@ def test_another_number_makes_a_claim_exploratory_and_another_name_does_not(tabl
         {"settings": case["settings"] | {"level": 0.9}},
         {"against": {"limit": 7.0}},
         {"tags": ["LOOSE"]},
-        {"control": "reproduced"},
+        {"control": "failed"},
         {"grade": "exact"},
         {"decides": not case["decides"]},
     ):

@@ -191,9 +191,11 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
     ]
     if joint(frozen["files"]) != frozen["hash"] and frozen["release"]:
         problems.append(f"{ROOT / FREEZE}: its hash is not that of its files")
-    labels = {(row["claim"], row["content"]): row["labels"] for row in csv_rows(table)}
-    keys = ((line, labels.get((line["claim"], line["content"]))) for line in lines)
-    other = dict.fromkeys(x["claim"] for x, known in keys if known not in (None, x["labels"]))
+    names = ("claim", "content", "labels")
+    known = {tuple(row[name] for name in names) for row in csv_rows(table)}
+    same = {row[:2] for row in known}
+    now_called = [tuple(line[name] for name in names) for line in lines]
+    other = dict.fromkeys(row[0] for row in now_called if row[:2] in same and row not in known)
     facts = [f"{key}: its cases have other labels than in the release's run" for key in other]
     if frozen["release"]:
         count = Counter(status.values())
