@@ -55,12 +55,12 @@ def test_tally_counts_every_claim_that_counts_once(found):
     counting = [one for one in found.claims.values() if not totals.left_out(one)]
     assert sum(int(row[0]) for row in cells) == len(counting)
     assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
-    assert sum(int(row[2]) for row in cells) == totals.tally(found.heads).older
+    assert sum(int(row[2]) for row in cells) == totals.tally(found.heads).confirmatory
     for row in cells:
         assert sum(int(cell) for cell in row[3:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', counted)
     order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
-    assert heads == ["", "claims", "on printed words", "data older than rule", *order]
+    assert heads == ["", "claims", "on printed words", "confirmatory", *order]
     total = sum(int(row[4]) for row in cells if row[4])
     wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
     assert total == wanted.count(NOT_REPRODUCED)

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
-from fairbandits.audit.rows import FINDINGS_TABLE, STATUSES, VERDICTS_TABLE, read
+from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
@@ -146,7 +146,7 @@ def badge(outcome: str, grade: str = "", kind: str = "", more: str = "") -> Html
 def judged(row: Row, grade: bool = True, status: bool = True) -> Html:
     """Return the badge of a claim's verdict with what qualifies it: part, grade, status."""
     more = ", in part" * ("IN-PART" in row["tags"])
-    marked = Html(' <small title="{}">· {}</small>').format(STATUSES[row["status"]], row["status"])
+    marked = Html(" <small>· {}</small>").format(row["status"])
     return badge(row["verdict"], row["grade"] * grade, row["kind"], more) + marked * status
 
 
