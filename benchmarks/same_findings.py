@@ -105,6 +105,11 @@ def main(arguments):
         words = f"{found} same ({bits} to the last bit, {renamed} under another label)"
         print(f"{len(old)} {kind} before, {len(new)} now: {words}, {len(lost) + len(left)} apart")
         wrong += len(lost) + len(left)
+    was, is_now = ({row[key]: row["verdict"] for row in reversed(rows)} for rows in (old, new))
+    differ = [claim for claim in was if claim in is_now and was[claim] != is_now[claim]]
+    for claim in differ:
+        print(f"{claim}: {was[claim]} -> {is_now[claim]}")
+    print(f"{len(was.keys() & is_now.keys()) - len(differ)} of {len(was)} claims: same verdict")
     print("all findings and verdict lines equal" if not wrong else f"{wrong} are not equal")
     return wrong > 0
 

@@ -150,9 +150,12 @@ def test_edited_tables_are_named(tables, released):
     problems, _ = freeze.derived(PAPERS, released)
     assert any(f"{flipped} is 'reproduced'" in problem for problem in problems)
     assert any(f"{flipped} is said to be confirmatory" in problem for problem in problems)
+    assert not any("lacks" in problem for problem in problems)
     write(released, verdicts[1:], findings)
     problems, _ = freeze.derived(PAPERS, released)
-    assert problems
+    assert any(
+        problem.endswith(f"lacks the verdict on {verdicts[0]['claim']}") for problem in problems
+    )
     relabelled = [row | {"each": "other"} if row["claim"] == CLAIM else row for row in findings]
     write(released, verdicts, relabelled)
     problems, facts = freeze.derived(PAPERS, released)
@@ -197,3 +200,13 @@ def test_the_committed_tables_follow_from_the_committed_findings():
     assert freeze.joint(frozen["files"]) == frozen["hash"] or not frozen["release"]
     count = Counter(row["release"] for row in rows)
     assert not rows or count[frozen["release"]]
+
+
+@pytest.mark.parametrize("key", ["release", "hash", "salts", "files"])
+def test_a_freeze_that_lacks_something_is_refused_by_name(key, tmp_path):
+    content = {"release": "1.1.0", "hash": "0" * 64, "salts": ["1"], "files": {"a": "0" * 64}}
+    (tmp_path / "audit").mkdir()
+    del content[key]
+    (tmp_path / seeds.FREEZE).write_text(yaml.safe_dump(content))
+    with pytest.raises(ConfigError, match=f"audit/freeze.yaml: .*{key}"):
+        seeds.latest(tmp_path)

@@ -18,7 +18,7 @@ from fairbandits.report.numbers import (
     MARK,
     PAGES,
     csv_of,
-    edited,
+    edited_pages,
     numbers_of,
     texts_of,
     totals_of,
@@ -192,13 +192,13 @@ def test_an_edited_page_is_named(page, before, after, tmp_path):
     for name in ("audit", "figures", "papers"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    assert edited(OWN, tmp_path) == []
+    assert edited_pages(OWN, tmp_path) == []
     file = tmp_path / page
     text = file.read_text(encoding="utf-8")
     begin = text.index("<!--findings-->") if page == PAGES[0] else 0
     assert before in text[begin:]
     file.write_text(text[:begin] + text[begin:].replace(before, after, 1), encoding="utf-8")
-    assert [line.partition(" ")[0] for line in edited(OWN, tmp_path)] == [page]
+    assert [line.partition(" ")[0] for line in edited_pages(OWN, tmp_path)] == [page]
 
 
 def test_each_defined_number_is_cited():

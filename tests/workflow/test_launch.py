@@ -1,5 +1,6 @@
 """The launcher takes away what a killed run left, and says when a signal ended one."""
 
+import base64
 import os
 import signal
 import subprocess
@@ -71,6 +72,13 @@ def test_datasets_of_other_code_or_seed_are_made_again(tmp_path):
     for file, changed in ((old, {"codes": codes}), (damaged, {})):
         write_table(file, read_table(files[0]), footer | changed)
     damaged.write_bytes(damaged.read_bytes()[:-9])
+    metadata = tmp_path / ".snakemake" / "metadata"
+    metadata.mkdir(parents=True)
+    record = metadata / base64.urlsafe_b64encode(str(old).encode()).decode()
+    record.touch()  # then it is for Snakemake to say
+    launch.remove_stale(config, tmp_path)
+    assert old.is_file()
+    record.unlink()
     launch.remove_stale(config, tmp_path)
     assert [file.is_file() for file in (*files, old, damaged)] == [True, False, False, True]
 

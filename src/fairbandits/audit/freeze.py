@@ -52,12 +52,12 @@ LABELS = ("phrase", "reading", "each")
 def hashes(root: Path = ROOT) -> dict[str, str]:
     """Return the hash of each file that draws or judges, by its path in the project."""
     package = root / "src" / PACKAGE.name
-    found = [*(root / "papers").rglob("*"), *package.rglob("*")]
-    found += [root / "config" / "config.yaml", root / "uv.lock"]
+    files = [*(root / "papers").rglob("*"), *package.rglob("*")]
+    files += [root / "config" / "config.yaml", root / "uv.lock"]
     shows = tuple(package / room for room in SHOWING)
     return {
         file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(found)
+        for file in sorted(files)
         if file.is_file() and "__pycache__" not in file.parts
         if not any(file.is_relative_to(room) for room in shows)
     }
@@ -163,6 +163,15 @@ def statuses(lines: Iterable[Mapping[str, str]], table: Path) -> dict[str, str]:
 # ------------------------------------------------------------------------------------- checks
 
 
+def relabelled(lines: Iterable[Mapping[str, str]], table: Path) -> list[str]:
+    """Return the claims whose content is that of a release, but not their cases' labels."""
+    names = ("claim", "content", "labels")
+    known = {tuple(row[name] for name in names) for row in csv_rows(table)}
+    same = {row[:2] for row in known}
+    now = [tuple(line[name] for name in names) for line in lines]
+    return [*dict.fromkeys(row[0] for row in now if row[:2] in same and row not in known)]
+
+
 def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
     """Derive the committed verdicts from the committed findings; return problems, and facts."""
     frozen, file = latest(), folder / VERDICTS_TABLE
@@ -171,7 +180,8 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
     for row in findings:  # a short table has no text for an unknown number
         row |= {name: math.nan for name in ("statistic", "low", "high") if row[name] is None}
     kept = committed(papers)
-    again = [vars(one) for one in judge(papers, map(answer_of, findings)) if one.claim.id in kept]
+    judged = judge(papers, map(answer_of, findings))
+    again = [vars(verdict) for verdict in judged if verdict.claim.id in kept]
     names = ("reading", "verdict", "grade", "tags")
     was = Counter((row["claim"], *(text_of(row, name) for name in names)) for row in rows)
     now = Counter((row["claim"].id, *(text_of(row, name) for name in names)) for row in again)
@@ -180,7 +190,11 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
         f"{FINDINGS_TABLE} make it another verdict, or another grade"
         for key, reading, verdict, *_ in was - now
     ]
-    problems += [f"{file} lacks {key[0]}" for key in (now - was) if key[0] not in dict(was)]
+    lacking = {key[:2] for key in now} - {key[:2] for key in was}
+    problems += [
+        f"{file} lacks the verdict on {claim}{f' under {reading}' if reading else ''}"
+        for claim, reading in sorted(lacking)
+    ]
     table = ROOT / "audit" / RELEASED
     lines = released(papers, rows, findings)
     status = statuses(lines, table)
@@ -191,12 +205,10 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
     ]
     if joint(frozen["files"]) != frozen["hash"] and frozen["release"]:
         problems.append(f"{ROOT / FREEZE}: its hash is not that of its files")
-    names = ("claim", "content", "labels")
-    known = {tuple(row[name] for name in names) for row in csv_rows(table)}
-    same = {row[:2] for row in known}
-    now_called = [tuple(line[name] for name in names) for line in lines]
-    other = dict.fromkeys(row[0] for row in now_called if row[:2] in same and row not in known)
-    facts = [f"{key}: its cases have other labels than in the release's run" for key in other]
+    facts = [
+        f"{claim}: its cases have other labels than in the release's run"
+        for claim in relabelled(lines, table)
+    ]
     if frozen["release"]:
         count = Counter(status.values())
         facts.append(

@@ -77,18 +77,11 @@ def summary(salt: str, again: Sequence[Again]) -> list[str]:
 
 def record(salt: str, again: Iterable[Again], table: Path = AGREEMENT) -> None:
     """Write the agreement of primary claims under a salt, in place of those of other releases."""
-    new = {(row.claim, salt): row for row in again if row.primary}
+    new, release = {(row.claim, salt): row for row in again if row.primary}, latest()["release"]
     rows = [row for row in agreement(table) if (row["claim"], row["salt"]) not in new]
     lines = [[row[name] for name in COLUMNS] for row in rows]
     lines += [
-        [
-            latest()["release"],
-            row.claim,
-            salt,
-            row.verdict,
-            row.found,
-            "yes" if row.agrees else "no",
-        ]
+        [release, row.claim, salt, row.verdict, row.found, "yes" if row.agrees else "no"]
         for row in new.values()
     ]
     write_text(table, csv_text([COLUMNS, *sorted(lines)]))

@@ -143,25 +143,25 @@ def record(verdicts: Path, findings: Path, papers: Papers, folder: Path) -> None
 
 
 def add_runs(
-    history: Path,
-    papers: Papers,
-    verdicts: Sequence[Row],
-    lines: Sequence[Mapping[str, str]],
-    salt: str = "",
+    history: Path, papers: Papers, verdicts: Sequence[Row], lines: Sequence[Mapping[str, str]]
 ) -> None:
     """Add a line for each paper to the history of runs, unless the same is there."""
     known, frozen = csv_rows(history), latest()
     said = {tuple(row[name] for name in OF_RUNS[:-1]) for row in known}  # code may be mended
-    when = [datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()]
     new = []
     for slug, paper in papers.items():
         heads = [row for row in verdicts if row["headline"] and row["paper"] == slug]
         content = sorted(line["content"] for line in lines if line["claim"] in paper.claims)
-        made = [slug, paper.digest, chosen_seed(heads) or FROZEN, salt, str(tally(heads))]
+        made = [slug, paper.digest, chosen_seed(heads) or FROZEN, "", str(tally(heads))]
         made += [frozen["release"], frozen["hash"][:16]]
         made.append(hashlib.sha256(" ".join(content).encode()).hexdigest()[:16])
         if tuple(made) not in said:
-            new.append([*made, freeze.joint(freeze.hashes())[:16], *when])
+            new.append(made)
+    if not new:
+        return
+    now = freeze.joint(freeze.hashes())[:16]
+    when = datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()
+    new = [[*made, now, *when] for made in new]
     before = [[row[name] for name in (*OF_RUNS, *WHEN)] for row in known]
     rows.write_text(history, csv_text([(*OF_RUNS, *WHEN), *before, *new]))
 

@@ -41,7 +41,6 @@ UNDECIDED = {
     "TIE": "it is equal in most replicates",
     "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
 }
-#: What is said of a verdict on data that no change of its rule draws anew.
 #: Verdicts under other seeds, and what is said of a claim that derivations and enumeration decide.
 AGREEMENT = ROOT / "audit" / "agreement.csv"
 NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."

@@ -153,18 +153,9 @@ def as_json(
 ) -> str:
     of_claim = ("id", "paper", "place", "statement", "kind", "primary", "about", "reported")
     of_claim += ("part", "figure", "basis", "reconstructed", "alias_of", "judged_by")
-    of_row = (
-        "reading",
-        "verdict",
-        "status",
-        "grade",
-        "tags",
-        "phrase",
-        "unit",
-        "each",
-        "procedure",
-    )
-    of_row += ("settings", *NUMBERS, "data", "data_hash", "code", "rules", "audit_code", "message")
+    of_row = ("reading", "verdict", "status", "grade", "tags", "phrase", "unit", "each")
+    of_row += ("procedure", "settings", *NUMBERS, "data", "data_hash", "code", "rules")
+    of_row += ("audit_code", "message")
 
     def filled(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         return {name: None if value == "" else finite(value) for name, value in values}

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -201,22 +202,15 @@ def _end_jobs(root: Path) -> None:
 def remove_stale(config: Config, root: Path) -> None:
     """Remove datasets and findings that other code, or another seed, made.
 
-    Snakemake has no records of results that were copied or fetched, and goes by dates.
+    Snakemake has no records of results that were copied or fetched, and goes by dates. Datasets
+    of which it has one are its own matter: to look at all takes seconds.
     """
     # they import Arrow, which no other step here needs
     from fairbandits.data.store import StoreError, read_footer
-    from fairbandits.replication.datasets import expect, refuse_stale
 
-    for experiment in config.experiments:
-        file = config.results / experiment.dataset
-        footer = None
-        with suppress(StoreError):  # a damaged one is named where it is read
-            footer = read_footer(file) if file.is_file() else None
-        try:
-            if footer:
-                expect(footer, {"seed": config.root_seed}, file)
-                refuse_stale(footer, file)
-        except StoreError:
+    files = (config.results / experiment.dataset for experiment in config.experiments)
+    for file in [file for file in files if file.is_file() and not _is_recorded(file, root)]:
+        if _is_stale(file, config.root_seed):
             file.unlink()
     for slug in config.papers:
         file = config.results / "audit" / f"{slug}.parquet"
@@ -228,6 +222,29 @@ def remove_stale(config: Config, root: Path) -> None:
                 made = footer["audit_code"], footer.get("rules", {}).get(slug)
             if made != (audit_code(), asking_code(claims)):
                 file.unlink()
+
+
+def _is_recorded(file: Path, root: Path) -> bool:
+    """Return whether Snakemake has a record of a file, named by the path as it is in rules."""
+    name = urlsafe_b64encode(str(file).encode()).decode()
+    return (root / ".snakemake" / "metadata" / name).is_file()
+
+
+def _is_stale(file: Path, seed: int) -> bool:
+    """Return whether a dataset has another seed or is of other code; a damaged one stays."""
+    from fairbandits.data.store import StoreError, read_footer
+    from fairbandits.replication.datasets import expect, refuse_stale
+
+    try:
+        footer = read_footer(file)
+    except StoreError:  # it is named where it is read
+        return False
+    try:
+        expect(footer, {"seed": seed}, file)
+        refuse_stale(footer, file)
+    except StoreError:
+        return True
+    return False
 
 
 def remove_unfinished(folders: Iterable[Path]) -> None:

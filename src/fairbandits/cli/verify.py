@@ -43,7 +43,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     from fairbandits.replication.lock import LOCK, read_lock
     from fairbandits.report import manifest as manifests
     from fairbandits.report.again import computed_again
-    from fairbandits.report.numbers import edited
+    from fairbandits.report.numbers import edited_pages
 
     config = options.with_arena(configs)
     if lock is None and config.scale_name == "paper" and not config.exploratory:
@@ -55,7 +55,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     problems += check.verify(config, known, manifests.facts_of(config), sample, seed)
     problems += problems_of(config, known)
     if lock == LOCK:
-        problems += edited(run.load(options.DEFAULT_CONFIG)[1], ROOT)
+        problems += edited_pages(run.load(options.DEFAULT_CONFIG)[1], ROOT)
     table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
     if config.scale_name == "paper" and not config.exploratory and table.is_file():
         wrong, facts = freeze.derived(run.load(options.DEFAULT_CONFIG)[1], table.parent)

@@ -228,7 +228,7 @@ def _pages(shown: list[headlines.Headline], texts: Mapping[str, str], root: Path
     return {page: described(written(text, texts, page)) for page, text in pages.items()}
 
 
-def edited(own: Papers, root: Path) -> list[str]:
+def edited_pages(own: Papers, root: Path) -> list[str]:
     """Return a line for each committed page with other findings or numbers than are committed."""
     texts = texts_of(root / "audit" / TABLE)
     pages = _pages(headlines.load_headlines(own, root), texts, root)
