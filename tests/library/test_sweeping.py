@@ -116,7 +116,7 @@ def test_values_can_be_words_and_other_kinds_of_picture_are_there():
     ("given", "says"),
     [
         ((fb.LFG(QUOTAS), "etta", [1]), "LFG has no parameter 'etta'; did you mean 'eta'?; its "
-         "parameters are fractions, eta, eta_exponent, constant, cap, arrivals"),
+         "parameters are fractions, eta, eta_exponent, constant, cap, unpulled, arrivals"),
         ((fb.LFG, "eta", [1], {"fraction": QUOTAS}), "no parameter 'fraction'; did you mean 'frac"),
         ((fb.LFG, "eta", [1], {"replicate": 3}), "'replicate'; did you mean 'replicates'?; its"),
         ((fb.Uniform(), "eta", [1]), "Uniform has no parameter 'eta'; it has none"),
