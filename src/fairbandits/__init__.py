@@ -49,9 +49,9 @@ def _home_of() -> dict[str, str]:
 def __getattr__(name: str):
     if name == "__all__":
         return sorted((*_home_of(), *_MODULES))
-    from fairbandits.lookup import found
+    from fairbandits.lookup import imported
 
-    globals()[name] = value = found(__name__, _home_of(), name, _MODULE_OF)
+    globals()[name] = value = imported(__name__, _home_of(), name, _MODULE_OF)
     return value
 
 

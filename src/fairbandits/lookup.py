@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 
 
-def found(module: str, home_of: Mapping[str, str], name: str, modules: Mapping[str, str] = {}):
+def imported(module: str, home_of: Mapping[str, str], name: str, modules: Mapping[str, str] = {}):
     """Return a package's attribute, imported from its home; or one of its `modules`."""
     if name in modules:
         return importlib.import_module(modules[name])

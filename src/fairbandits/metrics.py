@@ -7,14 +7,14 @@ ValueError.
 from typing import Any
 
 from fairbandits import measures
-from fairbandits.lookup import found
+from fairbandits.lookup import imported
 
 HOME_OF = measures._HOME_OF
 __all__ = sorted(HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    measure = found(__name__, HOME_OF, name)
+    measure = imported(__name__, HOME_OF, name)
     # imported on first use, with NumPy
     from fairbandits.library.inputs import checked
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import reprlib
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -13,6 +14,8 @@ LONGEST = 2**53
 FINEST, LARGEST = 2**31, 2**62
 #: Decimal exponents of the smallest and largest numbers, other than 0, that floats can hold.
 DECADES = 300
+#: Most characters of a number: to read one takes time with its length.
+LONG = 1000
 
 
 class Exact(Fraction):
@@ -42,15 +45,19 @@ def rational(name: str, value: Any) -> Fraction:
         return Fraction(value)
     try:
         text = str(value)
-        exponent = re.search(r"e([+-]?\d+)\s*$", text, re.IGNORECASE)
+        exponent = re.search(r"e([+-]?[\d_]+)\s*$", text, re.IGNORECASE)
         # checked first, since evaluating it takes time with its number of digits
-        extreme = exponent is not None and abs(int(exponent[1])) > 2 * DECADES
+        decades = abs(int(exponent[1])) if exponent else 0
+        extreme = len(text) > LONG or decades > 2 * DECADES
         number = Fraction(0 if extreme else text)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f'{name} must be a number such as 0.05 or "1/3", got {value!r}') from None
+        raise ValueError(
+            f'{name} must be a number such as 0.05 or "1/3", got {reprlib.repr(value)}'
+        ) from None
     if extreme or (number and not Fraction(1, 10**DECADES) <= abs(number) <= 10**DECADES):
         raise ValueError(
-            f"{name} must be 0, or between 1e-{DECADES} and 1e{DECADES} in size, got {value!r}"
+            f"{name} must be 0, or between 1e-{DECADES} and 1e{DECADES} in size, and written in "
+            f"at most {LONG} characters, got {reprlib.repr(value)}"
         )
     return number
 

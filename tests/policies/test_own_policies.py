@@ -162,8 +162,14 @@ WRONG = [
     ("threading:Thread", {}, f"module 'threading' {INSTALLED}"),
     ("pytest:Module", {}, f"module 'pytest' {INSTALLED}"),
     ("broken:Policy", {}, "broken.py cannot be imported: ZeroDivisionError: division by zero"),
+    ("mute:Policy", {}, "mute.py cannot be imported: Mute, whose text cannot be made"),
     ("turns:InTurn", {"last": 1}, "got an unexpected keyword argument 'last'; it is made by "),
 ]
+MUTE = """class Mute(Exception):
+    __str__ = None
+raise Mute
+class Policy: pass
+"""
 
 
 @pytest.mark.parametrize(("policy", "parameters", "text"), WRONG, ids=[row[0] for row in WRONG])
@@ -171,6 +177,7 @@ def test_what_cannot_be_found_is_said_at_once(policy, parameters, text, folder, 
     (folder / "turns.py").write_text(ROUND_ROBIN)
     (folder / "broken.py").write_text("1 / 0\nclass Policy:\n    pass\n")
     (folder / "deadly.py").write_text("open('run', 'w')\n")
+    (folder / "mute.py").write_text(MUTE)
     with pytest.raises(ConfigError) as error:
         configured(policy, parameters)
     message = str(error.value)

@@ -93,6 +93,8 @@ WRONG = [
     ("seed: 1\nscale: paper\nseed: 2\n", "has key 'seed' twice, again in line 3"),
     ("a: &a {b: 1}\nc:\n  <<: *a\n  d: 1\n  d: 2\n", "has key 'd' twice, again in line 5"),
     ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", "has key '<<' twice, again in line 4"),
+    ("yes: 1\ntrue: 2\n", "has key 'true' twice, again in line 2"),
+    ("1: 1\n2: 2\n1.0: 3\n", "has key '1.0' twice, again in line 3"),
     ("a: &a {b: 1, b: 2}\nc: {<<: *a}\n", "has key 'b' twice, again in line 1"),
     ("a: 1\nseed: &a [1, *a]\n", "has an alias of what it stands in, in line 2"),
     ("seed: 010\n", "has 010 in line 1, which YAML takes for another number"),

@@ -22,7 +22,7 @@ from fairbandits.library.own_code import Ended, importable, line_of
 from fairbandits.library.results import Result, join
 from fairbandits.library.running import run
 from fairbandits.library.simulation import feedback_of
-from fairbandits.policies.own import find, with_numbers
+from fairbandits.policies.own import described, find, with_numbers
 from fairbandits.replication.simulate import instance_of
 from fairbandits.settings.config import Experiment
 from fairbandits.settings.models import expect_known
@@ -207,7 +207,7 @@ def _tried(entrant: Entrant, experiment: Experiment) -> tuple[bool, Compiled | N
         made = entrant.policy(spec, np.array(spec.means or spec.ranges[1], float))
         state = getattr(made, "_policy", made).start(spec.n_arms, PLAIN_ROUNDS)
     except Exception as error:  # a user's class can raise anything
-        message = f"cannot be made and started: {type(error).__name__}: {error}"
+        message = f"cannot be made and started: {described(error)}"
         raise ConfigError(f"{entrant.name} {message}") from error
     if is_implemented(type(state)):  # one of the package's own
         return True, None
@@ -255,7 +255,7 @@ def _played(
         try:
             policy = entrant.policy(spec, drawn.true_means)
         except Exception as error:  # a user's class can raise anything
-            message = f"cannot be made for {experiment.instance}: {type(error).__name__}: {error}"
+            message = f"cannot be made for {experiment.instance}: {described(error)}"
             raise ConfigError(f"{entrant.name} {message}") from error
         played["quotas"] = spec.quotas if policy.feedback == "bandit" else None
         if first:
@@ -267,7 +267,7 @@ def _played(
             # what ended its process would end this one as well
             has_ended = isinstance(error, Ended)
             message = str(error) if has_ended else _failure(policy, together, played)
-            message = message or f"{type(error).__name__}: {error}"
+            message = message or described(error)
             message = f"failed on {experiment.instance}, {message}"
             raise ConfigError(f"{entrant.name} {message}") from error
     return results[0] if len(results) == 1 else join([replace(r, policy=None) for r in results])

@@ -47,7 +47,7 @@ from fairbandits.numerals import counted
 from fairbandits.observers import make_observer
 from fairbandits.policies import POLICIES, make_policy
 from fairbandits.policies import own as own_policies
-from fairbandits.policies.own import ARE_QUOTAS, is_own
+from fairbandits.policies.own import ARE_QUOTAS, described, is_own
 from fairbandits.replication.bundles import range_of
 from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import _settled, instance_of, write_chunk
@@ -365,8 +365,7 @@ def _placed(run: Run) -> Iterator[None]:
             raise
         policy = run.name.removesuffix(f"-{run.spec.law}")
         instance = run.experiment.partition("_")[2]
-        message = f"{type(error).__name__}: {error}"
-        message = error.words if isinstance(error, Ended) else message
+        message = error.words if isinstance(error, Ended) else described(error)
         raise ConfigError(
             f"policy {policy} on instance {instance}, {where}: {message}{line_of(error)}"
         ) from None

@@ -22,6 +22,7 @@ from typing import Any
 
 from fairbandits.library.at_work import HERE, Place, Seen
 from fairbandits.library.own_code import Ended, ended
+from fairbandits.policies.own import described
 
 #: Seconds of one replicate after which a line says so, and again after twice as many.
 LONG = 10.0
@@ -257,6 +258,6 @@ def _message(answer: Callable[[Any], Any], question: Any) -> tuple[str, Any]:
             pickle.loads(pickle.dumps(failure))
         except Exception:  # a user's error can hold anything
             where = getattr(failure, "place", "")
-            failure = RuntimeError(f"{type(error).__name__}: {error}", *failure.__notes__)
+            failure = RuntimeError(described(error), *failure.__notes__)
             failure.place = where
         return "failed", failure

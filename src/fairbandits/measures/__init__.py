@@ -10,7 +10,7 @@ targets and penalties. Quotas are exact numbers, or text, and pulls are compared
 integers.
 """
 
-from fairbandits.lookup import found
+from fairbandits.lookup import imported
 
 _MEASURES = {
     "pulls": ("r_regret", "regret", "violation"),
@@ -29,7 +29,7 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str):
     # looked up on first use: a figure or a verdict depends on the measures it imports alone
-    return found(__name__, _HOME_OF, name, {file: f"{__name__}.{file}" for file in _MEASURES})
+    return imported(__name__, _HOME_OF, name, {file: f"{__name__}.{file}" for file in _MEASURES})
 
 
 def __dir__():

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairbandits.lookup import found
+from fairbandits.lookup import imported
 from fairbandits.policies import Registry, make_registered
 
 #: Name in configuration files -> file and class. This line alone registers an observer. The code
@@ -26,7 +26,8 @@ OBSERVERS = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {wanted: f"{__name__}.{file}" for wanted, file in CLASSES.items()}, name)
+    home_of = {key: f"{__name__}.{file}" for key, file in CLASSES.items()}
+    return imported(__name__, home_of, name)
 
 
 def make_observer(name: str, parameters: dict[str, Any], where: str = "") -> Any:

@@ -6,7 +6,7 @@ from collections import UserDict
 from collections.abc import Mapping
 from typing import Any
 
-from fairbandits.lookup import found, nearest
+from fairbandits.lookup import imported, nearest
 from fairbandits.policies import own
 
 #: Name in configuration files -> file and class. This line alone registers a policy. The code
@@ -65,7 +65,8 @@ POLICIES = Registry(__name__, HOMES)
 
 
 def __getattr__(name: str) -> type:
-    return found(__name__, {wanted: f"{__name__}.{file}" for wanted, file in CLASSES.items()}, name)
+    home_of = {key: f"{__name__}.{file}" for key, file in CLASSES.items()}
+    return imported(__name__, home_of, name)
 
 
 def make_policy(

@@ -32,6 +32,14 @@ def is_own(name: str) -> bool:
     return ":" in name
 
 
+def described(error: BaseException) -> str:
+    """Return an error's kind and text; that of a user can fail to give one."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return f"{type(error).__name__}, whose text cannot be made"
+
+
 def source_hash(name: str) -> str:
     """Return a hash of the file of a user's policy, without importing it; ValueError if missing."""
     return hashlib.sha256(_file(name).read_bytes()).hexdigest()[:16]
@@ -52,7 +60,7 @@ def find(name: str) -> type:
         with _current_folder():
             made = vars(importlib.import_module(module)).get(wanted) if is_there else None
     except Exception as error:  # a user's module can raise anything on import
-        raise ValueError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+        raise ValueError(f"{file} cannot be imported: {described(error)}") from error
     if not inspect.isclass(made):
         listing = f"; its classes: {', '.join(classes)}" if classes else ""
         raise ValueError(f"{file} has no class {wanted!r}{listing}")

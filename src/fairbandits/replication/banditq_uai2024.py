@@ -50,7 +50,7 @@ def targets_of(means: np.ndarray) -> np.ndarray:
 def published_rounds(figures: Mapping[str, Mapping[str, Any]], horizon: int) -> list[int]:
     """Return the rounds at which a horizon's figures in published.yaml were read off."""
     shown = (figure["values"] for figure in figures.values() if figure["horizon"] == horizon)
-    return sorted({one["round"] for some in shown for one in some if one["quantity"] == "value"})
+    return sorted({row["round"] for rows in shown for row in rows if row["quantity"] == "value"})
 
 
 def replay(
@@ -75,7 +75,8 @@ def replay(
     state = policy.start(arms, horizon)
     step = max(1, rounds // 2000)
     evenly = np.arange(rounds % step + step, rounds + 1, step)
-    checkpoints = np.union1d(evenly, [one for one in also if one <= rounds]).astype(evenly.dtype)
+    checkpoints = np.union1d(evenly, [last for last in also if last <= rounds])
+    checkpoints = checkpoints.astype(evenly.dtype)
     record = new_record(feedback, arms, checkpoints, len(policy.probes))
 
     coins_per_round = 1 if feedback == "bandit" else 0

@@ -121,7 +121,7 @@ class _Loader(LOADER):
                 allowed = f"{LARGEST} bytes are allowed, with {EACH} for each value"
                 self.refuse(event, "becomes too large", f"; with all aliases, {allowed}")
             if getattr(event, "tag", None):
-                self.refuse(event, f"has a tag, {event.tag!r},", "; settings have none")
+                self.refuse(event, f"has a tag, {event.tag[:60]!r},", "; settings have none")
 
     def construct_object(self, node: yaml.Node, deep: bool = True) -> Any:
         """Return a node's value, whole, so that one that stands in itself is found."""
@@ -133,13 +133,16 @@ class _Loader(LOADER):
         """Refuse a key that a mapping has twice, which is not one that overrides a merged one."""
         if id(node) not in self.seen:
             self.seen.add(id(node))
-            keys: set[str] = set()
+            keys = set()
             for key, _ in node.value:
                 if not isinstance(key, yaml.ScalarNode):
                     self.refuse(key, "has a key that is no text or number,")
-                if key.value in keys:
+                # equal as values: `yes` and `true`, 1 and 1.0; signs such as << have none
+                is_sign = key.tag.endswith((":merge", ":value"))
+                value = key.value if is_sign else self.construct_object(key)
+                if value in keys:
                     self.refuse(key, f"has key {key.value!r} twice, again")
-                keys.add(key.value)
+                keys.add(value)
         super().flatten_mapping(node)
 
     def number(self, node: yaml.ScalarNode) -> int | float:
@@ -162,9 +165,9 @@ class _Loader(LOADER):
 
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.number)
-for _one in (_Loader, yaml.SafeDumper):  # what is written puts such a text in quotes
+for _yaml in (_Loader, yaml.SafeDumper):  # what is written puts such a text in quotes
     _pattern = re.compile(f"{EXPONENT.pattern}$")
-    _one.add_implicit_resolver("tag:yaml.org,2002:float", _pattern, [*"-+.0123456789"])
+    _yaml.add_implicit_resolver("tag:yaml.org,2002:float", _pattern, [*"-+.0123456789"])
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
