@@ -88,8 +88,8 @@ def no_faster(runs, what, order, power=0.0):
     powers = zip(("T", r"\ln T"), order, strict=True)
     of = " ".join(f"{name}^{{{one:g}}}" for name, one in powers if one)
     phrase = f"rise, over the longest horizons, of the fluid equation's {what} divided by ${of}$"
-    own = "The equation is BF-UCB's own, so no other policy has to fail."
-    test = partial(mean, phrase, at_most=0, uncontrolled=own)
+    reason = "The equation is BF-UCB's own, so no other policy has to fail."
+    test = partial(mean, phrase, at_most=0, uncontrolled=reason)
     return later(test, fluid_rises, 16, what, order, power, runs.seed)
 
 
@@ -109,10 +109,10 @@ def near_fluid_distance(runs):
     """Ask whether distances are near those of the fluid equation."""
     yield proof(failed_steps, "distance", "summed", beside=True)
     for run in runs("proofs").each("instance"):
-        own = "The equation is BF-UCB's own, so no other policy has to fail."
+        reason = "The equation is BF-UCB's own, so no other policy has to fail."
         phrase = "summed distance from the fair policies divided by that of the fluid equation"
         distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
-        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=own)
+        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=reason)
 
 
 def to_ucb(run, ucb, t):
@@ -129,8 +129,8 @@ def shown_in_fig_3(runs):
 
 def shown_in_fig_3a(runs):
     """Go through the readings and the policies of Fig. 3a, each with the UCB beside them."""
-    for own, gef, mf, ucb in shown_in_fig_3(runs):
-        for run in (own + gef + mf).each("label"):
+    for bf_ucb, gef, mf, ucb in shown_in_fig_3(runs):
+        for run in (bf_ucb + gef + mf).each("label"):
             yield run, ucb
 
 
@@ -214,10 +214,10 @@ def bf_abs_no_significant_drop(runs):
     definition: the best fair policy, which knows the means, earns no more.
     """
     contradicted = "The claim is contradicted. A control guards only claims that are supported."
-    for own, _, _, ucb in shown_in_fig_3(runs):
+    for bf_ucb, _, _, ucb in shown_in_fig_3(runs):
         phrase = "BF-UCB's reward after the initial rounds divided by UCB's"
         said = {"materiality": 0.027, "uncontrolled": contradicted}
-        yield mean(phrase, to_ucb(own, ucb, own.T), at_least=0.925, **said)
+        yield mean(phrase, to_ucb(bf_ucb, ucb, bf_ucb.T), at_least=0.925, **said)
 
 
 @paper.claim(
@@ -225,8 +225,8 @@ def bf_abs_no_significant_drop(runs):
 )
 def bf_intro_gef_within_bias(runs):
     """Fair-Learn on groups alone favours one arm in a group, so exposure within it is uneven."""
-    for own, gef, *_ in shown_in_fig_3(runs):
-        even, less = (jain_index(arms_of(run, 1, run.end("plays"))) for run in (own, gef))
+    for bf_ucb, gef, *_ in shown_in_fig_3(runs):
+        even, less = (jain_index(arms_of(run, 1, run.end("plays"))) for run in (bf_ucb, gef))
         phrase = "Jain's index of the pulls in the minority under BF-UCB minus that under GEF"
         yield clearly_larger(phrase, even, at_least=less)
 
@@ -468,9 +468,9 @@ def bf_merit_insensitive(runs):
     The paper gives no number for "not much". A factor of two is our choice. Constant merits, which
     Assumptions 1 and 2 allow, leave nothing to learn within groups.
     """
-    for own in runs("merit").each("instance"):
-        linear = own(policy="linear").end("reward_regret")
-        others = own(policy=["square", "root", "exponential", "constant"])
+    for bf_ucb in runs("merit").each("instance"):
+        linear = bf_ucb(policy="linear").end("reward_regret")
+        others = bf_ucb(policy=["square", "root", "exponential", "constant"])
         for run in others.each("policy"):
             times = np.maximum(run.end("reward_regret"), 1) / linear
             phrase = "share of the runs with a regret within a factor of 2 of that with $f(x) = x$"
@@ -484,8 +484,8 @@ def bf_thm2_gef(runs):
     r"""BF-UCB with any Learn gives a group at least $\lfloor \beta_g t \rfloor$ rounds by $t$."""
 
     phrase = "a group's largest shortfall in any round"
-    for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
-        yield exact(phrase, *map(largest_shortfall, own), unit="rounds", name="every_round")
+    for bf_ucb in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
+        yield exact(phrase, *map(largest_shortfall, bf_ucb), unit="rounds", name="every_round")
     for run in runs("guarantee").each("instance", "policy"):
         yield exact(f"{phrase}, under several learners", largest_shortfall(run), unit="rounds")
     phrase = "largest shortfall of a group with random quotas of at most $1/m$, under any learner"
@@ -644,10 +644,10 @@ def bf_thm4_identity(runs):
     The second part also has to be an expectation. The proof has $R_{g^*}$ for $R^*_{g^*}$.
     """
     yield proof(failed_steps, "decomposition")
-    for own in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
+    for bf_ucb in runs("high", "low", label="BF-UCB", version="paper").each("experiment"):
         differ = (
             np.abs(run["reward_regret"] - run["between_regret"] - run["within_regret"]) / run.rounds
-            for run in own
+            for run in bf_ucb
         )
         phrase = "difference between the recorded reward regret and the sum of its two parts"
         yield rounded(phrase, *differ, unit="reward per round", beside=True)
@@ -802,9 +802,9 @@ def bf_thm7_delta(runs):
     r"""The regret with $\delta$ of order $1 / \sqrt{T}$, as in Theorem 7, is the same as with 0.01,
     which the experiments have at any horizon. This claim is ours.
     """
-    for own in runs("delta").each("instance"):
+    for bf_ucb in runs("delta").each("instance"):
         root, fixed = (
-            own(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
+            bf_ucb(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
         )
         phrase = r"share of the runs with a regret within a tenth of that with $\delta = 0.01$"
         yield share(phrase, np.abs(np.log(root / fixed)) <= 0.1, at_least=0.85)
@@ -897,15 +897,15 @@ def bf_fig1_sublinear_low(runs):
 def falls_with_quota(runs, settings, uniform):
     """Ask whether BF-UCB's reward regret falls with the quota; a uniform policy's should not."""
 
-    def falls(own, less, more):
-        larger, smaller = (own(beta=one).end("reward_regret") for one in (less, more))
+    def falls(bf_ucb, less, more):
+        larger, smaller = (bf_ucb(beta=one).end("reward_regret") for one in (less, more))
         phrase = f"reward regret with quotas of {less} minus that with quotas of {more}"
         return clearly_larger(phrase, larger, at_least=smaller, unit="reward")
 
     for version in readings(VERSIONS):
-        own = runs(settings, label="BF-UCB", version=version)
+        bf_ucb = runs(settings, label="BF-UCB", version=version)
         for quotas in ((0.2, 0.3), (0.3, 0.4)):
-            yield falls(own, *quotas).control(falls(runs(uniform), *quotas))
+            yield falls(bf_ucb, *quotas).control(falls(runs(uniform), *quotas))
 
 
 @paper.claim(
@@ -1254,12 +1254,12 @@ def bf_fig3a_bf_least(runs):
         phrase = f"{rival.label}'s reward after the initial rounds{where} minus BF-UCB's"
         return ask(phrase, more, at_least=less, unit="reward", **said)
 
-    for own, gef, mf, ucb in shown_in_fig_3(runs):
+    for bf_ucb, gef, mf, ucb in shown_in_fig_3(runs):
         for rival in (ucb, gef, mf):
-            yield earns_more(rival, own).control(earns_more(rival, ucb))
+            yield earns_more(rival, bf_ucb).control(earns_more(rival, ucb))
     with reading("printed"):
-        own, mf = (runs("rivals", label=one) for one in ("BF-UCB", "MF"))
-        yield earns_more(mf, own, mean, " in the low setting", beside=True)
+        bf_ucb, mf = (runs("rivals", label=one) for one in ("BF-UCB", "MF"))
+        yield earns_more(mf, bf_ucb, mean, " in the low setting", beside=True)
 
 
 @paper.claim("number", "section 6.3.3, last but one sentence; Fig. 3a", **BOTH, figure="fig3a")
@@ -1292,8 +1292,8 @@ def bf_fig3b_bf_gef_balanced(runs):
         phrase += " with group quotas"
         return clearly_larger(phrase, more, at_least=less, unit="pulls")
 
-    for own, gef, mf, ucb in shown_in_fig_3(runs):
-        for run in (own + gef).each("label"):
+    for bf_ucb, gef, mf, ucb in shown_in_fig_3(runs):
+        for run in (bf_ucb + gef).each("label"):
             for rival in (mf, ucb):
                 yield more_uneven(rival, run).control(more_uneven(rival, ucb))
 
@@ -1345,10 +1345,10 @@ def bf_fig3c_mf_least(runs):
     UCB. Whether that cell made the figure is not known.
     """
     contradicted = "The claim is contradicted. A control guards only claims that are supported."
-    for version, (own, gef, mf, ucb) in zip(VERSIONS, shown_in_fig_3(runs), strict=True):
+    for version, (bf_ucb, gef, mf, ucb) in zip(VERSIONS, shown_in_fig_3(runs), strict=True):
         yield more_for_minority(ucb, mf, uncontrolled=contradicted)
         with reading(f"{version}_fair"):
-            for run in (own, gef):
+            for run in (bf_ucb, gef):
                 yield more_for_minority(run, mf).control(of_groups(ucb, "plays")[:, 1])
 
 
@@ -1379,15 +1379,15 @@ def bf_fig3c_bf_best(runs):
     def pulls(run):
         return arms_of(run, 1, run.end("plays"))
 
-    for own, *rivals in shown_in_fig_3(runs):
+    for bf_ucb, *rivals in shown_in_fig_3(runs):
         for rival in rivals:
             phrase = "pulls of the minority's arm with the fewest, under BF-UCB minus under "
             phrase += rival.label
-            fewest, others = (pulls(one).min(axis=1) for one in (own, rival))
+            fewest, others = (pulls(one).min(axis=1) for one in (bf_ucb, rival))
             asked = clearly_larger(phrase, fewest, at_least=others, unit="pulls")
             yield asked.control(pulls(rivals[-1]).min(axis=1))  # UCB
         phrase = "Jain's index of the pulls in the minority under BF-UCB minus that under MF"
-        even, others = (jain_index(pulls(one)) for one in (own, rivals[1]))
+        even, others = (jain_index(pulls(one)) for one in (bf_ucb, rivals[1]))
         yield mean(phrase, even, at_least=others, beside=True)
 
 
@@ -1398,8 +1398,8 @@ def bf_fig3c_gef_high_variance(runs):
     def spread(pulls):
         return np.abs(pulls - pulls.mean(axis=0)).sum(axis=1)
 
-    for own, gef, *_ in shown_in_fig_3(runs):
-        pulls, others = (arms_of(run, 1, run.end("plays")) for run in (gef, own))
+    for bf_ucb, gef, *_ in shown_in_fig_3(runs):
+        pulls, others = (arms_of(run, 1, run.end("plays")) for run in (gef, bf_ucb))
         spread_of = "deviation of the minority's arms from their mean pulls over the runs, summed,"
         phrase = f"{spread_of} under GEF minus 5 times that under BF-UCB"
         yield clearly_larger(phrase, spread(pulls), at_least=5 * spread(others), unit="pulls")
@@ -1412,17 +1412,17 @@ def bf_fig3c_gef_high_variance(runs):
 @paper.claim("qualitative", "section 6.3.5, last sentence; Fig. 3c", **BOTH, figure="fig3c")
 def bf_fig3c_both_levels(runs):
     """BF-UCB secures the exposure of the groups, and that of each arm within its group."""
-    for own, *_ in shown_in_fig_3(runs):
-        enough = (of_groups(own, "plays") >= 0.3996 * own.T).all(axis=1)
+    for bf_ucb, *_ in shown_in_fig_3(runs):
+        enough = (of_groups(bf_ucb, "plays") >= 0.3996 * bf_ucb.T).all(axis=1)
         phrase = "share of the runs in which both groups get at least 0.3996 of the rounds"
         yield share(phrase, enough, at_least=0.85)
-        off = np.abs(of_fair_share(own) - 1)
+        off = np.abs(of_fair_share(bf_ucb) - 1)
         for g, group in enumerate(GROUPS):
             phrase = (
                 f"share of the runs in which each arm's share of the {group}'s pulls is less than "
                 "a fifth off its fair share"
             )
-            yield share(phrase, arms_of(own, g, off).max(axis=1) < 0.2, at_least=0.85)
+            yield share(phrase, arms_of(bf_ucb, g, off).max(axis=1) < 0.2, at_least=0.85)
 
 
 @paper.claim(
@@ -1490,17 +1490,19 @@ paper.untested(
 
 def like_paper(runs, policy, name, ratio=(0.9, 1.1), **said):
     """Ask whether BF-UCB with one departure of the program has the regret of that in the paper."""
-    for own in runs("departures").each("instance"):
-        regret, as_printed = (own(policy=one).end("reward_regret") for one in (policy, "paper_04"))
+    for bf_ucb in runs("departures").each("instance"):
+        regret, as_printed = (
+            bf_ucb(policy=one).end("reward_regret") for one in (policy, "paper_04")
+        )
         phrase = f"reward regret of BF-UCB with {name} divided by that of BF-UCB as printed"
         yield mean(phrase, regret, equal_to=as_printed, ratio=list(ratio), **said)
 
 
 def like_mf(runs, policy, name):
     """Ask whether MF with one departure of the program serves the minority as often as MF."""
-    for own in runs("departures").each("instance"):
+    for bf_ucb in runs("departures").each("instance"):
         changed, as_printed = (
-            of_groups(own(policy=one), "plays")[:, 1] / own.T for one in (policy, "mf")
+            of_groups(bf_ucb(policy=one), "plays")[:, 1] / bf_ucb.T for one in (policy, "mf")
         )
         phrase = f"minority's share of the pulls of MF with {name} minus that of MF"
         yield mean(phrase, changed, equal_to=as_printed, difference=[-0.01, 0.01])
@@ -1515,9 +1517,9 @@ def bf_inconsistency_01(runs):
     r"""In the program's widths $\delta$ is outside the logarithm: they are about tenfold."""
     wide = r"$\delta$ outside the logarithm"
     yield from like_paper(runs, "delta_outside", wide, [0.5, 2])
-    for own in runs("departures").each("instance"):
+    for bf_ucb in runs("departures").each("instance"):
         both, program = (
-            own(policy=one).end("reward_regret") for one in ("delta_outside_cut", "released_04")
+            bf_ucb(policy=one).end("reward_regret") for one in ("delta_outside_cut", "released_04")
         )
         phrase = f"reward regret of BF-UCB with {wide} and the cut at 1 divided by the program's"
         yield mean(phrase, both, equal_to=program, ratio=[0.9, 1.1], beside=True)
@@ -1609,9 +1611,9 @@ def bf_inconsistency_09(runs):
 
     The text does not say which arm GEF pulls if no group is behind.
     """
-    own, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
+    bf_ucb, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
     wide = runs("high_variants", policy="ucb_width")
-    beside_ucb1, beside_wide = (to_ucb(own, one, own.T) for one in (ucb, wide))
+    beside_ucb1, beside_wide = (to_ucb(bf_ucb, one, bf_ucb.T) for one in (ucb, wide))
     phrase = "BF-UCB's reward divided by UCB1's minus that divided by that of UCB with its width"
     yield mean(phrase, beside_ucb1, equal_to=beside_wide, difference=[-0.02, 0.02])
 

@@ -66,10 +66,10 @@ PANELS, LONG, OPEN = ("regret_5_*", "regret_20_*"), "regret_long_*", "regret_ope
 AGAINST = "The verdict is against the claim, and no control could make it worse."
 
 
-def less_regret(own, rival, t, whose, replicates=None, **said):
+def less_regret(ht_ucb, rival, t, whose, replicates=None, **said):
     phrase = f"penalised regret of {whose} minus HT-UCB's"
-    own, rival = (run.at("penalised_regret", t)[:replicates] for run in (own, rival))
-    return clearly_larger(phrase, rival, at_least=own, unit="reward", **said)
+    ht_ucb, rival = (run.at("penalised_regret", t)[:replicates] for run in (ht_ucb, rival))
+    return clearly_larger(phrase, rival, at_least=ht_ucb, unit="reward", **said)
 
 
 def all_floors(run, where="", **said):
@@ -122,32 +122,32 @@ def htucb_abs_superiority(runs):
     """
     for panel in runs(PANELS, OPEN).each("N", "tau"):
         shown, more = panel(PANELS), panel(OPEN)
-        own, lfg = shown(policy="ht_ucb"), shown(policy="lfg")
+        ht_ucb, lfg = shown(policy="ht_ucb"), shown(policy="lfg")
         flearn, ucb1, soft = (shown(policy=name) for name in ("flearn", "ucb1", "soft"))
         ways = {"lfg_capped": lfg(eta_exponent=0.5), "lfg_uncapped": more(policy="lfg")}
         ways["lfg_infinite"] = more(policy="lfg_infinite")
         for weighted in readings(ways):
             for rival in weighted.each("T"):
                 control = less_regret(ucb1, rival, rival.T, "LFG")
-                yield less_regret(own, rival, rival.T, "LFG", name="than_lfg").control(control)
-                yield less_regret(own, rival, rival.T, "LFG", name="lfg_alone", beside=True)
+                yield less_regret(ht_ucb, rival, rival.T, "LFG", name="than_lfg").control(control)
+                yield less_regret(ht_ucb, rival, rival.T, "LFG", name="lfg_alone", beside=True)
         for rival in lfg(eta_exponent=1).each("T"):
             said = {"name": "than_heavier_lfg", "beside": True}
-            yield less_regret(own, rival, rival.T, "LFG with the weight $T$", **said)
-        for t in cases(round=own.rounds):
+            yield less_regret(ht_ucb, rival, rival.T, "LFG with the weight $T$", **said)
+        for t in cases(round=ht_ucb.rounds):
             control = less_regret(ucb1, flearn, t, "Flearn")
-            yield less_regret(own, flearn, t, "Flearn").control(control)
+            yield less_regret(ht_ucb, flearn, t, "Flearn").control(control)
             said = {"name": "than_ucb1", "beside": True}
-            yield less_regret(own, ucb1, t, "UCB1, which ignores quotas,", **said)
+            yield less_regret(ht_ucb, ucb1, t, "UCB1, which ignores quotas,", **said)
             said = {"name": "than_soft", "beside": True}
-            yield less_regret(own, soft, t, "the soft threshold", **said)
+            yield less_regret(ht_ucb, soft, t, "the soft threshold", **said)
 
     for panel in runs(LONG).each("N", "tau"):
-        own = panel(policy="ht_ucb")
-        late = f"after {own.T:,} rounds"
+        ht_ucb = panel(policy="ht_ucb")
+        late = f"after {ht_ucb.T:,} rounds"
         for lfg in panel(policy="lfg").longest.each("eta_exponent"):
-            yield less_regret(own, lfg, lfg.T, f"LFG {late}", beside=True)
-        yield less_regret(own, panel(policy="flearn"), own.T, f"Flearn {late}", beside=True)
+            yield less_regret(ht_ucb, lfg, lfg.T, f"LFG {late}", beside=True)
+        yield less_regret(ht_ucb, panel(policy="flearn"), ht_ucb.T, f"Flearn {late}", beside=True)
 
 
 paper.untested(
@@ -169,11 +169,11 @@ paper.untested(
 
 def up_to_k_pulls(blocks):
     for block in blocks.each("experiment"):
-        own, ucb1 = (
+        ht_ucb, ucb1 = (
             block(policy=name).end("lack").max(axis=1) <= block.N for name in ("ht_ucb", "ucb1")
         )
         phrase = "share of the runs in which no arm is more than $K$ pulls short"
-        yield share(phrase, own, at_least=0.99).control(ucb1)
+        yield share(phrase, ht_ucb, at_least=0.99).control(ucb1)
 
 
 @paper.claim(
@@ -343,8 +343,8 @@ def htucb_eq5_identity(runs):
         ]
         phrase = "largest difference between the loss and the sum of Eq. 5"
         yield rounded(phrase, *apart, scale=best, unit="reward")
-        own = played(policy="ht_ucb")
-        collected, expected = own.end("reward").sum(axis=1) / own.T, own.end("mean_reward") / own.T
+        run = played(policy="ht_ucb")
+        collected, expected = run.end("reward").sum(axis=1) / run.T, run.end("mean_reward") / run.T
         phrase = "reward minus expected reward of the arms pulled, per round"
         said = {"difference": [-0.001, 0.001], "unit": "reward per round"}
         yield mean(phrase, collected, equal_to=expected, **said)
@@ -448,11 +448,11 @@ def htucb_thm2_deficit_O1(runs):
     """
     for block in runs("fixed_gaps", "random_gaps", "blocked").each("experiment"):
         most = 4 * block.N
-        own, ucb1 = (
+        ht_ucb, ucb1 = (
             np.minimum(largest_shortfall(block(policy=name)), most) for name in ("ht_ucb", "ucb1")
         )
         phrase = "largest shortfall of an optimal or critical arm, cut off at $4 K$"
-        yield mean(phrase, own, at_most=block.N, most=most, unit="pulls").control(ucb1)
+        yield mean(phrase, ht_ucb, at_most=block.N, most=most, unit="pulls").control(ucb1)
 
 
 @paper.claim(
@@ -471,23 +471,23 @@ def htucb_thm2_cr_count(runs):
         return np.minimum(worst_of_run, 4 * run.N)
 
     for block in runs("fixed_gaps", "random_gaps").each("experiment"):
-        own, uniform = (excess(block(policy=name)) for name in ("ht_ucb", "uniform"))
+        ht_ucb, uniform = (excess(block(policy=name)) for name in ("ht_ucb", "uniform"))
         phrase = "largest excess of a critical arm's pulls over Theorem 2's bound, cut off at $4 K$"
         said = {"most": 4 * block.N, "unit": "pulls"}
-        yield mean(phrase, own, at_most=block.N, **said).control(uniform)
+        yield mean(phrase, ht_ucb, at_most=block.N, **said).control(uniform)
 
-    own, uniform = (runs("stress", policy=name) for name in ("ht_ucb", "uniform"))
-    for arm in arms(np.flatnonzero(own.end("critical"))):
-        pulls, control = (run.end("plays")[:, arm] for run in (own, uniform))
-        bound = own.end("pulls_bound")[0, arm]
-        said = {"most": own.T, "unit": "pulls"}
+    ht_ucb, uniform = (runs("stress", policy=name) for name in ("ht_ucb", "uniform"))
+    for arm in arms(np.flatnonzero(ht_ucb.end("critical"))):
+        pulls, control = (run.end("plays")[:, arm] for run in (ht_ucb, uniform))
+        bound = ht_ucb.end("pulls_bound")[0, arm]
+        said = {"most": ht_ucb.T, "unit": "pulls"}
         yield mean("pulls of a critical arm", pulls, at_most=bound, **said).control(control)
 
 
-def fewer_pulls(own, uniform, arm, bound):
+def fewer_pulls(ht_ucb, uniform, arm, bound):
     """A non-critical arm has no more pulls than its bound, in all recorded rounds."""
-    pulls, control = (run["plays"][:, :, arm] for run in (own, uniform))
-    said = {"most": own.rounds, "unit": "pulls"}
+    pulls, control = (run["plays"][:, :, arm] for run in (ht_ucb, uniform))
+    said = {"most": ht_ucb.rounds, "unit": "pulls"}
     return mean("pulls of a non-critical arm", pulls, at_most=bound, **said).control(control)
 
 
@@ -498,20 +498,20 @@ def htucb_thm2_noncr_count(runs):
     r"""A non-critical arm's mean pulls are at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8
     \ln T / \Delta^2) + O(1)$.
     """
-    own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
-    for arm in arms(np.flatnonzero(own.end("non_critical"))):
-        yield fewer_pulls(own, uniform, arm, own["pulls_bound"][0, :, arm])
+    ht_ucb, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
+    for arm in arms(np.flatnonzero(ht_ucb.end("non_critical"))):
+        yield fewer_pulls(ht_ucb, uniform, arm, ht_ucb["pulls_bound"][0, :, arm])
     for block in runs("near_best").each("T"):  # the second arm is non-critical
-        own, uniform = (block(policy=name) for name in ("ht_ucb", "uniform"))
-        yield fewer_pulls(own, uniform, 1, own["pulls_bound"][0, :, 1])
+        ht_ucb, uniform = (block(policy=name) for name in ("ht_ucb", "uniform"))
+        yield fewer_pulls(ht_ucb, uniform, 1, ht_ucb["pulls_bound"][0, :, 1])
 
-    own, uniform = (runs("random_gaps", policy=name) for name in ("ht_ucb", "uniform"))
-    for t in cases(round=own.rounds):
+    ht_ucb, uniform = (runs("random_gaps", policy=name) for name in ("ht_ucb", "uniform"))
+    for t in cases(round=ht_ucb.rounds):
         values, control = (
             np.where(
                 run.end("non_critical"), run.at("plays", t) - run.at("pulls_bound", t), -t
             ).max(axis=1)
-            for run in (own, uniform)
+            for run in (ht_ucb, uniform)
         )
         phrase = "largest excess of a non-critical arm's pulls over Theorem 2's bound"
         yield mean(phrase, values, at_most=0, unit="pulls").control(control)
@@ -527,10 +527,10 @@ def htucb_thm2_noncr_count_proofversion(runs):
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "minimum_constant")
-        own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
-        bound = np.minimum(own["raised_pulls"], own["quota"] * own.rounds[:, None])[0]
-        for arm in arms(np.flatnonzero(own.end("non_critical"))):
-            yield fewer_pulls(own, uniform, arm, bound[:, arm])
+        ht_ucb, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
+        bound = np.minimum(ht_ucb["raised_pulls"], ht_ucb["quota"] * ht_ucb.rounds[:, None])[0]
+        for arm in arms(np.flatnonzero(ht_ucb.end("non_critical"))):
+            yield fewer_pulls(ht_ucb, uniform, arm, bound[:, arm])
     with reading("falling_quotas"):
         yield proof(failed_steps, "minimum_free")
 
@@ -568,9 +568,9 @@ def htucb_thm2_eq13_printed(runs):
     """
     with reading("constant_quotas"):
         yield proof(failed_steps, "eq13_constant")
-        own, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
+        ht_ucb, uniform = (runs("fixed_gaps", policy=name) for name in ("ht_ucb", "uniform"))
         control = within(uniform, "penalised_bound")
-        yield within(own, "penalised_bound", name="fixed_gaps").control(control)
+        yield within(ht_ucb, "penalised_bound", name="fixed_gaps").control(control)
     with reading("falling_quotas"):
         yield proof(failed_steps, "eq13_free")
     with reading("universal_constant"):
@@ -599,12 +599,12 @@ def htucb_thm2_eq13_corrected(runs):
 )
 def htucb_thm2_logT(runs):
     r"""For fixed gaps HT-UCB's penalised regret $R$ is of order $\log T$."""
-    own, uniform = (
+    ht_ucb, uniform = (
         runs("fixed_gaps", policy=name)["penalised_regret"] for name in ("ht_ucb", "uniform")
     )
     t = runs("fixed_gaps", policy="ht_ucb").rounds
     phrase = r"growth exponent of $R / \ln t$ in $t$, where $R$ is the penalised regret"
-    yield slope(phrase, t, own / np.log(t), at_most=0).control(uniform / np.log(t))
+    yield slope(phrase, t, ht_ucb / np.log(t), at_most=0).control(uniform / np.log(t))
 
 
 @paper.claim("qualitative", "after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
@@ -636,9 +636,9 @@ def htucb_thm2_A0_reduces(runs):
 
     Theorem 2 assumes $A \ge c_a > 0$, also for the best arm. Rates of 0 are outside it.
     """
-    own, ucb1 = (runs("plain", policy=name)["plays"] for name in ("no_rates", "ucb1"))
+    ht_ucb, ucb1 = (runs("plain", policy=name)["plays"] for name in ("no_rates", "ucb1"))
     phrase = "largest difference from UCB1's pulls in any round"
-    yield exact(phrase, np.abs(own - ucb1).max(axis=2), unit="pulls")
+    yield exact(phrase, np.abs(ht_ucb - ucb1).max(axis=2), unit="pulls")
     yield within(runs("without_penalties"), "ucb1_bound")
 
 
@@ -864,11 +864,11 @@ def htucb_thm3_bound(runs):
     The proof is right for two arms: Eqs 29 to 32 and 34 to 36 hold, and Eq. 33 does not follow for
     a third (htucb-proof-eq33). UCB1, the control, breaks that of the second and third arm.
     """
-    own, ucb1 = (runs("ordered", policy=name) for name in ("ht_ucb", "ucb1"))
-    for t in cases(round=own.rounds):
-        bound, most = own["maximal_coefficient"] * np.log(t), own.end("quota")[0] * t
+    ht_ucb, ucb1 = (runs("ordered", policy=name) for name in ("ht_ucb", "ucb1"))
+    for t in cases(round=ht_ucb.rounds):
+        bound, most = ht_ucb["maximal_coefficient"] * np.log(t), ht_ucb.end("quota")[0] * t
         for arm in arms(np.flatnonzero(bound < most)):
-            lack, control = (np.maximum(run.at("deficit_sup", t)[:, arm], 0) for run in (own, ucb1))
+            lack, control = (run.at("deficit_sup", t)[:, arm].clip(0) for run in (ht_ucb, ucb1))
             said = {"most": most[arm], "unit": "pulls"}
             test = mean("largest shortfall so far", lack, at_most=bound[arm], **said)
             yield test.control(control)
@@ -889,9 +889,9 @@ def htucb_thm3_growth(runs):
         rise = run.end("deficit_sup") - run.at("deficit_sup", run.T / 1000)
         return np.minimum(rise.max(axis=1), most)
 
-    own, ucb1 = (late_rise(block(policy=name)) for name in ("ht_ucb", "ucb1"))
+    ht_ucb, ucb1 = (late_rise(block(policy=name)) for name in ("ht_ucb", "ucb1"))
     phrase = "largest rise of an arm's largest shortfall after round $T / 1000$, cut off at $4 K$"
-    yield mean(phrase, own, at_most=1, most=most, unit="pulls").control(ucb1)
+    yield mean(phrase, ht_ucb, at_most=1, most=most, unit="pulls").control(ucb1)
 
 
 @paper.claim("qualitative", "section 4.1, sentence after Eq. 14", rests_on=["htucb-thm3-bound"])
@@ -1000,9 +1000,9 @@ def htucb_lem1(runs):
             yield mean("shortfall", run.end("lack")[:, arm], at_most=bound, **said)
 
 
-def regret_at_rates_of(own, other):
+def regret_at_rates_of(ht_ucb, other):
     """Penalised regret of a policy that has no penalty rates, at those of another."""
-    given = own.config.means, own.config.quotas, own.end("penalty")[0]
+    given = ht_ucb.config.means, ht_ucb.config.quotas, ht_ucb.end("penalty")[0]
     return penalised_regret(other.rounds, other["plays"], *given)
 
 
@@ -1016,20 +1016,22 @@ def htucb_thm4_bound(runs):
     """
     for block in runs("worst_gaps").each("instance"):
         uniform = block(policy="uniform")
-        for own in block(policy="ht_ucb").each("penalties"):
-            control, most = regret_at_rates_of(own, uniform), own["penalised_regret_most"][0]
-            could_fail = own.rounds[own["gap_free_bound"] < most]
+        for ht_ucb in block(policy="ht_ucb").each("penalties"):
+            control, most = regret_at_rates_of(ht_ucb, uniform), ht_ucb["penalised_regret_most"][0]
+            could_fail = ht_ucb.rounds[ht_ucb["gap_free_bound"] < most]
             for t in cases(round=could_fail):
-                regret, limit = own.at("penalised_regret", t), own.at("gap_free_bound", t)
-                said = {"most": own.pick(most, t, replicates=False), "unit": "reward"}
+                regret, limit = ht_ucb.at("penalised_regret", t), ht_ucb.at("gap_free_bound", t)
+                said = {"most": ht_ucb.pick(most, t, replicates=False), "unit": "reward"}
                 test = mean("penalised regret", regret, at_most=limit, **said)
-                yield test.control(own.pick(control, t))
+                yield test.control(ht_ucb.pick(control, t))
 
     block = runs("small_quotas")
-    own, second = (block(policy=name) for name in ("ht_ucb", "second"))
-    said = {"most": own.end("penalised_regret_most")[0], "unit": "reward"}
+    ht_ucb, second = (block(policy=name) for name in ("ht_ucb", "second"))
+    said = {"most": ht_ucb.end("penalised_regret_most")[0], "unit": "reward"}
     phrase = "penalised regret with the quotas and gap that bring it closest to the bound"
-    test = mean(phrase, own.end("penalised_regret"), at_most=own.end("gap_free_bound"), **said)
+    test = mean(
+        phrase, ht_ucb.end("penalised_regret"), at_most=ht_ucb.end("gap_free_bound"), **said
+    )
     yield test.control(second.end("penalised_regret"))
 
 
@@ -1041,11 +1043,11 @@ def htucb_thm4_rate(runs):
 
     Gaps double from 0.02 to 0.64. Rates are up to 0.3 below and 0.5 above the gap.
     """
-    own, controls = [], []
+    ht_ucb, controls = [], []
     for block in runs("worst_gaps").each("instance"):
         uniform = block(policy="uniform")
         for run in block(policy="ht_ucb"):
-            own.append(run["penalised_regret"])
+            ht_ucb.append(run["penalised_regret"])
             controls.append(regret_at_rates_of(run, uniform))
     rounds = uniform.rounds
 
@@ -1054,7 +1056,7 @@ def htucb_thm4_rate(runs):
         return regrets[:, range(len(rounds)), regrets.mean(axis=0).argmax(axis=1)]
 
     phrase = "growth exponent of penalised regret in the worst setting, in $t$"
-    test = slope(phrase, rounds, worst(own), at_most=2 / 3, window="all")
+    test = slope(phrase, rounds, worst(ht_ucb), at_most=2 / 3, window="all")
     yield test.control(worst(controls))
 
 
@@ -1207,19 +1209,19 @@ def htucb_thm5_lb(runs):
     (\Delta - A)$ over non-critical arms with $\tau > 0$.
     """
     for block in runs("lower_5").each("instance"):
-        own, prophet = block(policy="ht_ucb"), block(policy="prophet")
-        width, quota = (own.end("gap") - own.end("penalty"))[0], own.end("quota")[0]
-        asked = 8 * np.log(own.rounds) / width.max() ** 2 <= quota.max() * own.rounds / 2
-        for t in cases(round=own.rounds[asked]):
-            outside = own.end("non_critical")[0]
+        ht_ucb, prophet = block(policy="ht_ucb"), block(policy="prophet")
+        width, quota = (ht_ucb.end("gap") - ht_ucb.end("penalty"))[0], ht_ucb.end("quota")[0]
+        asked = 8 * np.log(ht_ucb.rounds) / width.max() ** 2 <= quota.max() * ht_ucb.rounds / 2
+        for t in cases(round=ht_ucb.rounds[asked]):
+            outside = ht_ucb.end("non_critical")[0]
             bound = (np.log(t) / width[outside]).sum()
-            lower, control = (bound - run.at("penalised_regret", t) for run in (own, prophet))
+            lower, control = (bound - run.at("penalised_regret", t) for run in (ht_ucb, prophet))
             phrase = "largest excess of Theorem 5's bound over the penalised regret"
             yield rounded(phrase, lower, unit="reward").control(control)
             for arm in arms(np.flatnonzero(outside & (8 * np.log(t) / width**2 <= quota * t / 2))):
                 few, control = (
                     np.log(t) - run.at("plays", t)[:, arm] * width[arm] ** 2
-                    for run in (own, prophet)
+                    for run in (ht_ucb, prophet)
                 )
                 phrase = r"$\ln t$ minus pulls times $(\Delta - A)^2$, of a non-critical arm"
                 yield rounded(phrase, few).control(control)
@@ -1239,16 +1241,17 @@ def htucb_thm6_lb(runs):
     arms of $\Delta (\ln T / \Delta^2 - \tau T)$.
     """
     for block in runs("lower_6").each("instance", "T"):
-        own, prophet = block(policy="ht_ucb"), block(policy="prophet")
-        gap, quota, critical = (own.end(name)[0] for name in ("gap", "quota", "critical"))
-        few = quota * own.T * gap**2 <= np.log(own.T)
-        terms = np.log(own.T) / gap[critical] - (gap * quota)[critical] * own.T
-        lower, control = (terms.sum() - run.end("penalised_regret") for run in (own, prophet))
+        ht_ucb, prophet = block(policy="ht_ucb"), block(policy="prophet")
+        gap, quota, critical = (ht_ucb.end(name)[0] for name in ("gap", "quota", "critical"))
+        few = quota * ht_ucb.T * gap**2 <= np.log(ht_ucb.T)
+        terms = np.log(ht_ucb.T) / gap[critical] - (gap * quota)[critical] * ht_ucb.T
+        lower, control = (terms.sum() - run.end("penalised_regret") for run in (ht_ucb, prophet))
         phrase = "largest excess of Theorem 6's bound over the penalised regret"
         yield rounded(phrase, lower, unit="reward").control(control)
         for arm in arms(np.flatnonzero(critical & few)):
             lacks, control = (
-                np.log(own.T) - run.end("plays")[:, arm] * gap[arm] ** 2 for run in (own, prophet)
+                np.log(ht_ucb.T) - run.end("plays")[:, arm] * gap[arm] ** 2
+                for run in (ht_ucb, prophet)
             )
             phrase = r"$\ln T$ minus pulls times $\Delta^2$, of a critical arm"
             yield rounded(phrase, lacks).control(control)
@@ -1380,9 +1383,9 @@ def htucb_soft_published_scale(runs):
     The paper's argument is about long horizons and does not say this (htucb-soft-regret).
     """
     for panel in runs(PANELS).each("N", "tau"):
-        own, soft = panel(policy="ht_ucb"), panel(policy="soft")
-        for t in cases(round=own.rounds):
-            yield less_regret(own, soft, t, "the soft threshold")
+        ht_ucb, soft = panel(policy="ht_ucb"), panel(policy="soft")
+        for t in cases(round=ht_ucb.rounds):
+            yield less_regret(ht_ucb, soft, t, "the soft threshold")
 
 
 @paper.claim("invariant", "section 5, hard threshold, sentence 2")
@@ -1506,24 +1509,24 @@ def htucb_lfg_notfair(runs):
     with reading("floors"):
         for group in runs("lfg_nearly_full").each("policy"):
             control = has_quotas(group(eta=0))
-            for own in group.each("eta"):
-                if own.eta > 0:
+            for ht_ucb in group.each("eta"):
+                if ht_ucb.eta > 0:
                     phrase = "share of the runs in which all arms have their quota in whole pulls"
-                    yield share(phrase, has_quotas(own), at_most=0.9).control(control)
-        for own in runs("lfg_weights").each("policy", "eta"):
-            if 0 < own.eta <= 2:
+                    yield share(phrase, has_quotas(ht_ucb), at_most=0.9).control(control)
+        for ht_ucb in runs("lfg_weights").each("policy", "eta"):
+            if 0 < ht_ucb.eta <= 2:
                 phrase = (
                     "share of the runs in which all arms have their quota in whole pulls, in "
                     "setting 1 of Experiment D"
                 )
-                yield share(phrase, has_quotas(own), at_least=0.95, beside=True)
+                yield share(phrase, has_quotas(ht_ucb), at_least=0.95, beside=True)
     with reading("in_proportion"):
         phrase = "whether LFG's queues are proven to be $o(T)$ on every instance"
         yield enumerated(phrase, proven, "lfg_in_proportion")
-        for own in runs("lfg_weights").each("policy", "eta"):
-            if own.eta >= 100:
-                missing = (own["lack"] / (own["quota"] * own.rounds[:, None])).max(axis=2)
-                rise = own.pick(missing, own.T) - own.pick(missing, own.T / 10)
+        for ht_ucb in runs("lfg_weights").each("policy", "eta"):
+            if ht_ucb.eta >= 100:
+                missing = (ht_ucb["lack"] / (ht_ucb["quota"] * ht_ucb.rounds[:, None])).max(axis=2)
+                rise = ht_ucb.pick(missing, ht_ucb.T) - ht_ucb.pick(missing, ht_ucb.T / 10)
                 phrase = "rise of the largest missing part of a quota from round $T / 10$ to $T$"
                 yield mean(phrase, rise, at_least=0, beside=True)
 
@@ -1628,10 +1631,10 @@ def htucb_expB_inverse_gap(runs):
 @paper.claim("invariant", "Fig. 1, caption, sentence 3; lower row", figure="fig1")
 def htucb_expB_floor(runs):
     r"""HT-UCB gives critical arms at least $\tau T = 1000$ pulls."""
-    for own in runs("critical_*").each("experiment"):
+    for ht_ucb in runs("critical_*").each("experiment"):
         fewer = [
             np.where(run.end("critical"), run.end("owed") - run.end("plays"), -1).max(axis=1)
-            for run in own
+            for run in ht_ucb
         ]
         yield exact("most pulls that a critical arm lacks", *fewer, unit="pulls")
 
@@ -1652,12 +1655,12 @@ OTHER = (*OTHER_WAYS.values(),)
 NO_UCB1 = "UCB1 was not run with these settings."
 
 
-def less_in_a_cell(own, rival, ucb1, t, whose, name):
+def less_in_a_cell(ht_ucb, rival, ucb1, t, whose, name):
     """Less regret in the published number of runs, with a control and without one."""
     said = {"replicates": 50}
-    test = less_regret(own, rival, t, whose, name=f"than_{name}", **said)
+    test = less_regret(ht_ucb, rival, t, whose, name=f"than_{name}", **said)
     yield test.control(less_regret(ucb1, rival, t, whose, **said))
-    yield less_regret(own, rival, t, whose, name=f"{name}_alone", beside=True, **said)
+    yield less_regret(ht_ucb, rival, t, whose, name=f"{name}_alone", beside=True, **said)
 
 
 @paper.claim(
@@ -1678,15 +1681,15 @@ def htucb_expC_vs_flearn(runs):
         shown, more = panel(PANELS), panel(OPEN)
         flearn, ucb1 = shown(policy="flearn"), shown(policy="ucb1")
         for ours in readings({"lfg_capped": shown, "clock_previous": more}):
-            own = ours(policy="ht_ucb")
-            for t in cases(round=own.rounds):
-                yield from less_in_a_cell(own, flearn, ucb1, t, "Flearn", "flearn")
+            ht_ucb = ours(policy="ht_ucb")
+            for t in cases(round=ht_ucb.rounds):
+                yield from less_in_a_cell(ht_ucb, flearn, ucb1, t, "Flearn", "flearn")
     for panel in runs(OTHER).each("N", "tau"):
         for way in readings(OTHER_WAYS):
-            own, flearn = panel(way, policy="ht_ucb"), panel(way, policy="flearn")
-            for t in cases(round=own.rounds):
+            ht_ucb, flearn = panel(way, policy="ht_ucb"), panel(way, policy="flearn")
+            for t in cases(round=ht_ucb.rounds):
                 yield less_regret(
-                    own, flearn, t, "Flearn", name="than_flearn", uncontrolled=NO_UCB1
+                    ht_ucb, flearn, t, "Flearn", name="than_flearn", uncontrolled=NO_UCB1
                 )
 
 
@@ -1712,14 +1715,14 @@ def htucb_expC_vs_lfg(runs):
             "clock_previous": (more, cut),
         }
         for ours, theirs in readings(ways):
-            own = ours(policy="ht_ucb")
+            ht_ucb = ours(policy="ht_ucb")
             for lfg in theirs.each("T"):
-                yield from less_in_a_cell(own, lfg, ucb1, lfg.T, "LFG", "lfg")
+                yield from less_in_a_cell(ht_ucb, lfg, ucb1, lfg.T, "LFG", "lfg")
     for panel in runs(OTHER).each("N", "tau"):
         for way in readings(OTHER_WAYS):
-            own = panel(way, policy="ht_ucb")
+            ht_ucb = panel(way, policy="ht_ucb")
             for lfg in panel(way, policy="lfg", eta_exponent=0.5).each("T"):
-                yield less_regret(own, lfg, lfg.T, "LFG", name="than_lfg", uncontrolled=NO_UCB1)
+                yield less_regret(ht_ucb, lfg, lfg.T, "LFG", name="than_lfg", uncontrolled=NO_UCB1)
 
 
 @paper.claim(
@@ -1736,9 +1739,9 @@ def htucb_expC_good_under_penalty(runs):
     a million rounds HT-UCB beats UCB1 (htucb-expC-ordering-crossover).
     """
     for panel in runs(PANELS).each("N", "tau"):
-        own, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
-        for t in cases(round=own.rounds):
-            yield less_regret(own, ucb1, t, "UCB1", name="than_ucb1")
+        ht_ucb, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
+        for t in cases(round=ht_ucb.rounds):
+            yield less_regret(ht_ucb, ucb1, t, "UCB1", name="than_ucb1")
 
 
 @paper.claim("rate", "Fig. 2, curves of Flearn", about="project", figure="fig2")
@@ -1765,13 +1768,13 @@ def htucb_expC_ordering_crossover(runs):
     The paper does not claim this. It shows from which horizon on the term for quotas pays.
     """
     for panel in runs(LONG).each("N", "tau"):
-        own, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
-        *earlier, last = own.rounds
+        ht_ucb, ucb1 = panel(policy="ht_ucb"), panel(policy="ucb1")
+        *earlier, last = ht_ucb.rounds
         said = {"materiality": 0, "name": "at_the_end"}
-        yield less_regret(own, ucb1, last, "UCB1", **said)
+        yield less_regret(ht_ucb, ucb1, last, "UCB1", **said)
         said = {"materiality": 0, "name": "earlier", "beside": True}
         for t in cases(round=earlier):
-            yield less_regret(own, ucb1, t, "UCB1, at shorter horizons,", **said)
+            yield less_regret(ht_ucb, ucb1, t, "UCB1, at shorter horizons,", **said)
 
 
 #: Experiment D, and with LFG's index not cut off.
@@ -1792,13 +1795,13 @@ def evenly(path):
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
     for path in runs(PATHS).each("experiment"):
-        own, flearn = (kept(path(policy=name)) for name in ("ht_ucb", "flearn"))
-        rises, control = (np.diff(shares[:, 1:], axis=1) for shares in (own, flearn))
+        ht_ucb, flearn = (kept(path(policy=name)) for name in ("ht_ucb", "flearn"))
+        rises, control = (np.diff(shares[:, 1:], axis=1) for shares in (ht_ucb, flearn))
         phrase = (
             "share of scale parameters at which an arm keeps its quota minus that of the arm before"
         )
         yield mean(phrase, rises, at_most=-0.01).control(control)
-        apart, control = (shares[:, 1] - shares[:, 7] for shares in (own, flearn))
+        apart, control = (shares[:, 1] - shares[:, 7] for shares in (ht_ucb, flearn))
         phrase = "share of scale parameters at which arm 2 keeps its quota minus that of arm 8"
         yield mean(phrase, apart, at_least=0.4).control(control)
 
@@ -1853,9 +1856,9 @@ NO_THIRD = (
 def htucb_expD_wider_range(runs):
     """All arms but the best are fair over a wider range of HT-UCB's parameter than its rivals'."""
 
-    def wider(own, rival, name):
-        shares, others = kept(own)[:50], kept(rival)[:50]
-        for arm in arms(np.flatnonzero(own[0].end("gap"))):
+    def wider(ht_ucb, rival, name):
+        shares, others = kept(ht_ucb)[:50], kept(rival)[:50]
+        for arm in arms(np.flatnonzero(ht_ucb[0].end("gap"))):
             phrase = (
                 "share of scale parameters at which HT-UCB keeps the arm's quota minus that of "
                 f"{name}"
@@ -1864,10 +1867,10 @@ def htucb_expD_wider_range(runs):
             yield mean(phrase, shares[:, arm], at_least=others[:, arm], **said)
 
     for path in runs(PATHS, UNCUT_PATHS).each("tau"):
-        own, flearn = path(policy="ht_ucb"), path(policy="flearn")
-        yield from wider(own, flearn, "Flearn")
+        ht_ucb, flearn = path(policy="ht_ucb"), path(policy="flearn")
+        yield from wider(ht_ucb, flearn, "Flearn")
         for experiments in readings(lfg_capped=PATHS, lfg_uncapped=UNCUT_PATHS):
-            yield from wider(own, evenly(path(experiments, policy="lfg")), "LFG")
+            yield from wider(ht_ucb, evenly(path(experiments, policy="lfg")), "LFG")
 
 
 @paper.claim(
@@ -1950,8 +1953,8 @@ def htucb_expE_frontier(runs):
     policy.
     """
 
-    def compared(own, rivals, whose, **said):
-        (x, y), (others, heights) = curve_of(own), curve_of(rivals)
+    def compared(ht_ucb, rivals, whose, **said):
+        (x, y), (others, heights) = curve_of(ht_ucb), curve_of(rivals)
         x, y, others, heights = paired(x, y, others, heights)
         for level in cases(level=range(1, 21)):
             ours = frontier(x, y, others, level, 20)
@@ -1961,11 +1964,11 @@ def htucb_expE_frontier(runs):
             yield mean(phrase, ours, at_least=theirs, **said)
 
     for panel in runs(FRONTIERS, UNCUT_FRONTIERS).each("N", "tau", "law"):
-        own, flearn = panel(policy="ht_ucb"), panel(policy="flearn")
-        yield from compared(own, flearn, "Flearn", name="than_flearn")
+        ht_ucb, flearn = panel(policy="ht_ucb"), panel(policy="flearn")
+        yield from compared(ht_ucb, flearn, "Flearn", name="than_flearn")
         for experiments, policy in readings(LFG_FRONTIERS):
             lfg = panel(experiments, policy=policy)
-            yield from compared(own, lfg, "LFG", name="than_lfg")
+            yield from compared(ht_ucb, lfg, "LFG", name="than_lfg")
 
 
 paper.untested(
