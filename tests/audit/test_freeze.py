@@ -9,7 +9,8 @@ import yaml
 
 import real
 from fairbandits.audit import freeze
-from fairbandits.audit.rows import CONFIRMATORY, EXPLORATORY, csv_of, csv_rows, read
+from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
+from fairbandits.audit.rows import csv_of, csv_rows, read
 from fairbandits.settings import seeds
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml

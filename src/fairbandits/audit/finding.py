@@ -17,6 +17,13 @@ DEPENDS = "depends on the reading"
 FAILED = "failed"
 OUTCOMES = (REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED)
 
+CONFIRMATORY, EXPLORATORY = "confirmatory", "exploratory"
+#: Status of a verdict -> meaning.
+STATUSES = {
+    CONFIRMATORY: "it is as it came out of the release's run, whose rules were frozen before",
+    EXPLORATORY: "its rule, or its data, are not those of the release's run",
+}
+
 #: Meaning of a verdict on an inconsistency: it judges the paper's statement, not the inconsistency.
 OF_INCONSISTENCY = {
     REPRODUCED: "the ways agree, or the paper's statement holds all the same",

@@ -11,10 +11,9 @@ from pathlib import Path
 import yaml
 
 from fairbandits.audit.claims import Papers, claims_of, committed
+from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
-    CONFIRMATORY,
-    EXPLORATORY,
     FINDINGS_TABLE,
     NUMBERS,
     VERDICTS_TABLE,

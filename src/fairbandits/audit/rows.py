@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from fairbandits.audit.claims import OWN, Claim, Papers, claims_of, committed, stands_for
 from fairbandits.audit.code import audit_code
-from fairbandits.audit.finding import FAILED, Answer
+from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY, FAILED, Answer
 from fairbandits.audit.judge import Verdict
 from fairbandits.audit.totals import Row, left_out
 from fairbandits.data import store
@@ -33,12 +33,6 @@ ASKED = ("test", "phrase", "unit", "reading", "each", "procedure", "settings")
 #: (or "frozen"), the code that asks (`Paper.digest`), and the audit's.
 ORIGIN = ("data", "data_hash", "code", "seed", "rules", "audit_code")
 FOUND = ("grade", "control", "tags", *NUMBERS, "reference", "against", "also", *ORIGIN, "message")
-CONFIRMATORY, EXPLORATORY = "confirmatory", "exploratory"
-#: Status of a verdict -> meaning.
-STATUSES = {
-    CONFIRMATORY: "it is as it came out of the release's run, whose rules were frozen before",
-    EXPLORATORY: "its rule, or its data, are not those of the release's run",
-}
 #: What a verdict's row has of its claim.
 OF_CLAIM = ("place", "statement", "kind", "primary", "about", "reported", "figure")
 TYPES = {

@@ -10,16 +10,18 @@ from pathlib import Path
 from fairbandits.audit.claims import LEVEL, Claim, Paper
 from fairbandits.audit.finding import (
     DEPENDS,
+    EXPLORATORY,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
     OUTCOMES,
     REPRODUCED,
+    STATUSES,
     tally,
 )
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.multiplicity import holm_count
-from fairbandits.audit.rows import EXPLORATORY, STATUSES, csv_rows
+from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain

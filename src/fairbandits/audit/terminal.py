@@ -7,8 +7,8 @@ from typing import Any
 
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Papers, stands_for
-from fairbandits.audit.finding import FAILED, GRADES, OF_INCONSISTENCY, TAGS
-from fairbandits.audit.rows import EXPLORATORY, NUMBERS, finite, short
+from fairbandits.audit.finding import EXPLORATORY, FAILED, GRADES, OF_INCONSISTENCY, TAGS
+from fairbandits.audit.rows import NUMBERS, finite, short
 from fairbandits.audit.sentences import aligned, fact
 from fairbandits.audit.totals import Row, left_out, tally
 from fairbandits.numerals import measured

@@ -99,6 +99,6 @@ def totals(headlines: Iterable[Row]) -> Totals:
     }
     others = {reason: reasons[reason] for reason in LEFT_OUT if reasons[reason]}
     in_part = finding.tally(row["verdict"] for row in counting if "IN-PART" in row.get("tags", ()))
-    confirmatory = sum(row.get("status") == "confirmatory" for row in counting)
+    confirmatory = sum(row.get("status") == finding.CONFIRMATORY for row in counting)
     printed = bases.count("printed") if bases else None
     return Totals(counted, printed, others, grades, in_part, confirmatory)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fairbandits.audit import finding, sentences
 from fairbandits.audit.claims import Claim, Paper
-from fairbandits.audit.rows import STATUSES, in_short, written_out
+from fairbandits.audit.rows import in_short, written_out
 from fairbandits.audit.sentences import NOTHING_DRAWN, came_again, p_value, sentence
 from fairbandits.audit.totals import Row
 from fairbandits.numerals import measured, number
@@ -231,7 +231,7 @@ def _conditions(
     claim: Claim, audit: Audit, rows: Sequence[Row], cases: Sequence[Row]
 ) -> Iterator[tuple[str, Html]]:
     """Yield what qualifies a verdict."""
-    yield (sentence(rows[0]["status"]), typeset(f"{STATUSES[rows[0]['status']]}."))
+    yield (sentence(rows[0]["status"]), typeset(f"{finding.STATUSES[rows[0]['status']]}."))
     if grade := rows[0]["grade"]:
         yield (sentence(grade), typeset(f"{finding.GRADES[grade]}."))
     tags: dict[str, list[str]] = {}
