@@ -110,9 +110,9 @@ def pairs(runs, policy, control, by=("instance", "law")):
         yield both(policy=policy), both(policy=control)
 
 
-def missing_rates(own, arm):
+def missing_rates(group, arm):
     """Target minus reward rate of an arm at all horizons."""
-    return own.over("T", lambda run: run["target"][arm] - run.end("rate")[:, arm])
+    return group.over("T", lambda run: run["target"][arm] - run.end("rate")[:, arm])
 
 
 def settled_queue(run, arm):
@@ -124,10 +124,10 @@ def settled_queue(run, arm):
 
 def missing_within(run, other, arm, bound):
     """The missing reward of an arm is at most a bound, in all recorded rounds."""
-    own, control = (one["missing"][:, :, arm] for one in (run, other))
+    missing, control = (one["missing"][:, :, arm] for one in (run, other))
     most = (1 + 1e-9) * run["target"][arm] * run.rounds
     said = {"at_most": bound, "most": most, "unit": "reward"}
-    return mean("missing reward of an arm", own, **said).control(control)
+    return mean("missing reward of an arm", missing, **said).control(control)
 
 
 def deviations(values):
@@ -150,9 +150,9 @@ def banditq_abs_classic_unfair(runs):
     means, targets = instance(runs, "full_information")
     fair = runs("unfair_policies", policy="targeted")
     unfair = ["ucb1", "hedge", "exp3", "oga", "log_barrier"]
-    for own in runs("unfair_policies", policy=unfair).each("policy"):
+    for greedy in runs("unfair_policies", policy=unfair).each("policy"):
         played, control = (
-            one.longest.end("plays")[:, means.argmax()] / one.longest.T for one in (own, fair)
+            one.longest.end("plays")[:, means.argmax()] / one.longest.T for one in (greedy, fair)
         )
         phrase = "share of the rounds in which the best arm is played"
         yield mean(phrase, played, at_least=0.95, least=0).control(control)
@@ -162,10 +162,10 @@ def banditq_abs_classic_unfair(runs):
                 return run.end("rate")[:, arm]
 
             phrase = "share of the runs in which a protected arm has at most a tenth of its target"
-            starved, control = (rate(one.longest) <= 0.1 * targets[arm] for one in (own, fair))
+            starved, control = (rate(one.longest) <= 0.1 * targets[arm] for one in (greedy, fair))
             yield share(phrase, starved, at_least=0.8).control(control)
             phrase = "growth exponent of the reward per round of a protected arm"
-            yield falls(phrase, *own.over("T", rate)).control(fair.over("T", rate))
+            yield falls(phrase, *greedy.over("T", rate)).control(fair.over("T", rate))
 
 
 @paper.claim(
@@ -184,11 +184,11 @@ def banditq_abs_targets(runs):
     """
     for law in readings(*LAWS):
         for growing in runs(GRID, instance="five_arms", law=law).each("feedback"):
-            own = growing(policy="banditq")
-            uniform = runs(own.suite, instance="five_arms", law=law, policy="uniform")
-            for arm in arms(protected(own[0])):
+            banditq = growing(policy="banditq")
+            uniform = runs(banditq.suite, instance="five_arms", law=law, policy="uniform")
+            for arm in arms(protected(banditq[0])):
                 phrase = "growth exponent of target minus reward rate"
-                test = slope(phrase, *missing_rates(own, arm), at_most=-0.25)
+                test = slope(phrase, *missing_rates(banditq, arm), at_most=-0.25)
                 yield test.control(missing_rates(uniform, arm))
         for run in runs(BOTH, policy="banditq", law=law).each("feedback"):
             uniform = runs("controls", policy="uniform", law=law)
@@ -225,10 +225,10 @@ def banditq_abs_jointly(runs):
 
     fixed = runs(GRID, instance=["five_arms", "critical_load"], policy="banditq")
     near_best = runs("at_risk", instance="near_best", policy=["full", "bandit"])
-    for own in (fixed + near_best).each("feedback", "instance", "law"):
-        uniform = runs(own.suite, instance=own.instance, law=own.law, policy="uniform")
+    for banditq in (fixed + near_best).each("feedback", "instance", "law"):
+        uniform = runs(banditq.suite, instance=banditq.instance, law=banditq.law, policy="uniform")
         phrase = "growth exponent of pseudo-regret or most missing reward, whichever is larger"
-        test = slope(phrase, *own.over("T", worse), at_most=0.75)
+        test = slope(phrase, *banditq.over("T", worse), at_most=0.75)
         yield test.control(uniform.over("T", worse))
 
 
@@ -287,11 +287,11 @@ def banditq_abs_efficient(runs):
 @paper.claim("comparison", "abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
 def banditq_abs_blackbox(runs):
     """BanditQ's learner is a black box: others that adapt to the gains' scale serve as well."""
-    for own in runs("other_subroutines").each("policy"):
-        for arm in arms(protected(own[0])):
+    for banditq in runs("other_subroutines").each("policy"):
+        for arm in arms(protected(banditq[0])):
             phrase = "growth exponent of target minus reward rate"
-            yield slope(phrase, *missing_rates(own, arm), at_most=-0.25)
-            yield settled_queue(own.longest, arm)
+            yield slope(phrase, *missing_rates(banditq, arm), at_most=-0.25)
+            yield settled_queue(banditq.longest, arm)
 
 
 paper.untested(
@@ -416,8 +416,8 @@ def banditq_eq4_interval_guarantee(runs):
         windows = window_rate(run["reward"][:, :, arm], run.T**power, 100, rounds=run.rounds)
         return run["target"][arm] - windows
 
-    for own in runs(GRID, **FIVE, law="uniform02").each("feedback"):
-        early, late = own.shortest, own.longest
+    for banditq in runs(GRID, **FIVE, law="uniform02").each("feedback"):
+        early, late = banditq.shortest, banditq.longest
         for arm in arms(protected(early)):
             before = 0.001 + 0.5 * held_out(short(early, arm, 0.9))
             phrase = (
@@ -426,7 +426,7 @@ def banditq_eq4_interval_guarantee(runs):
             )
             said = {"at_most": before, "paired": False, "unit": "reward per round", "beside": True}
             yield mean(phrase, short(late, arm, 0.9).max(axis=1), **said)
-            peaks = own.over("T", lambda run, arm=arm: held_out(short(run, arm, 0.75)))
+            peaks = banditq.over("T", lambda run, arm=arm: held_out(short(run, arm, 0.75)))
             phrase = "growth exponent of the largest mean shortfall in a window of $T^{3/4}$ rounds"
             yield falls(phrase, *peaks, beside=True)
 
@@ -439,38 +439,38 @@ def banditq_eq4_interval_guarantee(runs):
 )
 def banditq_sec2_no_starvation(runs):
     """BanditQ does not starve protected arms over long stretches of rounds."""
-    for own in runs(GRID, **FIVE, law="uniform02").each("feedback"):
-        for arm in arms(protected(own[0])):
+    for banditq in runs(GRID, **FIVE, law="uniform02").each("feedback"):
+        for arm in arms(protected(banditq[0])):
             phrase = "growth exponent of the longest wait as a share of the rounds"
-            waits = own.over("T", lambda run, arm=arm: run.end("starvation")[:, arm] / run.T)
+            waits = banditq.over("T", lambda run, arm=arm: run.end("starvation")[:, arm] / run.T)
             yield falls(phrase, *waits)
-    own = runs("suite_bandit", **FIVE, law="uniform02").longest
-    fair_ucb = runs("pulls_as_targets", law=own.law, T=own.T)
-    ours, theirs = (run.end("starvation")[:, 1] for run in (own, fair_ucb))
+    banditq = runs("suite_bandit", **FIVE, law="uniform02").longest
+    fair_ucb = runs("pulls_as_targets", law=banditq.law, T=banditq.T)
+    ours, theirs = (run.end("starvation")[:, 1] for run in (banditq, fair_ucb))
     phrase = "longest wait of arm 2 under BanditQ minus that under Fair-UCB"
     yield mean(phrase, ours, at_least=theirs, unit="rounds", beside=True)
 
 
-def same_pulls(own, first, as_with, **said):
+def same_pulls(group, first, as_with, **said):
     """Expected pulls are those of another run, in every round."""
-    apart = [np.abs(run["expected_plays"] - first["expected_plays"]) for run in own]
+    apart = [np.abs(run["expected_plays"] - first["expected_plays"]) for run in group]
     phrase = f"distance of an arm's expected pulls from those with {as_with}"
-    scale = [run.rounds[:, None] for run in own]
+    scale = [run.rounds[:, None] for run in group]
     return rounded(phrase, *apart, scale=scale, unit="pulls", **said)
 
 
 @paper.claim("invariant", "section 2, last sentence but one")
 def banditq_sec2_reduces_to_mab(runs):
     """Without targets the problem is the classic bandit problem."""
-    for own in runs("scale_full", instance="no_targets").each("feedback"):
-        queues = [run["queue"] for run in own]
-        means = [run.config.means for run in own]
+    for banditq in runs("scale_full", instance="no_targets").each("feedback"):
+        queues = [run["queue"] for run in banditq]
+        means = [run.config.means for run in banditq]
         apart = [static_benchmark(one, np.zeros(one.size)).reward - one.max() for one in means]
         phrase = "queue, or distance of the best reward per round from the largest mean"
         yield rounded(phrase, *queues, np.abs(apart))
         # under bandit feedback the learner's rate starts from 1
-        others = [run for run in own if run.V != 1]
-        yield same_pulls(others, own(V=1), "$V = 1$", beside=True)
+        others = [run for run in banditq if run.V != 1]
+        yield same_pulls(others, banditq(V=1), "$V = 1$", beside=True)
 
 
 paper.untested(
@@ -540,10 +540,10 @@ def below_mean(phrase, left, right, most):
     return mean(phrase, left - (right - middle), **said)
 
 
-def every_path(equation, own):
+def every_path(equation, group):
     """An inequality holds in all rounds of all runs."""
     phrase = f"left minus right side of Eq. {equation}, the largest of any round"
-    for several in own.each("instance", "law"):
+    for several in group.each("instance", "law"):
         excess = (run.end(f"eq{equation}_excess") for run in several)
         yield rounded(phrase, *excess, unit="squared reward")
 
@@ -617,8 +617,8 @@ def banditq_eq14(runs):
         most = ((run["target"] * t[:, None]) ** 2).sum(axis=1) + 2 * V * run["most_regret"]
         return below_mean("left side of Eq. 14", left, right, most)
 
-    for own, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
-        yield test(own).control(test(reverse))
+    for banditq, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
+        yield test(banditq).control(test(reverse))
 
 
 @paper.claim(
@@ -638,9 +638,9 @@ def banditq_eq14_derivation(runs):
 
 def squared_queues_grow(grid, **said):
     """At most as T^(3/2)."""
-    for own in grid.each("instance", "law"):
+    for group in grid.each("instance", "law"):
         phrase = "growth exponent of a run's largest squared queue"
-        squares = own.over("T", lambda run: (run.end("queue") ** 2).max(axis=1))
+        squares = group.over("T", lambda run: (run.end("queue") ** 2).max(axis=1))
         yield slope(phrase, *squares, at_most=1.5, **said)
 
 
@@ -662,8 +662,8 @@ def banditq_prop1_moment(runs):
             most = (1 + 1e-9) * (run["target"][arm] * run.rounds) ** 2
             said = {"at_most": run["squared_queue_bound"], "most": most, "unit": "squared reward"}
             yield mean("squared queue of an arm", squares, **said).control(control)
-    own = runs("suite_full", policy="banditq", instance=FIXED)
-    yield from squared_queues_grow(own, beside=True)
+    banditq = runs("suite_full", policy="banditq", instance=FIXED)
+    yield from squared_queues_grow(banditq, beside=True)
 
 
 @paper.claim("invariant", "proof of Proposition 1")
@@ -694,9 +694,9 @@ def banditq_prop2_violation(runs):
     yield proof(failed_steps, "proposition_2")
     growth = "growth exponent of the largest missing reward of a protected arm"
     for both in pairs(runs("suite_full", instance=FIXED), "banditq", "uniform"):
-        own, uniform = (one.over("T", most_missed) for one in both)
+        banditq, uniform = (one.over("T", most_missed) for one in both)
         # numbers.yaml refers to it
-        yield slope(growth, *own, at_most=0.75, name="in_rounds").control(uniform)
+        yield slope(growth, *banditq, at_most=0.75, name="in_rounds").control(uniform)
     hard = runs("suite_full", policy="banditq", instance="hard").over("T", most_missed)
     phrase = rf"{growth}, where the instance changes so that $\lambda T$ is $T^{{3/4}}$"
     yield slope(phrase, *hard, at_most=0.75, beside=True)
@@ -724,10 +724,10 @@ def banditq_prop2_attained(runs):
         ("suite_full", {"name": "in_rounds"}),  # numbers.yaml refers to both names
         ("suite_bandit", {"name": "bandit_feedback", "beside": True}),
     ):
-        own = runs(suite, instance="hard", policy="banditq")
+        banditq = runs(suite, instance="hard", policy="banditq")
         fixed = runs(suite, **FIVE, law="uniform02")
-        phrase = f"{growth}, {own.feedback} feedback"
-        test = slope(phrase, *own.over("T", worst_missed), at_least=0.75, **said)
+        phrase = f"{growth}, {banditq.feedback} feedback"
+        test = slope(phrase, *banditq.over("T", worst_missed), at_least=0.75, **said)
         yield test.control(fixed.over("T", worst_missed))
 
 
@@ -743,9 +743,9 @@ paper.untested(
 def regret_grows(runs, policy):
     """At most as T^(3/4), without targets, and with protected arms near the best."""
     for both in pairs(runs("at_risk"), policy, "uniform", by=["instance"]):
-        own, uniform = (one.over("T", "pseudo_regret") for one in both)
-        phrase = f"growth exponent of the pseudo-regret, up to {max(own.x):,} rounds"
-        yield slope(phrase, *own, at_most=0.75).control(uniform)
+        group, uniform = (one.over("T", "pseudo_regret") for one in both)
+        phrase = f"growth exponent of the pseudo-regret, up to {max(group.x):,} rounds"
+        yield slope(phrase, *group, at_most=0.75).control(uniform)
 
 
 @paper.claim(
@@ -755,10 +755,10 @@ def banditq_prop3_regret(runs):
     """With full information BanditQ's worst-case regret is at most of order $(N T)^{3/4}$."""
     yield proof(failed_steps, "proposition_3")
     yield from regret_grows(runs, "full")
-    for own, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
-        regret, control = (one.end("pseudo_regret") for one in (own, uniform))
-        limits = {"at_most": own.end("regret_bound"), "most": own.end("most_regret")}
-        phrase = f"pseudo-regret after {own.T:,} rounds"
+    for banditq, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
+        regret, control = (one.end("pseudo_regret") for one in (banditq, uniform))
+        limits = {"at_most": banditq.end("regret_bound"), "most": banditq.end("most_regret")}
+        phrase = f"pseudo-regret after {banditq.T:,} rounds"
         yield mean(phrase, regret, **limits, unit="reward").control(control)
     points = runs("arms_near", policy="full").over("N", "pseudo_regret")
     phrase = "growth exponent of the pseudo-regret in the number of arms"
@@ -779,13 +779,13 @@ def banditq_prop4_average(runs):
     r"""With full information the average regret up to $T$ is $O(\sqrt{N T})$ for any $x^*$."""
     yield proof(failed_steps, "proposition_4")
     average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
-    for own, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
-        points = own.over("T", "average_regret")
+    for banditq, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
+        points = banditq.over("T", "average_regret")
         yield slope(
             "growth exponent of the average pseudo-regret", *points, at_most=0.5, beside=True
         )
-        regret, control = (one.longest.end("average_regret") for one in (own, uniform))
-        run = own.longest
+        regret, control = (one.longest.end("average_regret") for one in (banditq, uniform))
+        run = banditq.longest
         rest = 2 * np.sqrt(2 * run.N * run.T)
         said = {"most": run.end("most_average_regret"), "unit": "reward"}
         test = mean(average, regret, at_most=5 * run.T / run["V"] + rest, **said)
@@ -883,10 +883,12 @@ def banditq_thm2_scalefree(runs):
     The source has losses that do not depend on the actions, and $T$ of at least $4 N$.
     """
 
-    def regrets(own):
+    def regrets(group):
         """Surrogate regret over its bound at all horizons, with the largest that is possible."""
-        bounded = own.over("T", lambda run: run.end("surrogate_regret") / run.end("learner_bound"))
-        gains = own.over(
+        bounded = group.over(
+            "T", lambda run: run.end("surrogate_regret") / run.end("learner_bound")
+        )
+        gains = group.over(
             "T", lambda run: run.end("gain_sum").max(axis=1) / run.end("learner_bound")
         )
         phrase = "learner's regret on the surrogate rewards, divided by the bound of Theorem 2"
@@ -894,9 +896,9 @@ def banditq_thm2_scalefree(runs):
         return mean(phrase, np.stack(bounded.values, axis=1), at_most=1, most=most)
 
     for policy in readings("post", "pre"):
-        for own in runs("surrogate_bound_bandit", policy=policy).each("instance", "law"):
-            losses = runs("surrogate_bound_bandit", policy="reversed", instance=own.instance)
-            yield regrets(own).control(regrets(losses))
+        for group in runs("surrogate_bound_bandit", policy=policy).each("instance", "law"):
+            losses = runs("surrogate_bound_bandit", policy="reversed", instance=group.instance)
+            yield regrets(group).control(regrets(losses))
 
 
 paper.untested(
@@ -1001,8 +1003,8 @@ def banditq_prop6(runs):
 
     def violation_grows(suite):
         for both in pairs(suite, "banditq", "uniform", by=["instance"]):
-            own, uniform = (one.over("T", most_missed) for one in both)
-            yield slope(growth, *own, at_most=0.75).control(uniform)
+            banditq, uniform = (one.over("T", most_missed) for one in both)
+            yield slope(growth, *banditq, at_most=0.75).control(uniform)
 
     for law in readings(*LAWS):
         yield from violation_grows(runs("suite_bandit", instance="five_arms", law=law))
@@ -1028,8 +1030,8 @@ def banditq_prop7_diameter(runs):
     On the instances that change with $T$ no queue can grow faster, since $\lambda T$ itself is
     $T^{3/4}$ there. So only fixed instances are asked.
     """
-    for own, uniform in pairs(runs("suite_bandit", instance=FIXED), "banditq", "uniform"):
-        points = own.over("T", lambda run: run.end("queue_max").max(axis=1))
+    for banditq, uniform in pairs(runs("suite_bandit", instance=FIXED), "banditq", "uniform"):
+        points = banditq.over("T", lambda run: run.end("queue_max").max(axis=1))
         phrase = "growth exponent of the largest queue of any arm and round"
         # a queue is at least what its arm misses (Eq. 6)
         yield slope(phrase, *points, at_most=0.75).control(uniform.over("T", most_missed))
@@ -1140,11 +1142,11 @@ def banditq_setup_fractions(runs):
 def shrinks(run, uniform, arm, lack):
     """The shortfall falls from T/10 to T/2, and from T/2 to T."""
 
-    def falls_in(own):
-        early, late = ([own.T / 10, own.T / 2], [own.T / 2, own.T])
+    def falls_in(banditq):
+        early, late = ([banditq.T / 10, banditq.T / 2], [banditq.T / 2, banditq.T])
         phrase = "fall of the shortfall from $T/10$ to $T/2$, or from $T/2$ to $T$ (the smaller)"
-        said = {"at_least": lack(own, arm, late), "unit": "reward per round"}
-        return mean(phrase, lack(own, arm, early), **said)
+        said = {"at_least": lack(banditq, arm, late), "unit": "reward per round"}
+        return mean(phrase, lack(banditq, arm, early), **said)
 
     return falls_in(run).control(falls_in(uniform))
 
@@ -1426,36 +1428,37 @@ def banditq_fig7_beats_lfg(runs):
 
     for several in readings(rivals):
         for lfg in several.each("eta"):
-            own, static, itself = (
+            banditq, static, itself = (
                 paper(policy=name, law=lfg.law) for name in ("banditq", "static", "lfg")
             )
             phrase = "reward of BanditQ minus LFG's"
             if lfg.eta == 100:  # the control is the best distribution that meets the targets
-                test = mean(phrase, earned(own), at_least=earned(lfg), unit="reward")
+                test = mean(phrase, earned(banditq), at_least=earned(lfg), unit="reward")
                 yield test.control(mean(phrase, earned(static), at_least=earned(itself)))
             else:
                 phrase += r", with another $\eta$"
-                yield mean(phrase, earned(own), at_least=earned(lfg), unit="reward", beside=True)
+                said = {"at_least": earned(lfg), "unit": "reward", "beside": True}
+                yield mean(phrase, earned(banditq), **said)
 
     for law in readings(*LAWS):
-        own, lfg = (paper(policy=name, law=law) for name in ("banditq", "lfg"))
-        for run in (own + lfg).each("policy"):
+        banditq, lfg = (paper(policy=name, law=law) for name in ("banditq", "lfg"))
+        for run in (banditq + lfg).each("policy"):
             for arm in arms(protected(run)):
                 target, rate = run["target"][arm], run.end("rate")[:, arm]
                 said = {"at_most": 0.01 * target, "unit": "reward per round", "beside": True}
                 yield mean("target minus reward rate", target - rate, **said)
-        ours, theirs = (run["reward"].sum(axis=2) for run in (own, lfg))
+        ours, theirs = (run["reward"].sum(axis=2) for run in (banditq, lfg))
         even = np.linspace(lfg.T / 100, lfg.T, 50)
         phrase = "reward of LFG minus BanditQ's at each of 50 rounds from $T/100$ on"
-        behind = lfg.pick((lfg["reward"] - own["reward"]).sum(axis=2), even)
+        behind = lfg.pick((lfg["reward"] - banditq["reward"]).sum(axis=2), even)
         yield mean(phrase, behind, at_most=0, unit="reward", beside=True)
         phrase = "share of the runs in which BanditQ is ahead at all rounds from $T/100$ on"
         ahead = ((lfg.rounds < lfg.T / 100) | (ours > theirs)).all(axis=1)
         yield share(phrase, ahead, at_least=0.5, beside=True)
-        given = own.end("rate").mean(axis=0) * (own["target"] > 0)
-        best = static_benchmark(own.config.means, given).reward * own.T
+        given = banditq.end("rate").mean(axis=0) * (banditq["target"] > 0)
+        best = static_benchmark(banditq.config.means, given).reward * banditq.T
         phrase = "reward of BanditQ, and the most that leaves protected arms the same reward"
-        yield mean(phrase, earned(own), at_least=best, unit="reward", beside=True)
+        yield mean(phrase, earned(banditq), at_least=best, unit="reward", beside=True)
 
 
 @paper.claim(
@@ -1689,9 +1692,9 @@ def banditq_u_thm2(runs):
     """
     other = runs("trade_off", policy="full", law="uniform02")
     grid = other + runs("suite_full", **FIVE, law="uniform02")
-    for own in grid.each("V_exponent"):
-        v = own.V_exponent
-        violation = own.over("T", lambda run, v=v: most_missed(run) / run.T ** ((1 + v) / 2))
+    for banditq in grid.each("V_exponent"):
+        v = banditq.V_exponent
+        violation = banditq.over("T", lambda run, v=v: most_missed(run) / run.T ** ((1 + v) / 2))
         phrase = "growth exponent of the largest missing reward, divided by its order"
         yield slope(phrase, *violation, at_most=0)
     yield from regret_grows(runs, "full")
@@ -2131,8 +2134,8 @@ def banditq_inconsistency_24(runs):
 )
 def banditq_inconsistency_25(runs):
     """The paper compares BanditQ with LFG at a horizon where BanditQ has not met its targets."""
-    for own in runs("oracle_lfg", policy=["banditq", "lfg"]).each(reading="law"):
-        ours, theirs = (own(policy=one).end("rate")[:, 1] for one in ("banditq", "lfg"))
+    for group in runs("oracle_lfg", policy=["banditq", "lfg"]).each(reading="law"):
+        ours, theirs = (group(policy=one).end("rate")[:, 1] for one in ("banditq", "lfg"))
         phrase = r"reward per round of arm 2 under BanditQ minus 99 % of that under LFG"
         yield mean(phrase, ours, at_least=0.99 * theirs, unit="reward per round")
 

@@ -170,8 +170,8 @@ def fairucb_thm1_alpha0(runs):
     of every round, whatever learner it calls.
     """
     yield of_any_learner(BEYOND, "fair", *SMALL["kth"], unit="pulls")
-    for own in runs("fair_suite_*_kth", tolerance=0).each("label"):
-        yield exact(MISSED, *map(most_missed, own), unit="pulls", name="every_round")
+    for fair_ucb in runs("fair_suite_*_kth", tolerance=0).each("label"):
+        yield exact(MISSED, *map(most_missed, fair_ucb), unit="pulls", name="every_round")
     phrase = f"{MISSED}, if no pull is ever forced"
     test = {"name": "nothing_forced", "unit": "pulls", "beside": True}
     yield of_any_learner(phrase, "fair", (3, 6, "kth", "0", 0), **test)
@@ -191,8 +191,8 @@ def fairucb_thm1_alpha_int(runs):
     """
     quotas = (2, 12, "kth", "1"), (3, 7, "kth", "1")
     yield of_any_learner(BEYOND, "fair", *quotas, unit="pulls")
-    for own in runs("fair_suite_*_kth", tolerance=[1, 5]).each("label", "tolerance"):
-        values = (most_missed(run) - int(run.tolerance) for run in own)
+    for fair_ucb in runs("fair_suite_*_kth", tolerance=[1, 5]).each("label", "tolerance"):
+        values = (most_missed(run) - int(run.tolerance) for run in fair_ucb)
         yield exact(BEYOND, *values, unit="pulls")
 
 
@@ -213,8 +213,8 @@ def fairucb_thm1_alpha_nonint(runs):
     """
     quotas = (3, 9, "kth", "1/2"), (4, 7, "kth", "1/2")
     yield of_any_learner(BEYOND, "fair", *quotas, unit="half pulls")
-    for own in runs("fair_suite_*_kth", tolerance=["1/2", "3/2"]).each("label", "tolerance"):
-        values = (most_missed(run) - math.ceil(run.tolerance) for run in own)
+    for fair_ucb in runs("fair_suite_*_kth", tolerance=["1/2", "3/2"]).each("label", "tolerance"):
+        values = (most_missed(run) - math.ceil(run.tolerance) for run in fair_ucb)
         phrase = "largest shortfall beyond the tolerance rounded up, in any round"
         yield exact(phrase, *values, unit="pulls", beside=True)
 
@@ -236,8 +236,8 @@ def fairucb_thm1_range(runs):
     sizes = {"kth": SMALL["kth"], "wider": [*SMALL["wider"], (3, 7, "wider", "1")]}
     for span in readings(range_kth="kth", range_wider="wider"):
         yield of_any_learner(BEYOND, "fair", *sizes[span], unit="pulls")
-        own = runs(f"fair_suite_*_{span}", tolerance=[0, 1])
-        for drawn in own.each("label", "tolerance"):
+        fair_ucb = runs(f"fair_suite_*_{span}", tolerance=[0, 1])
+        for drawn in fair_ucb.each("label", "tolerance"):
             values = (most_missed(run) - int(run.tolerance) for run in drawn)
             yield exact(f"{BEYOND}, with quotas drawn at random", *values, unit="pulls")
     large = f"{BEYOND}, with quotas of $1/(k - 1)$ and more"
@@ -346,9 +346,9 @@ def fairucb_horizon_agnostic(runs):
             np.abs(run.end("plays") - longest.at("plays", run.T)).max(axis=1) for run in stopped
         ]
 
-    for own in runs("prefix").each("instance"):
-        moved = apart(own(policy="stopped"), own(policy="longest"))
-        aware = apart(own(policy="aware_stopped"), own(policy="aware_longest"))
+    for block in runs("prefix").each("instance"):
+        moved = apart(block(policy="stopped"), block(policy="longest"))
+        aware = apart(block(policy="aware_stopped"), block(policy="aware_longest"))
         phrase = "difference in pulls of an arm between runs with two horizons, at the shorter one"
         yield exact(phrase, *moved, unit="pulls").control(aware)
 
@@ -429,12 +429,12 @@ def fairucb_naive_prepull_unfair(runs):
 
     The number is that of fairness at the end.
     """
-    own = runs("small_quotas", policy="in_turn")
-    missed = most_missed(own(instance="instance_2"))
+    block = runs("small_quotas", policy="in_turn")
+    missed = most_missed(block(instance="instance_2"))
     yield exact("1 minus the most pulls missed in a run", 1 - missed, unit="pulls")
-    yield exact(AT_END, *(run.end("floor_deficit").max(axis=1) for run in own), unit="pulls")
+    yield exact(AT_END, *(run.end("floor_deficit").max(axis=1) for run in block), unit="pulls")
     # once for each of the four instances, none of which it depends on
-    sizes = [(2, 9, "even"), (3, 12, "even"), (4, 13, "even")] * len(own)
+    sizes = [(2, 9, "even"), (3, 12, "even"), (4, 13, "even")] * len(block)
     phrase = f"{MISSED} of the first phase, with the fewest pulls first"
     yield enumerated(phrase, filled_in_turn, *sizes, unit="pulls", beside=True)
 
@@ -455,9 +455,9 @@ def fairucb_thm2_bound(runs):
     """
     yield proof(failed_steps, "with_floor")
     for name, careless in cases(gaps=GAPS):
-        own = runs(name, policy="fair_ucb", tolerance=10000)
+        fair_ucb = runs(name, policy="fair_ucb", tolerance=10000)
         control = runs(careless, policy="careless", tolerance=10000)
-        yield within_bound(own).control(control.end("r_regret"))
+        yield within_bound(fair_ucb).control(control.end("r_regret"))
 
 
 @paper.claim("bound", "proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
@@ -684,10 +684,11 @@ def fairucb_thm4_bound(runs):
     """
     yield proof(failed_steps, "forced")
     for name, careless in cases(gaps=GAPS):
-        own, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        bounds = [own(tolerance=one).end("fair_regret_bound")[0] for one in SHOWN]
-        test = {"at_most": bounds, "most": own[0].end("gap").max() * own.T, "unit": "reward"}
-        regret, of_control = (over(one, SHOWN, "regret") for one in (own, control))
+        fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
+        bounds = [fair_ucb(tolerance=one).end("fair_regret_bound")[0] for one in SHOWN]
+        most = fair_ucb[0].end("gap").max() * fair_ucb.T
+        test = {"at_most": bounds, "most": most, "unit": "reward"}
+        regret, of_control = (over(one, SHOWN, "regret") for one in (fair_ucb, control))
         yield mean("regret", regret, **test).control(of_control)
 
 
@@ -742,9 +743,9 @@ def fairucb_thm4_additional(runs):
             fair_ucb, ucb1 = runs(name, policy="fair_ucb", tolerance=0), runs(name, policy="ucb1")
             gap, owed = fair_ucb.end("gap")[0], (fair_ucb.end("quota") * fair_ucb.T)[0]
             beyond = np.maximum(0, owed - bounds.learning_pulls(fair_ucb.T, gap))
-            added, own = fair_ucb.end("regret"), ucb1.end("regret") + beyond @ gap
+            added, of_ucb1 = fair_ucb.end("regret"), ucb1.end("regret") + beyond @ gap
             phrase = "share of the runs with a regret within a tenth of UCB1's and what is added"
-            yield share(phrase, np.abs(added / own - 1) <= 0.1, at_least=0.5)
+            yield share(phrase, np.abs(added / of_ucb1 - 1) <= 0.1, at_least=0.5)
 
 
 paper.untested(
@@ -799,12 +800,12 @@ def fairucb_fig2_violation_increasing(runs):
     """
     columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
     for gaps, (name, careless) in GAPS.items():
-        own, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
+        fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
         below = [one for one in SHOWN if one < threshold(runs, name)]
         for kind, (column, parts) in columns.items():
             lacks, of_control = (
                 1 - numerators(np.diff(over(one, below, column).max(axis=2)), parts)
-                for one in (own, control)
+                for one in (fair_ucb, control)
             )
             phrase = "1 minus the rise of the violation to the next tolerance"
             with reading(gaps, kind, "in_pulls", "per_round"):
@@ -830,12 +831,12 @@ def fairucb_fig2_threshold(runs):
     smaller" means at most half.
     """
     for gaps, names in GAPS.items():
-        own, careless = (runs(name) for name in names)
-        ucb1, free = own(policy="ucb1").end("regret"), threshold(runs, names[0])
+        block, careless = (runs(name) for name in names)
+        ucb1, free = block(policy="ucb1").end("regret"), threshold(runs, names[0])
         last = max(one for one in SHOWN if one < free)
         beyond = min(one for one in SHOWN if one > free)
         strict, nearly, fair = (
-            own(policy="fair_ucb", tolerance=one).end("regret") for one in (0, last, beyond)
+            block(policy="fair_ucb", tolerance=one).end("regret") for one in (0, last, beyond)
         )
         idle = careless(policy="careless", tolerance=beyond).end("regret")
         said = {"case": gaps.replace("_", " ")}
@@ -873,9 +874,9 @@ def fairucb_fig2_threshold_problem_dependent(runs):
     ours = runs("cost_of_fairness", policy="ucb1")
     phrase = "deficit that UCB1 ends with if gaps are doubled, minus that on Instance 1"
     yield clearly_larger(phrase, deficit(wide), at_least=deficit(ours), unit="pulls")
-    own = runs("cost_of_fairness", policy="fair_ucb", tolerance=30000).end("regret")
+    fair_ucb = runs("cost_of_fairness", policy="fair_ucb", tolerance=30000).end("regret")
     phrase = "regret of Fair-UCB with a tolerance below the threshold, minus 1.02 times UCB1's"
-    yield mean(phrase, own, at_least=1.02 * ours.end("regret"), unit="reward")
+    yield mean(phrase, fair_ucb, at_least=1.02 * ours.end("regret"), unit="reward")
 
 
 @paper.claim(
@@ -925,8 +926,8 @@ def fairucb_fig3_logarithmic(runs):
     """
     for end in readings(gaps_from_two="", gaps_even="_other_gaps"):
         control = runs(f"careless{end}", policy="careless", tolerance=0)
-        own = runs(f"r_regret{end}", policy="fair_ucb")
-        yield within_bound(own).control(control.end("r_regret"))
+        fair_ucb = runs(f"r_regret{end}", policy="fair_ucb")
+        yield within_bound(fair_ucb).control(control.end("r_regret"))
     for run in runs("r_regret", "r_regret_other_gaps", policy="fair_ucb").each("experiment"):
         tenth, end = run.at("r_regret", run.T / 10), run.end("r_regret")
         phrase = "r-Regret at the end minus that after a tenth of the rounds"
@@ -1030,10 +1031,10 @@ def fairucb_appd_i1_gap_choice(runs):
     def off_best(run):  # pulls of suboptimal arms
         return (run.end("plays") * (run.end("gap") > 0)).sum(axis=1)
 
-    own = runs("cost_of_fairness", policy="ucb1")
+    ucb1 = runs("cost_of_fairness", policy="ucb1")
     wide = runs("other_thresholds", instance="doubled_gaps", policy="ucb1")
     phrase = "pulls of suboptimal arms minus those with doubled gaps"
-    yield mean(phrase, off_best(own), at_least=off_best(wide), unit="pulls")
+    yield mean(phrase, off_best(ucb1), at_least=off_best(wide), unit="pulls")
 
 
 @paper.claim(
@@ -1108,9 +1109,9 @@ def fairucb_thm8(runs):
     After the first phase, with $\lceil r_i T \rceil$ pulls of each arm, UCB1 alone chooses.
     """
     yield proof(failed_steps, "first_phase")
-    for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
-        control = own(policy="careless").end("r_regret")
-        yield within_bound(own(policy="in_turn")).control(control)
+    for block in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
+        control = block(policy="careless").end("r_regret")
+        yield within_bound(block(policy="in_turn")).control(control)
 
 
 @paper.claim(
@@ -1136,8 +1137,8 @@ def fairucb_tfair_better_tradeoff(runs):
     The test asks for a twentieth less. T-Fair-UCB is the paper's example of an algorithm that knows
     $T$; its printed bound is that of Fair-UCB without tolerance.
     """
-    for own in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
-        aware, fair_ucb = (own(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
+    for block in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
+        aware, fair_ucb = (block(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
         phrase = "0.95 times Fair-UCB's r-Regret minus T-Fair-UCB's"
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
 
@@ -1404,9 +1405,9 @@ def fairucb_inconsistency_15(runs):
     early rounds meet again. Neither a check with $r_i t$, which is stricter, nor a learner with its
     own clock is run.
     """
-    own = runs("sensitivity")
-    usual = own(policy="usual")
-    for run in own(policy=["clock_previous", "first_forced", "ties_random"]).each("policy"):
+    block = runs("sensitivity")
+    usual = block(policy="usual")
+    for run in block(policy=["clock_previous", "first_forced", "ties_random"]).each("policy"):
         for t in cases(round=[run.T // 10, run.T]):
             varied, plain = (one.at("r_regret", t) for one in (run, usual))
             phrase = "r-Regret divided by Fair-UCB's as we run it"
