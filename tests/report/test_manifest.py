@@ -1,6 +1,8 @@
 """One root for all files of a run: what is changed, missing or extra is named."""
 
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -21,24 +23,32 @@ FILES = {
     "figures/banditq/fig1.png": b"PNG",
     "audit/verdicts.csv": b"id,verdict\n",
 }
-#: What is no output.
-OTHERS = ("results/cache/banditq/0-1.parquet", "results/smoke/site/index.html", "results/site/.x")
+#: What is no output: of the cache, of other runs, and what the run keeps there.
+OTHERS = (
+    *("results/cache/banditq/0-1.parquet", "results/smoke/site/index.html"),
+    *("results/v06/variant.yaml", "results/v06/x", f"results/fetched/{MANIFEST}"),
+    *("results/logs/a.log", "results/rules.dot", "audit/freeze.yaml", "elsewhere/a"),
+)
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Return a project with a finished run, its configuration and lock."""
+    monkeypatch.chdir(tmp_path)
     for name, content in (FILES | dict.fromkeys(OTHERS, b"other")).items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    folders = {name: str(tmp_path / name) for name in ("results", "figures", "audit")}
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content)
+    Path("audit/.runs.csv.lock").touch()
+    Path("results/large").symlink_to("../elsewhere")
+    folders = {name: name for name in ("results", "figures", "audit")}
+    folders |= {"logs": "results/logs"}
     tables = ["banditq/fig1.parquet", "arena/pairs.parquet"]
     monkeypatch.setattr(manifest, "tables_of", lambda config: tables)
     config = Config(1, "paper", folders, ())
     own = manifest.folders_of(config)
     write_manifest(own)
     committed = manifest.hashes_of(manifest.committed_files(own))
-    return tmp_path, config, {"name": "results.lock", "files": committed}
+    return Path(), config, {"name": "results.lock", "files": committed}
 
 
 def problems(made, **lock):
@@ -80,18 +90,25 @@ def test_one_bit_of_any_file_is_named_and_so_is_its_absence(made, name, rng):
 @pytest.mark.parametrize(
     "name",
     [
-        "site/more.html",
-        "notebooks/a.ipynb",
-        "audit/a.html",
-        "banditq/old.parquet",
-        "../audit/a.csv",
+        *("results/site/more.html", "results/notebooks/a.ipynb", "results/audit/a.html"),
+        *("results/banditq/old.parquet", "results/banditq/.fig1-01234567.parquet"),
+        *("results/a", "results/.x.parquet", "results/new/.x/y", "results/site/smoke/a"),
+        *("results/audit/freeze.yaml", "results/site/variant.yaml", "results/smoke.html"),
+        *("audit/a.csv", "audit/.a.csv", "audit/.a.lock", "audit/new/a", "figures/a.txt"),
+        *("figures/manifest.sha256", "results/site/new/variant.yaml"),
     ],
 )
-def test_what_nothing_lists_is_named(made, name):
-    file = made[0] / "results" / name
-    file.resolve().write_bytes(b"extra")
-    (problem,) = problems(made)
-    assert problem.endswith(f"{file.resolve()} is no file of this run, and nothing lists it")
+@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+def test_what_nothing_lists_is_named(made, name, kind):
+    file = made[0] / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        file.write_bytes(b"extra")
+    elif kind == "link":
+        file.symlink_to(Path("results/smoke").resolve())
+    else:
+        os.mkfifo(file)
+    assert problems(made) == [f"{file} is no file of this run, and nothing lists it"]
 
 
 def test_a_table_that_the_configuration_no_longer_has_is_named(made, monkeypatch):
@@ -112,7 +129,7 @@ def test_without_a_manifest_or_results_committed_files_are_checked(made):
             (root / name).unlink()
     (root / "audit" / "verdicts.csv").write_bytes(b"id,verdict\nforged\n")
     found, said = manifest.verify(config, lock)
-    assert found == [f"{root}/audit/verdicts.csv is not the file that results.lock lists"]
+    assert found == ["audit/verdicts.csv is not the file that results.lock lists"]
     assert said[-1].startswith("There are no results in ")
 
 

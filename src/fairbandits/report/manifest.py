@@ -7,6 +7,7 @@ SHA-256 of the manifest itself. So at the published scale, in the project's fold
 ``sha256sum results/manifest.sha256`` prints the root.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,9 @@ from fairbandits.data.store import StoreError, replacing
 from fairbandits.figures import figure_code
 from fairbandits.numerals import counted
 from fairbandits.settings.config import Config
-from fairbandits.settings.schemas import ROOT
+from fairbandits.settings.schemas import ROOT, read_yaml
+from fairbandits.settings.seeds import FREEZE
+from fairbandits.settings.variants import FILE
 
 MANIFEST = "manifest.sha256"
 RESULTS = "results"
@@ -29,6 +32,8 @@ RESULTS = "results"
 SHOWN = ("audit", "notebooks", "site")
 #: What is committed of the folders of figures and of the audit.
 COMMITTED = (".csv", ".png", ".svg")
+#: What a run keeps in its folders, and no manifest lists.
+KEPT = {FREEZE, *(f"{RESULTS}/{name}" for name in (MANIFEST, FILE, "rules.dot"))}
 LINE = re.compile(r"([0-9a-f]{64})  ([^\x00-\x1f]+)")
 ROOT_DIGITS = 16
 
@@ -62,10 +67,42 @@ def committed_files(folders: Mapping[str, Path]) -> dict[str, Path]:
 
 def files_of(folders: Mapping[str, Path]) -> dict[str, Path]:
     """Return all files on disk that a run makes, and others beside them, by name."""
-    papers = (file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
-    parts = [folders["results"] / part for part in (*SHOWN, SLUG, *papers)]
+    parts = _parts(folders["results"])
     by_name = {name_of(file, RESULTS, folders): file for part in parts for file in _below(part)}
     return dict(sorted((by_name | committed_files(folders)).items()))
+
+
+def _parts(results: Path) -> set[Path]:
+    """Return the folders of a run's results."""
+    papers = (file.parent.name for file in ROOT.glob("papers/*/experiments.yaml"))
+    return {results / part for part in (*SHOWN, SLUG, *papers)}
+
+
+def everything_in(config: Config) -> dict[str, Path]:
+    """Return all files in a run's folders, by name, but those of its cache, logs and other runs.
+
+    Another run's folder is one of config/*.yaml, or has a manifest or the settings of a variant.
+    """
+    folders, results = folders_of(config), config.results
+    scales = [read_yaml(file).get("pathvars", {}) for file in ROOT.glob("config/*.yaml")]
+    runs = {Path(scale.get("results", results)) for scale in scales}
+    runs |= {mark.parent for name in (MANIFEST, FILE) for mark in results.glob(f"*/{name}")}
+    skipped = {*runs, results / "cache", Path(config.folders.get("logs", "logs"))}
+    skipped -= {*folders.values(), *_parts(results)}
+    by_name: dict[str, Path] = {}
+    for kind, folder in folders.items():
+        for above, below, files in os.walk(folder):
+            below[:] = [name for name in below if Path(above, name) not in skipped]
+            links = [name for name in below if Path(above, name).is_symlink()]
+            paths = (Path(above, name) for name in (*files, *links))
+            by_name |= {name_of(path, kind, folders): path for path in paths}
+    return dict(sorted(by_name.items()))
+
+
+def _is_lock(file: Path) -> bool:
+    """Return whether a file, which must be empty, is another one's lock."""
+    named = file.name.startswith(".") and file.suffix == ".lock"
+    return named and file.is_file() and not file.stat().st_size
 
 
 def name_of(file: Path, kind: str, folders: Mapping[str, Path]) -> str:
@@ -152,9 +189,9 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
     problems, said = compared(lock["files"], folders, lock["name"]), []
     if lock["files"]:
         said.append(f"{counted(len(lock['files']), 'committed file')} agree with {lock['name']}")
-    there, tables = files_of(folders), tables_of(config)
+    there, tables = everything_in(config), tables_of(config)
     made = [table for table in tables if (config.results / table).is_file()]
-    known = {*lock["files"]}
+    known = {*lock["files"], *KEPT}
     if file.is_file():
         try:
             manifest = read_manifest(file)
@@ -175,7 +212,7 @@ def verify(config: Config, lock: Mapping[str, Any]) -> tuple[list[str], list[str
         known -= {name for name in known if name.endswith(".parquet")} - {
             f"{RESULTS}/{table}" for table in tables
         }
-        others = (path for name, path in there.items() if name not in known)
+        others = (path for name, path in there.items() if name not in known and not _is_lock(path))
         problems += [f"{path} is no file of this run, and nothing lists it" for path in others]
     runs = sum(len(exp.runs) for exp in config.experiments if exp.dataset in made)
     if runs:
