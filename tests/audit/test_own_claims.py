@@ -16,12 +16,13 @@ import pytest
 from click.testing import CliRunner
 
 import own_policy
-from commands import refused
+from commands import invoke, refused
 from fairbandits.audit import own
 from fairbandits.audit.own import check, judged, read_history
 from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_table
 from fairbandits.engine.streams import stream_key, word
+from fairbandits.library import processes
 from fairbandits.policies.own import find
 from fairbandits.settings.schemas import ROOT, ConfigError
 
@@ -313,6 +314,18 @@ def test_a_policy_that_ends_its_process_is_named_and_there_is_no_verdict(folder,
     said = refused("judge", file, "--cores", cores, "--time-limit", 1)
     assert re.search(f"replicate 0, round 90: {ENDS[end]}", said)
     assert "FairGreedy" in said or "policy greedy on instance three_arms" in said
+
+
+def test_an_import_that_never_ends_is_said_and_ended(folder, monkeypatch):
+    (folder / own_policy.NAME).write_text("[0 for _ in iter(int, 1)]")
+    file = changed(*FEW, source=SMALL)
+    monkeypatch.setattr(processes, "LONG", 0.1)
+    result = invoke("judge", file, "--time-limit", 1)
+    *lines, error = result.stderr.splitlines()
+    place = f"{file}, while it is imported"
+    assert lines[1].startswith(f"{place}: at work for ")
+    assert error.startswith(f"Error: {file}: {place}: it took more than 1 s, the time limit")
+    assert result.exit_code == 1
 
 
 def test_only_verdicts_are_on_standard_output(folder):

@@ -40,7 +40,7 @@ from fairbandits.data.whole import alone
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.own_code import Ended, importable, line_of
-from fairbandits.library.processes import shared
+from fairbandits.library.processes import importing, shared
 from fairbandits.library.repeating import repeated
 from fairbandits.library.simulation import Setting
 from fairbandits.numerals import counted
@@ -132,7 +132,8 @@ def checked_words(rules: Rules) -> str:
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
-    study = load(file, Study, keep=True)
+    with importing(file):
+        study = load(file, Study, keep=True)
     sources = tuple(asking_files(file))
     for path in sources:
         loaded = getattr(sys.modules.get(path.stem), "__file__", None)

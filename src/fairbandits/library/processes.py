@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -118,6 +119,16 @@ def said_if_long() -> Iterator[None]:
         done.set()
 
 
+@contextmanager
+def importing(file: Path | str) -> Iterator[None]:
+    """Let whoever looks at this process know that it imports users' code, which may never end."""
+    HERE[-1].write(f"{file}, while it is imported")
+    try:
+        yield
+    finally:
+        HERE[-1].write("")
+
+
 def tell(message: str) -> None:
     """Let the process that started this one say something."""
     _TO_PARENT[-1].send(("said", message))
@@ -133,8 +144,8 @@ def shared(
 ) -> Iterator[Any]:
     """Yield what processes answer to questions, in order.
 
-    Raise Ended, with the question, if a process ends without an answer, or if a replicate takes
-    longer than `time_limit` seconds. `say` takes what they `tell`.
+    Raise Ended, with the question, if a process ends without an answer, or if a replicate or an
+    import takes longer than `time_limit` seconds. `say` takes what they `tell`.
     """
     left, answers, warned = deque(enumerate(questions)), {}, set()
     workers: list[_Worker] = []
