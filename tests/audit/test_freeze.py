@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 import real
-from fairbandits.audit import freeze
+from fairbandits.audit import freeze, sentences
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
-from fairbandits.audit.rows import csv_of, csv_rows, read
+from fairbandits.audit.rows import csv_of, csv_rows, csv_text, read
 from fairbandits.settings import seeds
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml
@@ -162,6 +162,68 @@ def test_edited_tables_are_named(tables, released):
     problems, facts = freeze.derived(PAPERS, released)
     assert problems == []
     assert f"{CLAIM}: its cases have other labels than in the release's run" in facts
+
+
+def exchanged(lines, column):
+    """Return lines of a release of which two have each other's entry."""
+    first, second, *rest = lines
+    swapped = first | {column: second[column]}, second | {column: first[column]}
+    return [*swapped, *rest]
+
+
+@pytest.mark.parametrize("attack", ["content", "claim", "line gone", "labels"])
+def test_edited_lines_of_a_release_are_named(tables, released, attack):
+    table = released / freeze.RELEASED
+    lines = csv_rows(table)
+    first, second = (line["claim"] for line in lines[:2])
+    edited = lines[1:] if attack == "line gone" else exchanged(lines, attack)
+    rows = ([line[name] for name in freeze.OF_RELEASED] for line in edited)
+    table.write_text(csv_text([freeze.OF_RELEASED, *rows]))
+    problems, facts = freeze.derived(PAPERS, released)
+    lost = {first} if attack == "line gone" else {first, second}
+    if attack == "labels":
+        said = {f"{key}: its cases have other labels than in the release's run" for key in lost}
+        assert problems == []
+        assert said <= {*facts}
+    else:
+        file = released / "verdicts.csv"
+        words = "is said to be confirmatory, and is exploratory"
+        assert {*problems} == {f"{file}: {key} {words}" for key in lost}
+
+
+def test_claims_that_are_added_or_changed_after_the_run_are_named(tables, released):
+    verdicts, findings = tables
+    file, words = released / "verdicts.csv", "is said to be confirmatory, and is exploratory"
+    other = [
+        row | {"against": {"limit": 7.0}} if row["claim"] == CLAIM else row for row in findings
+    ]
+    write(released, verdicts, other)
+    assert f"{file}: {CLAIM} {words}" in freeze.derived(PAPERS, released)[0]
+    slug = PAPERS.keys() & {row["paper"] for row in verdicts if row["claim"] == CLAIM}
+    (paper,) = (PAPERS[name] for name in slug)
+    new = replace(paper.claims[CLAIM], id="t-new")
+    more = PAPERS | {paper.slug: replace(paper, claims=paper.claims | {"t-new": new})}
+    also = [
+        [*rows, *(row | {"claim": "t-new"} for row in rows if row["claim"] == CLAIM)]
+        for rows in tables
+    ]
+    write(released, *also)
+    assert f"{file}: t-new {words}" in freeze.derived(more, released)[0]
+
+
+def test_repetitions_that_are_gone_are_missed(tables, released, tmp_path, monkeypatch):
+    row = dict.fromkeys(("release", "claim", "salt", "verdict", "found", "again"), "")
+    rows = [row | {"release": FROZEN["release"], "salt": str(k)} for k in range(3)]
+    monkeypatch.setattr(freeze, "AGREEMENT", tmp_path / "agreement.csv")
+    monkeypatch.setattr(sentences, "latest", lambda: FROZEN)
+    for kept in (rows, rows[1:]):
+        lines = csv_text([[*row], *(line.values() for line in kept)])
+        freeze.AGREEMENT.write_text(lines)
+        sentences.agreement.cache_clear()
+        said = freeze.derived(PAPERS, released)[1][-1]
+        assert said.startswith(f"{len(kept)} of ")
+        assert said.endswith(" repetitions of primary verdicts are in agreement.csv")
+    sentences.agreement.cache_clear()
 
 
 def test_a_freeze_needs_a_committed_tree_and_a_new_name(tmp_path, monkeypatch):

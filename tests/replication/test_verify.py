@@ -1,8 +1,10 @@
 """The lock of results: it holds for good results, and names what is wrong with others."""
 
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -320,6 +322,14 @@ def test_verify_command(command, config, tmp_path):
     for lock in (["--lock", tmp_path / "results.lock"], []):
         result = command("verify", *lock, "--sample-seed", 7)
         assert result.output.endswith(f"{said}7 chooses the same replicates again\n"), lock
+
+
+def test_what_python_runs_before_is_said(command, monkeypatch, tmp_path):
+    before = command("verify", "--sample", 0).output
+    file = tmp_path / "sitecustomize.py"
+    monkeypatch.setitem(sys.modules, file.stem, SimpleNamespace(__file__=str(file)))
+    line = f"{file} was run before all else, and can change what is computed\n"
+    assert command("verify", "--sample", 0).output == before + line
 
 
 def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from fairbandits.data.store import StoreError
+from fairbandits.replication.lock import LOCK, read_lock
 from fairbandits.report import manifest
 from fairbandits.report.manifest import MANIFEST, read_manifest, write_manifest
 from fairbandits.settings.config import Config
+from fairbandits.settings.schemas import ROOT
 
 #: Place below the project -> a file of each kind.
 FILES = {
@@ -131,6 +133,11 @@ def test_without_a_manifest_or_results_committed_files_are_checked(made):
     found, said = manifest.verify(config, lock)
     assert found == ["audit/verdicts.csv is not the file that results.lock lists"]
     assert said[-1].startswith("There are no results in ")
+
+
+def test_the_lock_lists_all_committed_tables_and_images():
+    folders = {name: ROOT / name for name in ("results", "figures", "audit")}
+    assert read_lock(LOCK)["files"].keys() == manifest.committed_files(folders).keys()
 
 
 def test_what_is_no_manifest_is_refused(made):

@@ -2,6 +2,8 @@
 
 import os
 import secrets
+import sys
+import sysconfig
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,6 +71,9 @@ def verify(configs, lock, sample, sample_seed, deep, every):
             again, summary = computed_again(config, arena, judging, papers, Path(folder))
         problems += again
         lines.append(summary)
+    lines += [
+        f"{file} was run before all else, and can change what is computed" for file in customising()
+    ]
     problems = list(dict.fromkeys(problems))
     echo_all(problems if every else check.summarised(problems), err=True)
     if problems:
@@ -76,6 +81,13 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     if sample and known["runs"]:
         lines.append(f"{counted(sample, 'replicate')} simulated again agree{chosen}")
     echo_all(lines)
+
+
+def customising() -> list[str]:
+    """Return the files that Python ran before this project's, beside those that come with it."""
+    modules = (sys.modules.get(name) for name in ("sitecustomize", "usercustomize"))
+    files = (getattr(module, "__file__", None) for module in modules)
+    return [file for file in files if file and not file.startswith(sysconfig.get_path("stdlib"))]
 
 
 @command("lock")
