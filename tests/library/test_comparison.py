@@ -88,6 +88,8 @@ def test_measures_of_ones_own():
     named = compare(metrics={"pulls of the best": best_pulls, "loss": "regret"})
     assert named.table["metric"].unique().tolist() == ["pulls of the best", "loss"]
     assert named.table["mean"].tolist() == found.table["mean"].tolist()
+    with pytest.raises(ValueError, match="metric words must return numbers, got 'many'"):
+        compare(metrics={"words": lambda result: "many"})
 
 
 @pytest.mark.parametrize(

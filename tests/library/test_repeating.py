@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -57,12 +57,23 @@ class Shares(Own):
 
 
 class Holding(Own):
-    """Keeps a generator in a dict, the same in all replicates."""
+    """Keeps a generator, the same in all replicates."""
+
+    def __init__(self, keep):
+        super().__init__(lambda own, t: t)
+        self.keep = keep
 
     def start(self, n_arms, horizon):
         fresh = super().start(n_arms, horizon)
-        fresh.tools = {"chance": [np.random.default_rng(1)]}
+        fresh.tools = self.keep(np.random.default_rng(1))
         return fresh
+
+
+class Slots:
+    __slots__ = ("chance",)
+
+    def __init__(self, chance):
+        self.chance = chance
 
 
 class Reporting(Own):
@@ -146,7 +157,16 @@ def test_a_class_is_asked_elsewhere_once(monkeypatch):
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
-        (Holding(), r"Holding keeps a generator in self.tools\['chance'\]\[0\], which goes on"),
+        (Holding(lambda chance: {"chance": [chance]}), r"self.tools\['chance'\]\[0\], which"),
+        *(
+            (Holding(keep), "Holding keeps a generator in self.tools")
+            for keep in (
+                Slots,
+                lambda chance: chance.integers,
+                lambda chance: partial(chance.integers, 3),
+                lambda chance: lambda: chance.random(),
+            )
+        ),
         (Reporting(), "Reporting reports otherwise in round 60"),
     ],
 )

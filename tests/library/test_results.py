@@ -243,6 +243,8 @@ def test_only_results_are_joined():
         fb.join([])
     with pytest.raises(TypeError, match=re.escape("must be those of fairbandits.run, got 3")):
         fb.join([3])
+    with pytest.raises(TypeError, match=re.escape("must be a list: join([first, second])")):
+        fb.join(fb.run(fb.Uniform(), fb.Instance((0.5, 0.4)), 5))
 
 
 def test_fair_ucb_is_fair_learn_with_ucb1():

@@ -105,3 +105,16 @@ def test_a_warning_comes_from_other_processes_once():
 def test_a_name_is_no_policy():
     with pytest.raises(TypeError, match=r"such as fairbandits.UCB1\(\), got 'ucb1'"):
         fb.run("ucb1", ARMS, 20)
+
+
+def test_a_loaded_policy_is_a_description(tmp_path):
+    fb.run(fb.UCB1(), ARMS, 20).save(tmp_path / "kept.parquet")
+    kept = fb.Result.load(tmp_path / "kept.parquet")
+    for policy, instance in ((kept.policy, ARMS), (fb.UCB1(), kept.instance)):
+        with pytest.raises(TypeError, match="of a loaded result describe them; make them again"):
+            fb.run(policy, instance, 20)
+
+
+def test_a_stream_is_a_text():
+    with pytest.raises(TypeError, match="stream must be a text, such as 'run', got 3"):
+        fb.run(fb.UCB1(), ARMS, 20, stream=3)

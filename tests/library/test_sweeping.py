@@ -119,6 +119,7 @@ def test_values_can_be_words_and_other_kinds_of_picture_are_there():
          "parameters are fractions, eta, eta_exponent, constant, cap, unpulled, arrivals"),
         ((fb.LFG, "eta", [1], {"fraction": QUOTAS}), "no parameter 'fraction'; did you mean 'frac"),
         ((fb.LFG, "eta", [1], {"replicate": 3}), "'replicate'; did you mean 'replicates'?; its"),
+        ((fb.LFG(QUOTAS), "quotas", [1]), "LFG has no parameter 'quotas'; its parameters are"),
         ((fb.Uniform(), "eta", [1]), "Uniform has no parameter 'eta'; it has none"),
         ((fb.LFG, "eta", [1]), "LFG needs fractions; sweep(LFG, ..., fractions=...)"),
         ((fb.LFG(QUOTAS), "eta", [1], {"eta": 2}), "eta takes the values, and not 2 beside them"),

@@ -347,13 +347,18 @@ def _metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def _measured(name: str, metric: Any, result: Result, inputs: Mapping[str, Any]) -> np.ndarray:
-    """Return a measure of a policy's runs; `inputs` are targets and penalties."""
+def _measured(name: str, metric: Any, result: Result, given: Mapping[str, Any]) -> np.ndarray:
+    """Return a measure of a policy's runs; targets and penalties are `given`."""
     if callable(metric):
-        values = np.asarray(metric(result), float)
+        returned = metric(result)
+        try:
+            values = np.asarray(returned, float)
+        except (TypeError, ValueError):
+            got = inputs.shown(returned)
+            raise ValueError(f"metric {name} must return numbers, got {got}") from None
     else:
         needs = " ".join(METRICS[metric][1:])
-        arguments = {key: value for key, value in inputs.items() if key in needs}
+        arguments = {key: value for key, value in given.items() if key in needs}
         values = getattr(result, metric)(**arguments).astype(float)
     wanted = (result.replicates.size, result.rounds.size)
     if values.shape != wanted:

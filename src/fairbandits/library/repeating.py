@@ -4,6 +4,7 @@ Code does not tell what a policy in plain Python, an observer or a World depends
 can be a generator in a list, the time, the order of a set, or what an earlier replicate left.
 """
 
+import gc
 import os
 import pickle
 import subprocess
@@ -15,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import _lru_cache_wrapper, lru_cache
 from io import BytesIO
 from tempfile import TemporaryFile
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -211,9 +212,14 @@ def _refuse_generator(policy: Any, state: Any, number: int) -> None:
             left += [(f"{path}[{key!r}]", value) for key, value in held.items()]
         elif isinstance(held, list | tuple | set | frozenset | deque):
             left += [(f"{path}[{k}]", value) for k, value in enumerate(held)]
-        elif not isinstance(held, type | ModuleType | FunctionType):
+        elif not isinstance(held, type | ModuleType) and not hasattr(held, "py_func"):
+            named = getattr(held, "__dict__", {})
+            left += [(f"{path}.{key}", value) for key, value in named.items()]
+            # what a function closes over, slots, the object of a bound method; no whole module
             left += [
-                (f"{path}.{key}", value) for key, value in getattr(held, "__dict__", {}).items()
+                (path, value)
+                for value in gc.get_referents(held)
+                if not isinstance(value, dict) or ("__builtins__" not in value)
             ]
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
+from numba import cloudpickle
 
 from fairbandits.library.identity import Saved, same
 from fairbandits.library.inputs import MeasuredQuotas, checked, shown
@@ -102,6 +103,10 @@ class Result:
 
         return pd.DataFrame(self.columns())
 
+    def __reduce__(self) -> tuple:
+        """Return what pickle needs; functions and classes of a session are kept by value."""
+        return _unpickled, (cloudpickle.dumps(vars(self)),)
+
     def save(self, path: str | PathLike) -> None:
         """Write a Parquet file that `load` reads: all that is recorded, and what made it.
 
@@ -191,6 +196,10 @@ class Result:
         return targets
 
 
+def _unpickled(kept: bytes) -> Result:
+    return Result(**cloudpickle.loads(kept))
+
+
 def join(results: Iterable[Result]) -> Result:
     """Return one result of several that have different replicates of the same run.
 
@@ -206,6 +215,8 @@ def join(results: Iterable[Result]) -> Result:
     >>> join(parts).replicates.tolist()
     [0, 1, 2]
     """
+    if isinstance(results, Result):
+        raise TypeError("results must be a list: join([first, second])")
     results = list(results)
     if not results:
         raise ValueError("results must hold at least one, got none")

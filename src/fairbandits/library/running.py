@@ -12,6 +12,7 @@ import numpy as np
 from fairbandits import checks
 from fairbandits.library import inputs, simulation
 from fairbandits.library.compiling import Compiled
+from fairbandits.library.identity import Saved
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of, refuse_class
 from fairbandits.library.processes import said_if_long, shared
@@ -102,6 +103,8 @@ def run(
     if horizon < n_arms:
         raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
     seed = checks.whole("seed", seed, at_least=0)
+    if not isinstance(stream, str):
+        raise TypeError(f"stream must be a text, such as 'run', got {stream!r}")
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
         quotas = inputs.quotas(quotas, n_arms)
@@ -141,6 +144,8 @@ def check(policy: Any, instance: Any) -> None:
     """Raise TypeError for a class, a name or the like in place of a policy or an instance."""
     if hasattr(policy, "feedback"):
         refuse_class(policy)
+    if isinstance(policy, Saved) or isinstance(instance, Saved):
+        raise TypeError("policy and instance of a loaded result describe them; make them again")
     if isinstance(policy, str):
         raise TypeError(f"a policy is an object, such as fairbandits.UCB1(), got {policy!r}")
     if not isinstance(instance, Instance | RandomInstance | World):

@@ -78,10 +78,9 @@ def load(
     except StoreError as error:  # without the way out: no file of a user is to be deleted
         raise StoreError(str(error).partition("; ")[0]) from error
     if table is None:
-        raise StoreError(
-            f"{path} holds a {footer.get('kind')!r}, not a {kind!r}; load what save of the same "
-            "class has written, as in fairbandits.Result.load(path)"
-        )
+        held = footer.get("kind")
+        way_out = f"; write fairbandits.{held.title()}.load(path)" if held in KINDS else ""
+        raise StoreError(f"{path} holds a {held!r}, not a {kind!r}{way_out}")
     try:
         results, curves = {}, {}
         for label, about in footer["results"].items():

@@ -142,7 +142,7 @@ def _maker(
     }
     for word in (parameter, *further):
         if word not in takes:
-            near = nearest(str(word), [*takes, *inspect.signature(compare).parameters])
+            near = nearest(str(word), {*takes, *inspect.signature(compare).parameters} - {word})
             has = f"its parameters are {', '.join(takes)}" if takes else "it has none"
             raise TypeError(f"{name} has no parameter {word!r}{near}; {has}")
     if parameter in further:

@@ -121,12 +121,15 @@ def read_table(columns: Mapping[Hashable, pd.Series], *, complete: bool) -> Rewa
             raise ValueError(f"{error}{'' if of_array else AS_A_LOG}") from None
         if complete and (missing := np.flatnonzero(np.isnan(paid[where]))).size:
             raise ValueError(f"rewards must be finite, got nan in row {missing[0] + 1}, {where}")
+    sizes = {where: len(column) for where, column in paid.items()}
+    if complete and len(set(sizes.values())) > 1:
+        raise ValueError(f"by round, columns must be of one length, got {sizes}")
     rewards = _copied(paid)
     labels = () if of_array else tuple(map(str, columns))
-    sizes = [*map(len, columns.values())]
-    lacking = sum(sizes) - sum(map(len, rewards))
-    left_out = f"{lacking} of {sum(sizes)} entries without a reward" if lacking else ""
-    law = f"rewards of a table with {max(sizes, default=0)} rows"
+    entries = sum(sizes.values())
+    lacking = entries - sum(map(len, rewards))
+    left_out = f"{lacking} of {entries} entries without a reward" if lacking else ""
+    law = f"rewards of a table with {max(sizes.values(), default=0)} rows"
     return Rewards(rewards, labels, law, left_out)
 
 
@@ -142,7 +145,11 @@ def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hasha
     arms, paid = columns[arm], _numbers(columns[reward], f"column {reward!r}")
     if len(arms) != len(paid):
         raise ValueError(f"a log's columns must be of one length, got {len(arms)} and {len(paid)}")
-    named = pd.Categorical(arms)  # sorted, if they can be
+    try:
+        named = pd.Categorical(arms)  # sorted, if they can be
+    except TypeError:  # of lists
+        message = f"arms must be numbers or texts, got {inputs.shown(arms)}"
+        raise ValueError(f"{message} in column {arm!r}") from None
     if len(named.categories) > MOST_ARMS:
         message = f"a log must have at most {MOST_ARMS} arms, got {len(named.categories)}"
         raise ValueError(f"{message} in column {arm!r}")
