@@ -37,8 +37,8 @@ def looks(labels: Sequence[str], rows: pd.DataFrame, yours: Collection[str] = ()
 def overview(terms: Terms, rows: pd.DataFrame, colours: Looks) -> style.Picture:
     """Return the policies that do not know the means, on all instances of a contract."""
     points = rivals(rows[rows["usual"]])
-    points = points.assign(regret=thousandths(points, "contract_regret"))
-    points = points.assign(shortfall=thousandths(points, "shortfall"), other=points["regret"])
+    shortfall, regret = (thousandths(points, name) for name in ("shortfall", "contract_regret"))
+    points = points.assign(shortfall=shortfall, regret=regret, other=regret)
     points = points.assign(usual=np.nan)  # large marks are of means
     ran = points.groupby("instance")["label"].transform("nunique")
     here = points[ran == points["label"].nunique()]
@@ -48,18 +48,16 @@ def overview(terms: Terms, rows: pd.DataFrame, colours: Looks) -> style.Picture:
     front = serious.where(serious < serious.cummin().shift(fill_value=np.inf).ffill())
     means = means.assign(usual=means["regret"], front=front)
     colours = {label: colour for label, colour in colours.items() if label in set(means["label"])}
-    per = "in 1\u202f000 rounds"
-    plot = _points(pd.concat([points, means]), colours)
-    plot = plot.label(
-        x=f"shortfall ({_units(terms)} {per})", y=f"contract regret (reward units {per})"
-    )
+    x, y = f"shortfall ({_units(terms)}", "contract regret (reward units"
+    names = {"x": f"{x} in 1\u202f000 rounds)", "y": f"{y} in 1\u202f000 rounds)"}
+    plot = _points(pd.concat([points, means]), colours).label(**names, title=terms.title)
     said = [
         f"large mark: mean of {here['instance'].nunique()} instances",
         "small mark: one instance",
         "dashed: Pareto-optimal means, without policies that ignore the contract",
         "green: the contract is kept",
     ]
-    drawing = style.drawn((5, 4.4), said, plot.label(title=terms.title))
+    drawing = style.drawn((5, 4.4), said, plot)
     _show_kept(drawing, 1000)
     return drawing
 
@@ -79,11 +77,10 @@ def price_of_quotas(rows: pd.DataFrame) -> style.Picture:
     points["setting"] = points["setting"].map(with_symbols).mask(hidden, "")
     plot = _with_settings(_points(points))
     text = so.Text(fontsize=5, halign="left", valign="bottom", offset=3)
-    plot = plot.add(text, y="regret", text="setting", legend=False)
+    plot = plot.add(text, y="regret", text="setting", legend=False).limit(y=(0, None))
     plot = plot.label(x="shortfall of the worst arm (pulls)", y="regret (reward units)")
-    plot = plot.limit(y=(0, None))
     n, rounds = (style.in_short(rows[name].iloc[0]) for name in ("replicates", "horizon"))
-    said = [f"mean over n = {n} replicates of {rounds} rounds", "bars: 95 % t interval"]
+    said = f"mean over n = {n} replicates of {rounds} rounds", "bars: 95 % t interval"
     drawing = style.drawn((style.PAGE, 3.2), [*said, "lines join the settings of a policy"], plot)
     style.scale(drawing.axes, x=1)
     drawing.axes[0].set_xlim(-0.1, 2 * points["shortfall"].max())

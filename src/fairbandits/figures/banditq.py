@@ -76,7 +76,7 @@ def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str)
         thin = so.Line(color="black", linestyle="-", linewidth=0.5)
         drawing = drawing.add(thin, y="replayed", legend=False)
     drawing = drawing.facet("law", **by_arm).share(y=True)
-    drawing = drawing.label(x=panels.ROUNDS, y=QUANTITIES[quantity][0], title=panels.law_title)
+    drawing = drawing.label(x=style.ROUNDS, y=QUANTITIES[quantity][0], title=style.LAW_TITLES.get)
     drawing = drawing.limit(x=(0, None), y=(None if quantity == "regret" else 0, None))
     said = style.note(curves, layers, LEVELS[quantity], published)
     return style.drawn((style.PAGE, 4.2 if published else 2.4), said, drawing), curves
@@ -197,7 +197,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         drawing = style.curves(part.dropna(subset="series"))
         drawing = drawing.limit(x=(0, None))
         quantity = f"reward{' minus b* t' * bool(suffix)} (reward units)"
-        plots.append(drawing.label(x=panels.ROUNDS, y=quantity, title=panels.law_title(law)))
+        plots.append(drawing.label(x=style.ROUNDS, y=quantity, title=style.LAW_TITLES[law]))
     said, columns = style.note(curves, style.ALL, BENCHMARK), len(laws)
     drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=columns, share="row")
     drawing.axes[0].set_ylim(bottom=0)
@@ -226,7 +226,7 @@ def _replayed(replay: pd.DataFrame, quantity: str) -> panels.Drawing:
     if levels:
         drawing = drawing.add(style.LEVEL, y="level", legend=False).limit(y=(0, None))
     drawing = drawing.add(style.CIRCLE, y="published", legend=False)
-    drawing = drawing.label(x=panels.ROUNDS, y=label).limit(x=(0, None))
+    drawing = drawing.label(x=style.ROUNDS, y=label).limit(x=(0, None))
     said = ["lines: one run, replayed", "circles: read off the published figure"]
     said += [LEVELS[quantity]] * len(levels)
     return style.drawn((style.COLUMN, 2.6), said, drawing), curves

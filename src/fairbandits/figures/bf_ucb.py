@@ -119,7 +119,7 @@ def _by_version(curves: pd.DataFrame, **options: Any) -> list[so.Plot]:
     """Return a panel of curves over rounds for each version of the policies."""
     return [
         style.curves(panels.of(curves, version=version), **options).label(
-            x=panels.ROUNDS, title=title
+            x=style.ROUNDS, title=title
         )
         for version, title in VERSIONS.items()
     ]

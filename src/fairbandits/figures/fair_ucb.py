@@ -227,4 +227,4 @@ def _over_rounds(named: pd.DataFrame, **shown: str) -> so.Plot:
     drawing = style.curves(part[~is_level], part[is_level], by="name", colours=colours)
     if is_level.any():
         drawing = drawing.add(style.LEVEL, y="level", legend=False)
-    return drawing.label(x=panels.ROUNDS).limit(x=(0, None))
+    return drawing.label(x=style.ROUNDS).limit(x=(0, None))

@@ -1,4 +1,4 @@
-"""Common parts of drawings: the rows of a curve, axes of rounds, and the runs of a sweep."""
+"""Common parts of drawings: some rows of curves, axes of rounds, and the runs of a sweep."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,16 +12,13 @@ from fairbandits.replication.recorded import Dataset, RunData, runs_of
 
 #: The value of a figure's function: the picture, and its curves as a table.
 Drawing = tuple[style.Picture, pd.DataFrame]
-ROUNDS = "number of rounds"
 #: Parameters, (n_values,), and a measure, (n_replicates, n_values, ...), by label and law.
 Sweeps = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
 def of(curves: pd.DataFrame, **values: Any) -> pd.DataFrame:
     """Return the rows with these values."""
-    for name, value in values.items():
-        curves = curves[curves[name] == value]
-    return curves
+    return curves[curves[[*values]].eq(values).all(axis=1)]
 
 
 def log_rounds(panels: Iterable[Axes], first: float = 100) -> None:
@@ -29,10 +26,6 @@ def log_rounds(panels: Iterable[Axes], first: float = 100) -> None:
     style.scale(panels, x="log")
     for axes in panels:
         axes.set_xlim(left=max(1, min(first, axes.get_xlim()[1] / 10)))
-
-
-def law_title(law: str) -> str:
-    return style.LAW_TITLES.get(law, law)
 
 
 def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:

@@ -25,7 +25,7 @@ SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB"
 LINES, NAMED, ACROSS = 6, 30, 3
 BEHIND = {"marker": "<", "ls": "", "ms": 4, "color": "#c2003a", "clip_on": False}
 POINT = so.Dot(pointsize=4, artist_kws={"clip_on": False, "zorder": 3})
-ROUNDS, SHARE = "number of rounds", "share of the pulls so far"
+SHARE = "share of the pulls so far"
 
 
 @style.in_style()
@@ -43,7 +43,7 @@ def _by_round(compared: Any) -> Picture:
             for label in compared.results
         )
         drawing = style.curves(rows, colours=colours, layers=style.MEANS)
-        plots.append(drawing.label(x=ROUNDS, y=title).limit(x=(0, None)))
+        plots.append(drawing.label(x=style.ROUNDS, y=title).limit(x=(0, None)))
     count = len(plots)
     size = style.COLUMN * count, _height(compared)
     return style.drawn(size, style.note(rows, style.MEANS), *plots, columns=count)
@@ -127,7 +127,7 @@ def _lines(compared: Any, arms: Sequence[str]) -> Picture:
     columns = min(len(results), ACROSS)
     drawing = style.curves(rows, levels, layers=style.MEANS)
     drawing = drawing.add(style.LEVEL, y="level", legend=False).facet("policy", wrap=columns)
-    drawing = drawing.label(title=wrapped, x=ROUNDS, y=SHARE).limit(x=(0, None), y=(0, None))
+    drawing = drawing.label(title=wrapped, x=style.ROUNDS, y=SHARE).limit(x=(0, None), y=(0, None))
     size = 2.3 * columns + 0.8, 1.9 * math.ceil(len(results) / columns) + 0.8
     return style.drawn(
         size, style.note(rows, style.MEANS, "dotted: quotas" * bool(quotas)), drawing
@@ -177,7 +177,7 @@ def _map(compared: Any, names: Sequence[str]) -> Picture:
     if quotas.size:
         title += "; red mark: at the last round, behind the quota by a pull or more"
     figure.suptitle(title, fontsize="medium")
-    figure.supxlabel(ROUNDS, fontsize="medium")
+    figure.supxlabel(style.ROUNDS, fontsize="medium")
     return figure
 
 

@@ -7,7 +7,7 @@ import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from functools import partial
 from html import escape
 from itertools import cycle, product
 from pathlib import Path
@@ -35,8 +35,12 @@ OWN |= {"legend.frameon": False, "font.family": "DejaVu Sans", "text.parse_math"
 OWN |= {"svg.hashsalt": "fairbandits", "svg.fonttype": "none"}
 OWN |= {"axes.prop_cycle": mpl.cycler(color=PALETTE)}
 THEME = sns.axes_style("ticks") | sns.plotting_context("paper", font_scale=0.8) | OWN
+#: A context, or decorator, of our theme over Matplotlib's defaults; settings of the user change
+#: nothing, and are as before afterwards.
+in_style = partial(mpl.style.context, THEME, after_reset=True)
 #: Widths of a picture in a column and across a page, in inches.
 COLUMN, PAGE = 3.4, 7.0
+ROUNDS = "number of rounds"
 #: Places of policies in the palette, the same in all pictures; others get free ones, none grey.
 PLACES = {"BanditQ": 0, "LFG": 1, "oracle LFG": 1, "Fair-UCB": 2, "Flearn": 2, "BF-UCB": 3}
 PLACES |= {"HT-UCB": 4, "UCB1": 5, "UCB": 5, "GEF": 2, "MF": 9}
@@ -44,6 +48,7 @@ GREY = 7
 PLACES |= dict.fromkeys(("prophet", "best fair policy"), GREY)
 LAW_TITLES = {
     "uniform02": "rewards uniform on [0, 2μ] (released program)",
+    "uniform02_clipped": "rewards uniform on [0, 2μ], at most 1",
     "bernoulli": "Bernoulli rewards (within the stated [0, 1])",
     "gaussian": "Gaussian rewards",
     "beta": "beta rewards",
@@ -72,14 +77,6 @@ CIRCLE = so.Dot(
 )
 #: For layers whose marks look alike: seaborn tries all combinations of what tells them apart.
 ALIKE = dict.fromkeys(("linestyle", "marker", "fill"))
-
-
-def in_style() -> AbstractContextManager:
-    """Draw in our theme over Matplotlib's defaults; settings of the user count neither way.
-
-    The value is a decorator too.
-    """
-    return mpl.style.context(THEME, after_reset=True)
 
 
 class Picture(Figure):
@@ -114,9 +111,9 @@ def plot(rows: pd.DataFrame, by: str, colours: Any = None, **columns: str) -> so
     `colours` are of these values in an order of their own, or a palette of seaborn's.
     """
     names = [*colours] if isinstance(colours, dict) else [*rows[by].unique()]
+    looks = dict.fromkeys(("linestyle", *({"marker"} & {*columns})), so.Nominal(order=names))
+    looks["color"] = so.Nominal(colours or palette(names), order=names)
     shown = so.Plot(rows.reset_index(drop=True), color=by, linestyle=by, **columns)
-    looks = {"color": so.Nominal(colours or palette(names), order=names)}
-    looks |= {look: so.Nominal(order=names) for look in ("linestyle", *({"marker"} & {*columns}))}
     return shown.theme(THEME).scale(**looks).label(**dict.fromkeys(looks, ""))
 
 
@@ -181,16 +178,14 @@ def drawn(
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         if isinstance(axis.get_major_formatter(), ScalarFormatter):
             axis.set_major_formatter(in_short)
-    handles = {
-        text.get_text(): handle
-        for legend in figure.legends
-        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
-    }
+    handles: dict[str, Any] = {}
+    for legend in figure.legends:
+        names = (text.get_text() for text in legend.texts)
+        handles |= zip(names, legend.legend_handles, strict=True)
     figure.legends.clear()
     names, characters = [*map(wrapped, handles)], size[0] * NOTE
     across = int(0.8 * characters / (5 + max(map(len, names), default=0)))
-    layout = {"loc": "outside upper center", "ncols": max(1, across)}
-    figure.legend([*handles.values()], names, **layout)
+    figure.legend([*handles.values()], names, loc="outside upper center", ncols=max(1, across))
     notes = "; ".join(filter(None, said))
     width = len(notes) / math.ceil(len(notes) / characters) + 9  # lines of about equal lengths
     lines = textwrap.fill(f"{notes[:1].upper()}{notes[1:]}.", round(min(width, characters)))

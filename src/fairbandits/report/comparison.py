@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import seaborn.objects as so
 
-from fairbandits.figures import PAPERS, panels
+from fairbandits.figures import PAPERS
 from fairbandits.library import style
 from fairbandits.measures.summary import summarise
 from fairbandits.numerals import number
@@ -114,7 +114,7 @@ def laid_over(paper: Paper) -> Html:
         plot = style.curves(curves.iloc[THINNED::THINNED], read, layers=("runs", "mean"))
         plot = plot.add(style.CIRCLE, y="value", legend=False).limit(x=(0, None))
         title = f"Figure {name[3:]}\n{declared.label}"
-        plots.append(plot.label(title=title, x=panels.ROUNDS, y=declared.unit))
+        plots.append(plot.label(title=title, x=style.ROUNDS, y=declared.unit))
     note = style.note(curves, ("runs", "mean"), "circles: published" if is_whole else "")
     drawing = style.drawn((style.PAGE, 3.9), note, *plots, columns=4)
     return as_figure(drawing, NAMES["captions"]["laid_over"])
