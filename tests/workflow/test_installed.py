@@ -35,6 +35,7 @@ print(content_hash({name: frame[name].to_numpy() for name in frame}))
 """
 
 
+LENDER = Path(sysconfig.get_path("purelib"))
 MOST_PACKAGES, SLOWEST_IMPORT = 28, 0.5  # packages, seconds
 
 
@@ -59,13 +60,14 @@ def tops_of(name: str) -> set[str]:
     return {file.parts[0] for file in distribution(name).files} - {"..", "__pycache__"}
 
 
+#: Lets an environment see the packages of another one, after its own.
+LENT = "import os, sys; sys.path += filter(None, [os.environ.get('LENT')])\n"
+
+
 class Installed:
-    """A fresh environment with the wheel and what it depends on, and a folder to work in.
+    """A fresh environment with the wheel and what it depends on, and a folder to work in."""
 
-    `replicate` adds every package of the environment that runs the tests.
-    """
-
-    def __init__(self, folder: Path, *, replicate: bool = False):
+    def __init__(self, folder: Path):
         self.home = folder / "home"
         self.home.mkdir()
         self.bin = folder / "venv" / "bin"
@@ -78,13 +80,9 @@ class Installed:
         process(self.bin / "python", "-m", "pip", *install)
         # What the package depends on is lent; editable installs are not lent along.
         self.packages = Path(self.python("import sysconfig; print(sysconfig.get_path('purelib'))"))
-        lender = Path(sysconfig.get_path("purelib"))
-        if replicate:
-            (self.packages / "lent.pth").write_text(f"{lender}\n")
-            return
-        for name in dependencies() - {"fairbandits"}:
-            for top in tops_of(name):
-                (self.packages / top).symlink_to(lender / top)
+        for top in set().union(*map(tops_of, dependencies())):
+            (self.packages / top).symlink_to(LENDER / top)
+        (self.packages / "lent.pth").write_text(LENT)
 
     def run(self, *words, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
         """Run a program of the environment, in a folder that is no part of the project."""
@@ -109,9 +107,11 @@ def installed(tmp_path_factory):
     return Installed(tmp_path_factory.mktemp("installed"))
 
 
-@pytest.fixture(scope="module")
-def replicating(tmp_path_factory):
-    return Installed(tmp_path_factory.mktemp("replicating"), replicate=True)
+@pytest.fixture
+def replicating(installed, monkeypatch):
+    """The same environment with every package of the one that runs the tests."""
+    monkeypatch.setenv("LENT", str(LENDER))
+    return installed
 
 
 def test_it_is_few_packages_and_nothing_of_the_workflow():
@@ -179,7 +179,6 @@ def test_a_run_gives_the_numbers_of_the_checkout(installed):
     assert installed.python(HASH) == here.stdout.strip()
 
 
-@pytest.mark.slow
 def test_commands_from_simulation_to_figure_need_no_checkout(replicating):
     experiment = small_config(replicating.home).experiment("banditq", "full_information")
     chunks = [
@@ -225,18 +224,12 @@ def test_what_needs_a_checkout_says_so(replicating, command):
     assert not (replicating.home / ".snakemake").exists()
 
 
-@pytest.fixture
-def elsewhere(tmp_path):
-    """Return another checkout, with the code that is replicating."""
-    return Copy(tmp_path, ("Snakefile", "src", "config", "papers", "workflow")).folder
-
-
-def test_the_checkout_around_the_current_folder_is_used(replicating, elsewhere):
+def test_the_checkout_around_the_current_folder_is_used_if_it_has_the_same_code(
+    replicating, tmp_path
+):
+    elsewhere = Copy(tmp_path, ("Snakefile", "src", "config", "papers", "workflow")).folder
     line = replicating.refused("lock", folder=elsewhere / "papers" / "banditq")
     assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
-
-
-def test_a_checkout_with_other_code_is_refused(replicating, elsewhere):
     file = elsewhere / "src" / "fairbandits" / "rationals.py"
     file.write_text(file.read_text(encoding="utf-8") + "EDITED = 1\n", encoding="utf-8")
     for words in (["lock"], ["replicate", "figures"]):

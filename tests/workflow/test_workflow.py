@@ -236,30 +236,20 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(whole, fresh):
     assert "Nothing to be done" in fresh.dry_run("datasets"), left_over
 
 
-def test_a_second_run_says_that_the_first_is_at_work(fresh):
-    first = fresh.start("fairbandits", "replicate", "--smoke", "figures")
-    lock = fresh.folder / ".snakemake" / "fairbandits.lock"
-    wait_for(lambda: lock.exists() and lock.read_text())
-    second = fresh.replicate("figures", code=1)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.communicate()
-    assert second.startswith(f"Another run is at work in this folder (process {first.pid} of ")
-    assert second.strip().endswith("; wait for it or stop it first.")
-
-
 def test_snakemake_and_the_command_refuse_each_other(fresh):
     lock = fresh.folder / ".snakemake" / "fairbandits.lock"
-    options = ("--cores", "1", "datasets", "--configfile", *SMOKE)
-    first = fresh.start("snakemake", *options)
-    wait_for(lambda: lock.exists() and lock.read_text())
-    assert f"(process {first.pid} of " in fresh.replicate("datasets", code=1)
+    command = ("fairbandits", "replicate", "--smoke", "datasets")
+    snakemake = ("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE)
     # another scale makes other files, for which Snakemake has no lock
-    other = ("--configfile", "config/config.yaml", "config/preview.yaml")
-    preview = fresh.run("snakemake", "banditq_fig1", "--cores", "1", *other, code=1)
-    assert f"(process {first.pid} of " in preview
-    assert not first.poll()
-    os.killpg(first.pid, signal.SIGKILL)
-    first.communicate()
+    preview = (*snakemake[:-1], "config/preview.yaml")
+    for started, other in ((command, command), (snakemake, command), (snakemake, preview)):
+        first = fresh.start(*started)
+        wait_for(lambda pid=str(first.pid): lock.exists() and pid in lock.read_text())
+        refused = fresh.run(*other, code=1)
+        assert f"Another run is at work in this folder (process {first.pid} of " in refused
+        assert first.poll() is None
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate()
 
 
 def jobs_in(planned):
