@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import own_policy
 from commands import invoke, refused
+from fairbandits import metrics
 from fairbandits.audit import own
 from fairbandits.audit.own import check, judged, read_history
-from fairbandits.cli.main import main
 from fairbandits.data.store import StoreError, read_table
 from fairbandits.engine.streams import stream_key, word
 from fairbandits.library import processes
@@ -97,7 +96,7 @@ def test_the_guide_to_the_letter(folder):
     commands = re.findall(r"^fairbandits judge (.*)$", guide, re.MULTILINE)
     assert commands == [f"{NAME} --check", NAME]
     assert len(guide.splitlines()) <= 80
-    said = [CliRunner().invoke(main, ["judge", *words.split()]) for words in commands]
+    said = [invoke("judge", *words.split()) for words in commands]
     assert [one.exit_code for one in said] == [0, 0], said
     digest = re.search(r"2 claims; digest (\w{16}), seed", said[0].output)[1]
     assert "own: 2 claims" in said[1].stdout
@@ -160,6 +159,77 @@ def test_a_look_leaves_its_trace(folder):
     judged(file, out, seed=7, say=said.append)
     assert "Exploratory: the data have seed 7, which does not follow" in said[0]
     assert (out / f"{known[1].digest}-seed-7" / "report.md").is_file()
+
+
+#: Three arms with quotas, a short run, and one claim.
+SHORT = """import fairbandits as fb
+from fairbandits.claims import Study, mean, rounded
+from my_policies import FairGreedy
+
+study = Study(
+    instances={{"three_arms": {instance}}},
+    policies={{"greedy": (FairGreedy, {parameters})}},
+    horizon=100,
+    replicates=10,
+)
+
+
+@study.claim()
+def mine_alone(runs):
+    \"\"\"What is asked.\"\"\"
+    run = runs("instances")
+    yield {test}
+"""
+
+
+def with_claim(test, instance="fb.instances.fair_ucb(2)", parameters=None):
+    source = SHORT.format(test=test, instance=instance, parameters=parameters or {})
+    return changed(source=source)
+
+
+def verdicts():
+    found = invoke("judge", NAME)
+    assert found.exit_code == 0, found.output
+    return found
+
+
+@pytest.mark.parametrize("given", [{}, {"quotas": ["1/5", 0.3, 0.25]}])
+def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
+    source = own_policy.SOURCE.replace(
+        "self.quotas = np.array(quotas, float)",
+        "self.quotas = np.array([quota * 1 for quota in quotas], float)",
+    )
+    (folder / own_policy.NAME).write_text(source)
+    file = with_claim('mean("regret", run.end("regret"), at_most=1)', parameters=given)
+    (block,) = check(file).config.experiments
+    assert list(block.runs[0].spec.quotas) == ["1/5", "3/10", "1/4"]
+
+
+@pytest.mark.parametrize("owed", ["quotas", "targets"])
+def test_violation_is_one_thing_in_library_and_claims(folder, owed):
+    given = {"quotas": ("1/5",) * 3, "targets": (0.1, 0.2, 0)}[owed]
+    instance = f"(fb.Instance((0.5, 0.4, 0.3)), {{{owed!r}: {given!r}}})"
+    test = 'mean("violation", run.end("violation"), at_most=0.5)'
+    with_claim(test, instance, {"quotas": [0.2, 0.2, 0.2]})
+    verdicts()
+    (table,) = folder.glob("my_claims/*/own/instances/three_arms.parquet")
+    last = read_table(table).to_pandas().query("round == 100")
+    plays, rewards = (last[one].to_numpy().reshape(10, 1, 3) for one in ("plays", "reward"))
+    wanted = {
+        "quotas": lambda: metrics.violation([100], plays, given).mean(),
+        "targets": lambda: metrics.target_violation([100], rewards, given).mean(),
+    }[owed]()
+    (report,) = folder.glob("my_claims/*/report.md")
+    assert re.search(rf"violation: {wanted:.4g}", report.read_text())
+
+
+def test_of_a_constant_the_exact_test_is_named(folder):
+    with_claim('mean("pulls", run.end("plays").sum(axis=1), at_most=100)')
+    found = verdicts()
+    assert "1 inconclusive" in found.stdout
+    assert "use `rounded` (`exact` where it is a whole number)" in found.stderr
+    with_claim('rounded("pulls beyond 100", run.end("plays").sum(axis=1) - 100)')
+    assert "1 reproduced" in verdicts().stdout
 
 
 def test_the_digest_is_of_the_files_that_are_imported(folder):

@@ -6,8 +6,8 @@ import pytest
 
 import real
 from fairbandits.audit import claims, measures
-from fairbandits.audit.claims import load, without
-from fairbandits.audit.tiny import Tiny, _imports, asked, problems, read_by
+from fairbandits.audit.claims import load
+from fairbandits.audit.tiny import Tiny, _imports, asked, problems
 from fairbandits.settings.schemas import ROOT
 
 #: Claim, what stands there, what is put in its place, and what is said of it.
@@ -65,11 +65,6 @@ def test_a_planted_fault_is_found(key, good, bad, words, tmp_path, monkeypatch):
     assert messages
     assert words in messages[0]
     assert messages[0].startswith(("claims.py, line ", "measures.py, line "))
-
-
-def test_what_a_claim_reads_is_known_without_data():
-    paper = without(real.papers()["ht_ucb"], ["htucb-intro-user-knob"])
-    assert read_by(paper, real.config()) == ["ht_ucb/user_rates.parquet"]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ def spec():
     [
         (["--version"], set()),
         (["claims", "--help"], {"audit"}),
-        (["check-claims", "--help"], {"audit"}),
         (["--help"], set(FILES)),
     ],
 )
@@ -171,7 +170,6 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     ("words", "says"),
     [
         ("claims nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),
-        ("claims fairucb-thm1-alpha", "near: fairucb-thm1-alpha0, "),
         ("audit banditq --only x", "no claim 'x'; `fairbandits claims --paper banditq` lists all"),
         ("rejudge --paper foo", "--paper: 'foo' is unknown; known: banditq, "),
         ("rejudge nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),

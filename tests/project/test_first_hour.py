@@ -4,7 +4,6 @@ import random
 import re
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,43 +11,17 @@ import pytest
 import fairbandits as fb
 import own_policy
 import small
-from commands import invoke, said
-from fairbandits.audit import own
-from fairbandits.engine import kinds
+from commands import said
 
-CLAIMS = own_policy.shown("your-own-claims.md")["my_claims.py"]
 ARMS = fb.instances.fair_ucb(2)
 
 
-@pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
-    """Compile nothing but what is asked for: all runs are short."""
-    for name in ("COMPILING", "LOADING", "FIRST"):
-        monkeypatch.setattr(kinds, name, 10**12)
-    monkeypatch.setattr(own, "COMPILING", 10**12)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A current folder with README's file and the claims of the guide."""
-    monkeypatch.chdir(tmp_path)
+def test_readmes_policy_goes_to_the_arena(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
-    (tmp_path / "my_claims.py").write_text(CLAIMS)
-    yield tmp_path
-    sys.modules.pop("my_policies", None)
-
-
-def judged(*words):
-    found = invoke("judge", "my_claims.py", "--cores", "1", *words)
-    assert found.exit_code == 0, found.output
-    return found
-
-
-def test_the_same_file_goes_to_the_arena(folder, tmp_path_factory):
-    results = str(small.small_arena(tmp_path_factory))
-    words = ["arena", "my_policies.py:FairGreedy", "--instances", "fair_ucb_2", "--jobs", "1"]
-    words += ["--contract", "minimum_pulls", "--results", results]
+    monkeypatch.delitem(sys.modules, "my_policies", raising=False)
+    (file := tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
+    words = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
+    words += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
     assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*words))
 
 
@@ -63,73 +36,6 @@ def test_quotas_of_an_instance_are_numbers():
     one, other = (fb.run(fb.FairUCB(given), ARMS, 200, 2, quotas=given) for given in (quotas, text))
     assert one.plays.tolist() == other.plays.tolist()
     assert one.quotas == other.quotas
-
-
-#: Three arms with quotas, a short run, and one claim more.
-SHORT = """import fairbandits as fb
-from fairbandits.claims import Study, mean, rounded
-from my_policies import FairGreedy
-
-study = Study(
-    instances={{"three_arms": {instance}}},
-    policies={{"greedy": (FairGreedy, {parameters})}},
-    horizon=100,
-    replicates=10,
-)
-
-
-@study.claim()
-def mine_alone(runs):
-    \"\"\"What is asked.\"\"\"
-    run = runs("instances")
-    yield {test}
-"""
-
-
-def with_claim(test, instance="fb.instances.fair_ucb(2)", parameters=None):
-    text = SHORT.format(test=test, instance=instance, parameters=parameters or {})
-    Path("my_claims.py").write_text(text)
-    sys.modules.pop("my_policies", None)
-
-
-@pytest.mark.parametrize("given", [{}, {"quotas": ["1/5", 0.3, 0.25]}])
-def test_a_policy_of_ones_own_gets_numbers_from_a_file(folder, given):
-    source = own_policy.SOURCE.replace(
-        "self.quotas = np.array(quotas, float)",
-        "self.quotas = np.array([quota * 1 for quota in quotas], float)",
-    )
-    (folder / own_policy.NAME).write_text(source)
-    with_claim('mean("regret", run.end("regret"), at_most=1)', parameters=given)
-    assert "1 claim;" in judged("--check").output
-    (block,) = own.check(Path("my_claims.py")).config.experiments
-    assert list(block.runs[0].spec.quotas) == ["1/5", "3/10", "1/4"]
-
-
-@pytest.mark.parametrize("owed", ["quotas", "targets"])
-def test_violation_is_one_thing_in_library_and_claims(folder, owed):
-    given = {"quotas": ("1/5",) * 3, "targets": (0.1, 0.2, 0)}[owed]
-    instance = f"(fb.Instance((0.5, 0.4, 0.3)), {{{owed!r}: {given!r}}})"
-    test = 'mean("violation", run.end("violation"), at_most=0.5)'
-    with_claim(test, instance, {"quotas": [0.2, 0.2, 0.2]})
-    judged()
-    (table,) = folder.glob("my_claims/*/own/instances/three_arms.parquet")
-    last = fb.store.read_table(table).to_pandas().query("round == 100")
-    plays, rewards = (last[one].to_numpy().reshape(10, 1, 3) for one in ("plays", "reward"))
-    wanted = {
-        "quotas": lambda: fb.metrics.violation([100], plays, given).mean(),
-        "targets": lambda: fb.metrics.target_violation([100], rewards, given).mean(),
-    }[owed]()
-    (report,) = folder.glob("my_claims/*/report.md")
-    assert re.search(rf"violation: {wanted:.4g}", report.read_text())
-
-
-def test_of_a_constant_the_exact_test_is_named(folder):
-    with_claim('mean("pulls", run.end("plays").sum(axis=1), at_most=100)')
-    found = judged()
-    assert "1 inconclusive" in found.stdout
-    assert "use `rounded` (`exact` where it is a whole number)" in found.stderr
-    with_claim('rounded("pulls beyond 100", run.end("plays").sum(axis=1) - 100)')
-    assert "1 reproduced" in judged().stdout
 
 
 def helper():
@@ -174,10 +80,6 @@ class NoHorizon(Own):
         return type(self)()
 
 
-class NoStart:
-    feedback = "bandit"
-
-
 def compare(policy, **settings):
     return fb.compare([policy], ARMS, 60, replicates=2, **settings)
 
@@ -204,7 +106,6 @@ WRONG = [
         r"NoTime.learn must take \(t, action, reward\), it takes \(arm, reward\); write def learn",
     ),
     (lambda: compare(NoHorizon()), TypeError, r"NoHorizon.start must take \(n_arms, horizon\)"),
-    (lambda: compare(NoStart()), TypeError, r"needs a method start\(n_arms, horizon\); NoStart"),
     (lambda: compare(fb.Hedge()), ValueError, "leave them away, or give targets in their place"),
     (
         lambda: compare(Global()),

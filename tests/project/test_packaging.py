@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -184,10 +183,3 @@ def test_recipes_set_up_and_run_the_command_as_the_readme_does():
     path = "PATH=/fairbandits/.venv/bin:$PATH"
     assert f"ENV {path}" in docker
     assert section("environment") == [f"export {path}"]
-
-
-def test_the_package_is_imported_without_what_takes_time():
-    slow = {"numba", "numpy", "pandas", "matplotlib", "seaborn", "importlib.metadata", "difflib"}
-    script = f"import sys, fairbandits; print({slow!r} & set(sys.modules))"
-    said = subprocess.check_output([sys.executable, "-c", script], text=True)
-    assert said == "set()\n"
