@@ -27,8 +27,8 @@ os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 # below nohup a hangup is ignored, by what tests start as well
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-#: What the tests of kernels are in. They compile short runs as well; the others do as users do.
-OF_KERNELS = ("engine", "policies", "library", "measures")
+#: Tests of kernels are here, and compile short runs as well; all others run as users have it.
+OF_KERNELS = ("engine", "policies", "library")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -63,6 +63,8 @@ def configured(kind):
 
 
 SIMULATED, REPLAYED = configured("experiments"), configured("replays")
+#: One figure of each kind.
+KINDS = {(one[0], PAPERS[one[0]][one[1]].function, one in REPLAYED): one for one in DRAWN}
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +257,7 @@ def look_of(handle):
 DEFICIENCIES = ("deuteranomaly", "protanomaly", "tritanomaly")
 
 
-@every_figure
+@pytest.mark.parametrize(("paper", "figure"), KINDS.values())
 def test_curves_are_told_apart_without_colours(config, folder, replays, paper, figure):
     """Curves differ in dashes or marks, and so in grey; bars stand in the legend's order."""
     published, data = None, []

@@ -154,7 +154,7 @@ def test_the_caption_says_what_was_played():
     ):
         found = compare([fb.UCB1()], world, quotas=(0.5, 0.5))
         assert repr(found).startswith(says)
-        assert f"<caption>{says}" in found._repr_html_()
+    assert f"<caption>{says}" in found._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ def test_names_are_written_as_they_are(kind):
     for name, shown in zip(ODD, written, strict=True):
         assert shown == short(name) or (shown[-1] == "…" and short(name).startswith(shown[:-1]))
     assert b"$5 to $10" in file_of(figure)
-    assert figure._repr_png_().startswith(b"\x89PNG")
 
 
 def test_a_private_class_and_measures_have_their_names():
@@ -148,11 +147,10 @@ def test_settings_of_the_user_change_nothing_and_stay(many):
     shown = [*((few, kind) for kind in few.kinds), (many, "pulls"), (swept, "parameter")]
 
     def drawn():
-        return [file_of(one.plot(kind), file) for one, kind in shown for file in ("svg", "png")]
+        return [few._repr_html_(), *(file_of(one.plot(kind)) for one, kind in shown)]
 
     usual = drawn()
     colours = dict(mpl.colors.get_named_colors_mapping())
     with set_otherwise():
         assert drawn() == usual
         assert dict(mpl.colors.get_named_colors_mapping()) == colours  # seaborn can change "b"
-        assert few._repr_html_() == few._repr_html_()

@@ -29,8 +29,7 @@ def notebook_of(*sources):
     cells = [nbformat.v4.new_code_cell("results = '../results'", id="parameters")]
     cells[0].metadata["tags"] = ["parameters"]
     cells += [nbformat.v4.new_code_cell(text, id=f"c{k}") for k, text in enumerate(sources)]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    return notebook
+    return nbformat.v4.new_notebook(cells=cells)
 
 
 @pytest.fixture
@@ -102,7 +101,6 @@ def test_what_is_computed_by_hand_is_what_is_drawn(paper, tmp_path_factory):
     np.testing.assert_allclose(found["by hand"], found["as drawn"], rtol=1e-6)
 
 
-@pytest.mark.slow
 def test_two_executions_give_the_same_bytes(tmp_path_factory, tmp_path):
     first, *_ = small.executed_pages(tmp_path_factory)
     again = tmp_path / first.name
@@ -149,7 +147,6 @@ def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):
     assert cell.outputs[0].text == "results\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("paper", small.PAPERS)
 def test_page_of_a_paper_shows_all_it_should(paper, tmp_path_factory):
     page = small.executed_page(tmp_path_factory, paper)
