@@ -242,11 +242,13 @@ def test_snakemake_and_the_command_refuse_each_other(fresh):
     snakemake = ("snakemake", "datasets", "--cores", "1", "--configfile", *SMOKE)
     # another scale makes other files, for which Snakemake has no lock
     preview = (*snakemake[:-1], "config/preview.yaml")
-    for started, other in ((command, command), (snakemake, command), (snakemake, preview)):
+    # the command takes up what a killed Snakemake leaves, and not the other way round
+    for started, others in ((snakemake, (command, preview)), (command, (command,))):
         first = fresh.start(*started)
         wait_for(lambda pid=str(first.pid): lock.exists() and pid in lock.read_text())
-        refused = fresh.run(*other, code=1)
-        assert f"Another run is at work in this folder (process {first.pid} of " in refused
+        for other in others:
+            refused = fresh.run(*other, code=1)
+            assert f"Another run is at work in this folder (process {first.pid} of " in refused
         assert first.poll() is None
         os.killpg(first.pid, signal.SIGKILL)
         first.communicate()
