@@ -7,12 +7,12 @@ import textwrap
 from base64 import b64decode
 
 import pytest
-from click.testing import CliRunner
 
 import naive
 import small
+from commands import invoke, refused
 from fairbandits.arena import entrant
-from fairbandits.cli.main import REPLICATE, main
+from fairbandits.cli.main import REPLICATE
 from fairbandits.settings.schemas import ROOT
 
 pytestmark = pytest.mark.slow
@@ -99,8 +99,8 @@ def entered(stored, tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, "mine", raising=False)
         file, page = tmp_path / "mine.py", tmp_path / "page.html"
         file.write_text(textwrap.dedent(source))
-        words = ["arena", f"{file}:{name}", "--results", str(stored), "--out", str(page)]
-        found = CliRunner().invoke(main, [*words, "--jobs", "1", *options])
+        words = ["arena", f"{file}:{name}", "--results", stored, "--out", page, "--jobs", 1]
+        found = invoke(*words, *options)
         return found, page.read_text() if page.exists() else ""
 
     return enter
@@ -215,10 +215,7 @@ def first_coin(replicate):
 def test_without_stored_results_it_says_what_makes_them(tmp_path):
     file = tmp_path / "without_results.py"
     file.write_text(GOOD)
-    words = ["arena", f"{file}:Greedy", "--results", str(tmp_path / "none")]
-    found = CliRunner().invoke(main, words)
-    assert found.exit_code == 1
-    (line,) = found.output.splitlines()
+    line = refused("arena", f"{file}:Greedy", "--results", tmp_path / "none")
     assert f"{tmp_path / 'none'}" in line
     assert "run this in the project's folder, or give --results FOLDER" in line
     assert "`fairbandits replicate arena` makes them" in line

@@ -1,25 +1,19 @@
 """Which policy to use: the answer in words, from the committed table."""
 
 import pytest
-from click.testing import CliRunner
 
+import commands
+from commands import refused
 from fairbandits.arena import decisions, which
 from fairbandits.arena.roles import load_arena
 from fairbandits.arena.settings import arena_config
-from fairbandits.cli.main import main
 from fairbandits.settings.schemas import ROOT, read_yaml
 
 CONFIG = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.yaml")
 
 
-def asked(*words):
-    return CliRunner().invoke(main, ["which", *words])
-
-
 def said(*words):
-    found = asked(*words)
-    assert found.exit_code == 0, found.output
-    return found.output.replace("\u202f", "")
+    return commands.said("which", *words).replace("\u202f", "")
 
 
 def test_it_is_the_row_of_the_page():
@@ -81,16 +75,13 @@ def test_between_two_horizons_the_contract_is_kept_at_both():
     ],
 )
 def test_what_cannot_be_is_refused(words, message):
-    found = asked(*words)
-    assert found.exit_code == 1
-    assert message in found.output
+    assert message in refused("which", *words)
 
 
 def test_without_the_table_it_says_what_makes_it(tmp_path, monkeypatch):
     monkeypatch.setattr(which, "ROOT", tmp_path)
-    found = asked()
-    assert found.exit_code == 1
-    assert "arena.csv does not exist; `fairbandits replicate arena` makes it" in found.output
+    message = "arena.csv does not exist; `fairbandits replicate arena` makes it"
+    assert message in refused("which")
 
 
 def test_a_run_of_the_arena_ends_with_its_answer():

@@ -1,9 +1,9 @@
 """Verdicts under a salt: what is simulated for them, what is kept, and what a page says of it."""
 
 import pytest
-from click.testing import CliRunner
 
 import real
+from commands import invoke, said
 from fairbandits.audit import rejudge, sentences
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from fairbandits.audit.rejudge import Again, judged_again, record, verdicts_on
@@ -11,7 +11,6 @@ from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.audit.tiny import read_by
 from fairbandits.cli import launch
-from fairbandits.cli.main import main
 from fairbandits.settings.config import load_config
 from fairbandits.settings.seeds import latest
 
@@ -122,14 +121,14 @@ def test_the_committed_agreement_is_of_primary_claims():
     ],
 )
 def test_what_is_judged_again_is_said_once(words, message):
-    ran = CliRunner().invoke(main, ["rejudge", *words])
+    ran = invoke("rejudge", *words)
     assert ran.exit_code
     assert message in f"{ran.output}{ran.exception}"
 
 
 def test_a_claim_that_derivations_decide_runs_nothing():
-    ran = CliRunner().invoke(main, ["rejudge", "banditq-eq8-drift", "--salt", "x"])
-    assert ran.output == "Under the salt 'x' 1 of 1 verdicts came again.\n"
+    ran = said("rejudge", "banditq-eq8-drift", "--salt", "x")
+    assert ran == "Under the salt 'x' 1 of 1 verdicts came again.\n"
 
 
 def test_a_run_under_a_salt_has_the_settings_of_the_project(monkeypatch):
@@ -140,7 +139,7 @@ def test_a_run_under_a_salt_has_the_settings_of_the_project(monkeypatch):
         return 1
 
     monkeypatch.setattr(launch, "launch", start)
-    ran = CliRunner().invoke(main, ["rejudge", "htucb-intro-user-knob", "--salt", "x"])
+    ran = invoke("rejudge", "htucb-intro-user-knob", "--salt", "x")
     ((targets, config),) = started
     assert "the run under the salt 'x' ended with 1" in ran.output
     assert (config.salt, config.seed) == ("x", CONFIG.seed)

@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import fairbandits as fb
 import own_policy
-from fairbandits.cli.main import main
+from commands import said
 from plain import Plain
 
 #: Explore-then-commit with two Gaussian arms in 1 000 rounds: Lattimore and Szepesvari, "Bandit
@@ -43,8 +42,7 @@ def test_from_counts_to_a_verdict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "traffic.py").write_text(own_policy.shown("your-own-claims.md")["traffic.py"])
     for options in (["--check"], []):
-        said = CliRunner().invoke(main, ["judge", "traffic.py", *options])
-        assert said.exit_code == 0, said.output
+        shown = said("judge", "traffic.py", *options)
     for claim in ("shop-share-is-kept", "shop-cost-of-the-promise"):
-        assert re.search(rf"{claim}\s.*reproduced", said.output), said.output
-        assert not re.search(rf"{claim}\s.*not reproduced", said.output), said.output
+        assert re.search(rf"{claim}\s.*reproduced", shown), shown
+        assert not re.search(rf"{claim}\s.*not reproduced", shown), shown

@@ -5,11 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import real
+from commands import said
 from fairbandits.audit.rows import COMMITTED, SCHEMAS
-from fairbandits.cli.main import main
 from fairbandits.data import dictionary
 from fairbandits.data.dictionary import KINDS, RECORDED, TABLES, Column, column_of
 from fairbandits.data.store import StoreError, read_table, table_hash, write_table
@@ -76,8 +75,7 @@ def test_every_column_of_the_audit_is_in_it():
 def test_the_page_is_in_the_documents():
     text = (ROOT / "docs" / "data-dictionary.md").read_text(encoding="utf-8")
     assert page() == text, "fairbandits describe > docs/data-dictionary.md"
-    done = CliRunner().invoke(main, ["describe"])
-    assert done.output == text
+    assert said("describe") == text
     for columns in KINDS.values():
         for name in columns:
             assert f"| `{name}` |" in text

@@ -8,11 +8,10 @@ from collections import Counter, defaultdict
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import faults_page
 import shrunk
-from fairbandits.cli.main import main
+from commands import invoke
 from fairbandits.data.store import StoreError, read_table, replacing, table_hash
 from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, ConfigError
@@ -120,7 +119,7 @@ def test_commands_refuse_in_words(line, tmp_path, monkeypatch):
     (tmp_path / "FOLDER").mkdir()
     (tmp_path / "FILE").write_text("no table")
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, line.split())
+    done = invoke(*line.split())
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code in (1, 2)
     said = done.stderr.strip().splitlines()[-1]

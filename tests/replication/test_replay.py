@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numba import config
 
 import naive
-from fairbandits.cli.main import main
+from commands import said
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import read_footer, read_table
 from fairbandits.replication import banditq_uai2024 as program
@@ -134,9 +133,7 @@ def test_rounds_begin_with_1():
 def test_replay_command(monkeypatch, tmp_path, feedback):
     monkeypatch.setitem(HORIZONS, 5, 300)
     out = tmp_path / "folder" / "replay.parquet"
-    words = ["banditq-uai2024", "--arms", "5", "--feedback", feedback, "--out", str(out)]
-    result = CliRunner().invoke(main, ["replay", *words])
-    assert result.exit_code == 0, result.output
+    said("replay", "banditq-uai2024", "--arms", "5", "--feedback", feedback, "--out", out)
     table = read_table(out)
     same({name: table[name].to_numpy() for name in table.column_names}, replay(5, feedback))
     assert table["round"][-1].as_py() == 300

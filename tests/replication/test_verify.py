@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import yaml
-from click.testing import CliRunner
 
 import shrunk
+from commands import invoke
 from fairbandits.arena.settings import arena_config
-from fairbandits.cli.main import main
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import (
     DIGITS,
@@ -303,7 +302,7 @@ def command(config, tmp_path):
     file.write_text(yaml.safe_dump(settings_in(tmp_path)))
 
     def run(*words):
-        return CliRunner().invoke(main, [words[0], "--config", str(file), *map(str, words[1:])])
+        return invoke(words[0], "--config", file, *words[1:])
 
     return run
 

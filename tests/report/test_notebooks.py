@@ -11,10 +11,9 @@ import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+import commands
 import small
-from fairbandits.cli.main import main
 from fairbandits.figures.draw import PAPERS
 from fairbandits.report.build import SHOWN, execute
 
@@ -173,6 +172,4 @@ def test_failing_cell_is_named(written, tmp_path):
 
 def test_command_prints_one_line(tmp_path):
     source = tmp_path / "none.ipynb"
-    result = CliRunner().invoke(main, ["notebook", str(source), str(tmp_path / "o.ipynb")])
-    assert result.exit_code == 1
-    assert result.output == f"Error: {source} does not exist\n"
+    assert commands.refused("notebook", source, tmp_path / "o.ipynb") == f"{source} does not exist"
