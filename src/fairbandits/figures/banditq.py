@@ -76,7 +76,7 @@ def _by_law(datasets: list[Dataset], replay: pd.DataFrame | None, quantity: str)
         thin = so.Line(color="black", linestyle="-", linewidth=0.5)
         drawing = drawing.add(thin, y="replayed", legend=False)
     drawing = drawing.facet("law", **by_arm).share(y=True)
-    drawing = drawing.label(x=style.ROUNDS, y=QUANTITIES[quantity][0], title=style.LAW_TITLES.get)
+    drawing = drawing.label(x=style.ROUNDS, y=QUANTITIES[quantity][0], title=panels.law_title)
     drawing = drawing.limit(x=(0, None), y=(None if quantity == "regret" else 0, None))
     said = style.note(curves, layers, LEVELS[quantity], published)
     return style.drawn((style.PAGE, 4.2 if published else 2.4), said, drawing), curves
@@ -197,7 +197,7 @@ def rewards(datasets: list[Dataset]) -> panels.Drawing:
         drawing = style.curves(part.dropna(subset="series"))
         drawing = drawing.limit(x=(0, None))
         quantity = f"reward{' minus b* t' * bool(suffix)} (reward units)"
-        plots.append(drawing.label(x=style.ROUNDS, y=quantity, title=style.LAW_TITLES[law]))
+        plots.append(drawing.label(x=style.ROUNDS, y=quantity, title=panels.law_title(law)))
     said, columns = style.note(curves, style.ALL, BENCHMARK), len(laws)
     drawing = style.drawn((style.PAGE, 4.4), said, *plots, columns=columns, share="row")
     drawing.axes[0].set_ylim(bottom=0)

@@ -28,6 +28,10 @@ def log_rounds(panels: Iterable[Axes], first: float = 100) -> None:
         axes.set_xlim(left=max(1, min(first, axes.get_xlim()[1] / 10)))
 
 
+def law_title(law: str) -> str:
+    return style.LAW_TITLES.get(law, law)  # an arm, where panels are of both
+
+
 def along_sweeps(dataset: Dataset, measure: Callable[[RunData, dict], np.ndarray]) -> Sweeps:
     """Return a measure of runs along each policy's sweep, at NaN where it has none."""
     points: dict[tuple[str, str], list[tuple[float, np.ndarray]]] = {}
