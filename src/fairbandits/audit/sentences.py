@@ -3,6 +3,7 @@
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,11 @@ UNDECIDED = {
     "IMMATERIAL": "the difference is smaller than what matters",
     "TIE": "it is equal in most replicates",
     "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
+}
+#: Tag of what holds and supports nothing -> why.
+EMPTY = {
+    "TRIVIAL": "as the same holds of the control",
+    "VACUOUS": "as nothing could have failed",
 }
 #: Verdicts under other seeds, and what is said of a claim that derivations and enumeration decide.
 AGREEMENT = ROOT / "audit" / "agreement.csv"
@@ -213,7 +219,8 @@ def what_decides(row: Row) -> str:
     if row["verdict"] == NOT_REPRODUCED:
         other, name = SIDES[BOTH[claim]]
         text += f", and even the {other} bound is {measured(row[name])}"
-    return "; ".join(filter(None, [text, replicates_that_decide(row), reach(row)]))
+    nothing = f"that supports nothing, {EMPTY[tag]}" if (tag := is_empty(row)) else ""
+    return "; ".join(filter(None, [text, nothing or replicates_that_decide(row), reach(row)]))
 
 
 def reach(row: Row) -> str:
@@ -333,6 +340,12 @@ def is_identical(row: Row) -> bool:
     return row["statistic"] == 0 and "CONSTANT" in row["tags"]
 
 
+def is_empty(row: Row) -> str:
+    """Return the tag for which a case that holds supports nothing; empty if it is no such case."""
+    tags = EMPTY.keys() & {*row["tags"]} if row["verdict"] == INCONCLUSIVE else ()
+    return next(iter(tags), "")
+
+
 def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
     """Yield why a verdict is as it is: for each deciding test its limit, cases and number."""
     rows = [case for case in findings if case["decides"] and case["verdict"] != FAILED]
@@ -341,12 +354,20 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
         ends = limit(cases[0]) if len({limit(case) for case in cases}) == 1 else ""
         phrase = cases[0]["phrase"]
         if len(cases) > 1:
-            counts = tally(case["verdict"] for case in cases)
-            same = f", {n} are identical" if (n := sum(map(is_identical, cases))) else ""
-            off = f", not in {n}" if (n := counts.get(NOT_REPRODUCED)) else ""
-            open_ = f", {n} undecided" if (n := counts.get(INCONCLUSIVE)) else ""
-            held = f"{ends or 'as claimed'} in {counts.get(REPRODUCED, 0)} of {len(cases)} cases"
-            yield f"{phrase}: {held}{off}{open_}{same}{together(cases)}"
+            counts = Counter(case["verdict"] for case in cases)
+            empty = Counter(filter(None, map(is_empty, cases)))
+            held = counts[REPRODUCED] + sum(empty.values())
+            said = [f"{phrase}: {ends or 'as claimed'} in {held} of {len(cases)} cases"]
+            parts = {
+                "not in {}": counts[NOT_REPRODUCED],
+                "{} undecided": counts[INCONCLUSIVE] - sum(empty.values()),
+                "{} are identical": sum(map(is_identical, cases)),
+            }
+            said += [part.format(n) for part, n in parts.items() if n]
+            weak = (
+                f"; {n} support{'s' * (n == 1)} nothing, {EMPTY[tag]}" for tag, n in empty.items()
+            )
+            yield ", ".join(said) + "".join(weak) + together(cases)
         elif value := number(cases[0]):
             unit = f" {cases[0]['unit']}" if cases[0]["unit"] and not is_count(cases[0]) else ""
             yield f"{phrase}: {value}{unit}{ends and f' (claimed: {ends})'}"
