@@ -20,7 +20,7 @@ FAULTS = [
     ("htucb-abs-superiority", "eta_exponent=0.5", "eta_exponnt=0.5", "'eta_exponent'"),
     ("htucb-abs-superiority", "eta_exponent=0.5", "eta_exponent=0.4", "no run has eta_exponent"),
     ("htucb-abs-superiority", '.each("N", "tau")', '.each("N")', "one run is wanted"),
-    ("htucb-abs-superiority", "in cases(round=own.rounds)", "in own.rounds", "two cases 'N = "),
+    ("htucb-abs-superiority", "cases(round=ht_ucb.rounds)", "ht_ucb.rounds", "two cases 'N = "),
     ("htucb-abs-superiority", ".control(control)", "", "needs a control, or `uncontrolled="),
     ("htucb-abs-asymptotic-fairness", 'reading("floors")', 'reading("floor")', "reading 'floor'"),
     ("htucb-abs-asymptotic-fairness", ", uncontrolled=AGAINST", "", "needs a control"),

@@ -102,7 +102,7 @@ def test_a_file_says_what_made_it(tmp_path):
     assert getattr(policy, "class") == f"{__name__}:Weighted"
     with pytest.raises(AttributeError, match="the file of this Weighted keeps no pulls"):
         policy.pulls  # noqa: B018
-    with pytest.raises(TypeError, match="a policy needs a feedback attribute"):
+    with pytest.raises(TypeError, match="a loaded result describe them"):
         fb.run(policy, ARMS, 60)
     with pytest.raises(TypeError, match=r"must be an Instance, .* got <saved Instance"):
         fb.run(fb.UCB1(), fb.Result.load(file).instance, 60)
@@ -222,7 +222,7 @@ def test_no_code_that_a_file_names_runs(tmp_path, monkeypatch):
     rewritten(file, about={"policy": policy})
     loaded = fb.Result.load(file)
     assert loaded.policy != RUNS["own"][0]
-    with pytest.raises(TypeError, match="a policy needs"):
+    with pytest.raises(TypeError, match="a loaded result describe them"):
         fb.run(loaded.policy, ARMS, 60)
     with pytest.raises(ValueError, match="results must be of one policy"):
         fb.join([loaded, run("own", [2])])

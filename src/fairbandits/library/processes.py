@@ -121,7 +121,7 @@ def said_if_long() -> Iterator[None]:
 
 @contextmanager
 def importing(file: Path | str) -> Iterator[None]:
-    """Let whoever looks at this process know that it imports users' code, which may never end."""
+    """Say that this process imports users' code, which may never end."""
     HERE[-1].write(f"{file}, while it is imported")
     try:
         yield

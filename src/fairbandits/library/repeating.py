@@ -240,19 +240,24 @@ class _Sending(cloudpickle.Pickler):
     )
 
 
+def by_value(held: Any) -> bytes:
+    """Return a pickle that has what a notebook or a script defines, which cannot be imported."""
+    pickled = BytesIO()
+    _Sending(pickled).dump(held)
+    return pickled.getvalue()
+
+
 def _asked_elsewhere(stack: ExitStack, asked: tuple) -> list[tuple[subprocess.Popen, BinaryIO]]:
     """Start processes that play a replicate; return them with the files for what they tell."""
     try:
-        # by value what is defined in a notebook or a script, which cannot be imported
-        question = BytesIO()
-        _Sending(question).dump(asked)
+        question = by_value(asked)
     except Exception:  # whatever a user's policy holds
         return []
     seeds = [seed for seed in HASH_SEEDS if seed != os.environ.get("PYTHONHASHSEED")][:2]
     others = []
     for seed in seeds:
         sent, answer = TemporaryFile(), TemporaryFile()  # noqa: SIM115
-        sent.write(pickle.dumps(sys.path) + question.getvalue())
+        sent.write(pickle.dumps(sys.path) + question)
         sent.seek(0)
         call = f"from {__name__} import _answer; _answer({os.getpid()})"
         command = [sys.executable, "-c", call]

@@ -1,5 +1,6 @@
 """The result of a run, with the measures as methods; joining results."""
 
+import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -8,12 +9,12 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
-from numba import cloudpickle
 
 from fairbandits.library.identity import Saved, same
 from fairbandits.library.inputs import MeasuredQuotas, checked, shown
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.late import name_of
+from fairbandits.library.repeating import by_value
 from fairbandits.library.simulation import columns_of
 from fairbandits.library.worlds import LOST, World
 from fairbandits.measures import penalised, penalties, pulls, rates
@@ -105,7 +106,7 @@ class Result:
 
     def __reduce__(self) -> tuple:
         """Return what pickle needs; functions and classes of a session are kept by value."""
-        return _unpickled, (cloudpickle.dumps(vars(self)),)
+        return _unpickled, (by_value(vars(self)),)
 
     def save(self, path: str | PathLike) -> None:
         """Write a Parquet file that `load` reads: all that is recorded, and what made it.
@@ -197,7 +198,7 @@ class Result:
 
 
 def _unpickled(kept: bytes) -> Result:
-    return Result(**cloudpickle.loads(kept))
+    return Result(**pickle.loads(kept))
 
 
 def join(results: Iterable[Result]) -> Result:
