@@ -100,7 +100,7 @@ if sys.argv[1] == "without":
     processes._killed_by_system = lambda: False
 
 def work(_):
-    os.write(1, b"%d\n" % os.getpid())  # in one piece, also unbuffered
+    os.write(1, b"%d\\n" % os.getpid())  # in one piece, also unbuffered
     while True:
         try:
             time.sleep(60)

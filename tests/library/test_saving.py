@@ -104,7 +104,7 @@ def test_a_file_says_what_made_it(tmp_path):
         policy.pulls  # noqa: B018
     with pytest.raises(TypeError, match="a loaded result describe them"):
         fb.run(policy, ARMS, 60)
-    with pytest.raises(TypeError, match=r"must be an Instance, .* got <saved Instance"):
+    with pytest.raises(TypeError, match="a loaded result describe them"):
         fb.run(fb.UCB1(), fb.Result.load(file).instance, 60)
 
 
