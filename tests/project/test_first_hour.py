@@ -22,6 +22,7 @@ def test_readmes_policy_goes_to_the_arena(tmp_path, tmp_path_factory, monkeypatc
     (file := tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
     words = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
     words += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
+    words += ["--out", tmp_path / "page.html"]
     assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*words))
 
 
