@@ -78,9 +78,10 @@ def test_a_replicate_that_takes_long_is_said(monkeypatch, capfd, n_jobs):
     monkeypatch.setattr(processes, "LONG", 0.2)
     monkeypatch.setattr(processes, "LOOK", 0.05)
     fb.run(Ending(lambda: time.sleep(1)), ARMS, ROUNDS, n_jobs, n_jobs=n_jobs)
-    lines = capfd.readouterr().err.split()
-    said = re.findall(rf"Ending, replicate 0, round {AT}: at work for \d+ s", " ".join(lines))
-    assert 1 <= len(said) <= 6  # after twice the time each
+    lines = " ".join(capfd.readouterr().err.split())
+    for replicate in range(n_jobs):
+        line = rf"Ending, replicate {replicate}, round {AT}: at work for \d+ s"
+        assert 1 <= len(re.findall(line, lines)) <= 6  # after twice the time each
 
 
 def test_what_takes_longer_than_it_may_is_ended(monkeypatch):

@@ -190,8 +190,7 @@ def _under_readings(
             under = Html("{} {}").format(judged(alike[0], status=False), shown)
         if under or lines:
             yield Reason(under, list(map(typeset, lines)))
-    empty = [row for row in deciding if not {"TRIVIAL", "VACUOUS"}.isdisjoint(row["tags"])]
-    uncounted = any(row["verdict"] == finding.INCONCLUSIVE for row in empty)
+    uncounted = any(map(sentences.is_empty, deciding))
     lines = [ANY] * (tested.combine == "any" and len(sentences.by_test(deciding)) > 1)
     lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == finding.REPRODUCED)
     if lines:
