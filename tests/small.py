@@ -253,6 +253,6 @@ def built_site(factory) -> Path:
     pages = executed_pages(factory)
 
     def make(folder):
-        build(pages, folder / "figures", folder / "site", folder / "results")
+        build(pages, folder / "figures", folder / "site", folder / "results", root=folder)
 
     return once(factory, "site", make) / "site"

@@ -51,7 +51,7 @@ class Made:
     """Executed notebooks and figures in a folder, to build a site of."""
 
     def __init__(self, folder):
-        self.folder, self.root = folder, None
+        self.folder, self.root = folder, folder
         self.figures = folder / "figures"
         self.out = folder / "results" / "site"
         (self.figures / "banditq").mkdir(parents=True)
@@ -127,7 +127,9 @@ def test_figures_are_in_it_and_shown_from_there(site):
 
 def test_documents_are_pages_whose_links_lead_somewhere(made):
     made.root = ROOT
+    made.pages["banditq"] = executed("A page", text="See [the guide](../docs/library.md#results).")
     site = made.build()
+    assert 'href="docs/library.html#results"' in (site / "banditq.html").read_text("utf-8")
     pages = {file: file.read_text(encoding="utf-8") for file in (site / "docs").rglob("*.html")}
     assert len(pages) == len([*(ROOT / "docs").rglob("*.md")])
     for page, text in pages.items():
@@ -137,14 +139,19 @@ def test_documents_are_pages_whose_links_lead_somewhere(made):
             assert goal.is_file(), f"{page}: {address}"
             if anchor and goal.suffix == ".html":
                 assert f'id="{anchor}"' in goal.read_text(encoding="utf-8"), f"{page}: {address}"
+        assert "](" not in re.sub(r"<(script|pre|code)\b.*?</\1>", "", text, flags=re.DOTALL), page
     assert '<a class="reference' in pages[site / "docs" / "index.html"]
 
 
-def test_a_document_that_leads_out_of_the_project_is_refused(made, tmp_path):
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [("../../secret.md", "is not in the project"), ("nowhere.md", "does not exist")],
+)
+def test_a_document_that_leads_nowhere_is_refused(made, tmp_path, target, says):
     made.root = tmp_path / "project"
     (made.root / "docs").mkdir(parents=True)
-    (made.root / "docs" / "one.md").write_text("# One\n\n[secret](../../secret.md)\n")
-    assert "one.md links to '../../secret.md', which is not in the project" in made.refused()
+    (made.root / "docs" / "guide.md").write_text(f"# Guide\n\n[secret]({target})\n")
+    assert f"guide.md links to {target!r}, which {says}" in made.refused()
 
 
 def test_same_bytes_wherever_it_is_built(site, made):
@@ -163,7 +170,6 @@ def test_replaces_an_older_site_whole(made):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[a link](nowhere.md)", "nowhere.md"),
         ("```{no-such-directive}\n```", "no-such-directive"),
         ("$$x$$ (twice)\n\n[](#nowhere)", "nowhere"),
     ],

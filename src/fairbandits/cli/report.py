@@ -45,7 +45,7 @@ def site(notebooks, figures, out, results):
     from fairbandits.report.build import build
 
     with named(out):
-        build(list(notebooks), figures, out, results, ROOT)
+        build(list(notebooks), figures, out, results, root=ROOT)
 
 
 @command("numbers")

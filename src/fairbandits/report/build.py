@@ -23,7 +23,7 @@ from fairbandits.audit.rows import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page
-from fairbandits.report.documents import write_documents
+from fairbandits.report.documents import with_links, write_documents
 from fairbandits.report.listing import write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
@@ -147,7 +147,8 @@ def build(
     figures: Path,
     out: Path,
     results: Path | None = None,
-    root: Path | None = None,
+    *,
+    root: Path,
 ) -> None:
     """Build the site: a page per notebook, with verdicts one per claim, and documents of `root`.
 
@@ -167,10 +168,13 @@ def build(
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
         known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}
-        texts = write_documents(source, names, root) if root else []
+        texts = write_documents(source, names, root)
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
             page = _page(notebook, known, figures, extra)
+            for cell in (cell for cell in page.cells if cell.cell_type == "markdown"):
+                file = root / "notebooks" / notebook.name  # from where its links lead
+                cell.source = with_links(cell.source, file, names, root, source)
             if notebook.stem == "index":
                 page.cells.append(_menu([*known[""], *texts]))
             nbformat.write(page, source / notebook.name)

@@ -17,40 +17,49 @@ def documents(root: Path) -> dict[str, Path]:
     return {file.relative_to(root).with_suffix("").as_posix(): file for file in files}
 
 
-def write_documents(source: Path, pages: Collection[str], root: Path) -> list[str]:
-    """Write the documents and their images into `source`; return the names of their pages.
+def with_links(text: str, file: Path, pages: Collection[str], root: Path, source: Path) -> str:
+    """Return the text of `file` in the project `root` with links of the site made in `source`.
 
-    Links lead to other documents and to `pages`, those to a figure to its place on the paper's
-    page; a file that is no page is named without a link.
+    Links lead to documents and to `pages`, those to a figure to its place on the paper's page,
+    and images are copied; a file that is no page is named without a link.
     """
     files = documents(root)
-    for name, file in files.items():
 
-        def link(match: re.Match[str], file: Path = file) -> str:
-            image, shown, target, anchor = match.groups(default="")
-            if "//" in target:
-                return match[0]
-            goal = (file.parent / target).resolve()
-            if not goal.is_relative_to(root.resolve()):
-                raise ValueError(f"{file} links to {target!r}, which is not in the project")
-            path = goal.relative_to(root.resolve())
-            if image and not goal.is_file():  # a folder without the committed figures
-                return shown
-            if image and goal.suffix in _IMAGES:
-                copy = source / path
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(goal, copy)
-                return f"![{shown}](/{path.as_posix()})"
-            if path.with_suffix("").as_posix() in files and goal.suffix == ".md":
-                return match[0]
-            if goal.suffix in _IMAGES and goal.parent.name in pages:  # a paper's figure
-                up = "../" * (len(file.relative_to(root).parts) - 1)
-                return f'<a href="{up}{goal.parent.name}.html#{goal.stem}">{shown}</a>'
-            if goal.suffix == ".ipynb" and goal.stem in pages:
-                return f"[{shown}](/{goal.stem}.ipynb{anchor})"
+    def link(match: re.Match[str]) -> str:
+        image, shown, target, anchor = match.groups(default="")
+        if "//" in target:
+            return match[0]
+        goal = (file.parent / target).resolve()
+        if not goal.is_relative_to(root.resolve()):
+            raise ValueError(f"{file} links to {target!r}, which is not in the project")
+        if files and not goal.exists() and goal.suffix not in _IMAGES:
+            raise ValueError(f"{file} links to {target!r}, which does not exist")
+        path = goal.relative_to(root.resolve())
+        if image and not goal.is_file():  # a folder without the committed figures
             return shown
+        if image and goal.suffix in _IMAGES:
+            copy = source / path
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(goal, copy)
+            return f"![{shown}](/{path.as_posix()})"
+        if path.with_suffix("").as_posix() in files and goal.suffix == ".md":
+            return f"[{shown}](/{path.as_posix()}{anchor})"
+        if goal.suffix in _IMAGES and goal.parent.name in pages:  # a paper's figure
+            up = "../" * (len(file.relative_to(root).parts) - 1)
+            return f'<a href="{up}{goal.parent.name}.html#{goal.stem}">{shown}</a>'
+        if goal.suffix == ".ipynb" and goal.stem in pages:
+            return f"[{shown}](/{goal.stem}.ipynb{anchor})"
+        return shown
 
+    return _LINK.sub(link, text)
+
+
+def write_documents(source: Path, pages: Collection[str], root: Path) -> list[str]:
+    """Write the documents and their images into `source`; return the names of their pages."""
+    files = documents(root)
+    for name, file in files.items():
         copy = source / f"{name}.md"
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(_LINK.sub(link, file.read_text(encoding="utf-8")), encoding="utf-8")
+        text = with_links(file.read_text(encoding="utf-8"), file, pages, root, source)
+        copy.write_text(text, encoding="utf-8")
     return [*files]
