@@ -229,7 +229,8 @@
     if (watched.has(box)) return;
     watched.add(box);
     const mark = () => {
-      const wide = box.scrollWidth > box.clientWidth + 1;
+      box.classList.remove("fb-wide");  // its words are wide too
+      const wide = box.scrollWidth > box.clientWidth + 4;
       box.classList.toggle("fb-wide", wide);
       box.classList.toggle("fb-at-end", box.scrollLeft + box.clientWidth >= box.scrollWidth - 1);
       if (wide) box.tabIndex = 0;
@@ -266,11 +267,7 @@
   });
 
   const formulas = () => document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
-    const scrolls = getComputedStyle(formula).overflowX === "auto";
-    // what is folded has no width yet
-    const folded = !formula.getBoundingClientRect().width;
-    const wide = formula.clientWidth && formula.scrollWidth > formula.clientWidth + 4;
-    if (scrolls && (folded || wide)) scrolling(formula);
+    if (getComputedStyle(formula).overflowX === "auto") scrolling(formula);
   });
 
   addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => {
