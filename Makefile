@@ -17,6 +17,9 @@ INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
 NEWEST := $(addprefix tests/,report arena figures data library project/test_first_hour.py)
 UV = .tools/uv-$(UV_VERSION)/bin/uv
 STAMP := .venv/.setup-done
+# Of rlberry the last with bandits; SMPyBandits needs what SciPy 1.14 no longer has.
+PEERS := SMPyBandits==0.9.7 mabwiser==2.7.4 banditlab==1.1.0 bayesianbandits==0.7.0 \
+  rlberry==0.6.0 'gymnasium<1' 'scipy<1.14'
 
 # The project's own environment comes first for every command, and the caller's stays out of it.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -40,7 +43,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help setup slurm replicate figures audit report report-pdf preview smoke verify archive test test-compiled \
-  test-interpreted test-newest test-fast test-slurm packages faults bench bench-growth sizes lint format clean
+  test-interpreted test-newest test-fast test-slurm packages faults bench bench-growth bench-peers sizes lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -113,6 +116,12 @@ test-slurm: slurm ## run the tests that start a cluster of one node
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py
+
+bench-peers: setup ## time other bandit libraries beside ours, in .tools/peers
+	@rm -rf .tools/peers
+	@$(UV) venv --quiet --python $(BIN)/python .tools/peers
+	@$(UV) pip install --quiet --python .tools/peers $(PEERS)
+	@$(BIN)/python benchmarks/peers.py --peers .tools/peers/bin/python
 
 bench-growth: setup ## draw how a round's time grows with rounds and arms
 	@$(BIN)/python benchmarks/growth.py

@@ -18,6 +18,7 @@ from bench.cases import Case
 from bench.history import commit
 from bench.measure import machine, machine_name, nanoseconds, ways_of
 from bench.ways import compile_c, play_ours
+from matplotlib.ticker import EngFormatter
 
 from fairbandits.data.store import replacing
 from fairbandits.library.style import Picture, in_style, palette, save
@@ -140,6 +141,8 @@ def draw(rows: list[dict[str, str]], svg: Path, png: Path) -> None:
                 axis.fill_between(x, low, high, alpha=0.2, lw=0, **look)
                 axis.plot(x, middle, ls=dash, marker=marker, ms=4, label=label, **look)
             axis.set(xscale="log", yscale="log")
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_major_formatter(EngFormatter(sep=""))
             axis.grid(which="major", axis="y", alpha=0.3)
             if along == "rounds":
                 axis.legend(fontsize="small")
@@ -154,7 +157,8 @@ def draw(rows: list[dict[str, str]], svg: Path, png: Path) -> None:
             axis.set_xlabel(f"number of {along} ({fixed})", fontsize="small")
     for axis in axes[:, 0]:
         axis.set_ylabel("nanoseconds a round")
-    save(figure, svg, png)
+    title = "Time of a round against rounds and arms"
+    save(figure, svg, png, title, f"{title}: {', '.join(POLICIES)}, ours and C. Medians.")
 
 
 @click.command(help=__doc__.partition("\n")[0])

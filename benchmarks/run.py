@@ -1,4 +1,4 @@
-"""Measure the speed of the round loops, side by side with C, plain Python and other libraries.
+"""Measure the speed of the round loops, side by side with C and plain Python.
 
 Every case is first played by all that have it, and the outcomes compared; then they are timed in
 turn on one core, compilation excluded. `make bench` runs this file; ``--help`` lists the options.
@@ -18,7 +18,6 @@ import numpy as np
 from bench import ROOT, history
 from bench.cases import CASES
 from bench.measure import first_runs, load, machine, measure, plain_c
-from bench.peers import measure_peers
 from bench.table import as_markdown, as_text
 from bench.ways import compile_c
 from stages import whole_run
@@ -32,13 +31,6 @@ from fairbandits.data.store import replacing
 @click.option("--repetitions", default=7, show_default=True, type=click.IntRange(1))
 @click.option("--quick", is_flag=True, help="Few rounds, once: only to see that everything runs.")
 @click.option("--cold/--no-cold", default=True, help="Whether to time first runs (default: yes).")
-@click.option("--peers", metavar="PYTHON", help="Interpreter with SMPyBandits and MABWiser.")
-@click.option(
-    "--revenue-guaranteeing",
-    "checkout",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Checkout of github.com/DBaudry/Revenue_guaranteeing_bandits, with another BanditQ.",
-)
 @click.option("--markdown", is_flag=True, help="Print Markdown, as the README has it.")
 @click.option("--record", is_flag=True, help="Add the medians to the history.")
 @click.option(
@@ -60,8 +52,6 @@ def main(
     repetitions: int,
     quick: bool,
     cold: bool,
-    peers: str | None,
-    checkout: Path | None,
     markdown: bool,
     record: bool,
     history_file: Path,
@@ -110,17 +100,12 @@ def main(
             row["cold_s"], row["cached_s"] = loops.get(case.compiled, (None, None))
             rows.append(row)
     report["cases"] = rows
-    report["peers"] = measure_peers(
-        [case.name for case in chosen.values()], peers, checkout, repetitions, quick=quick
-    )
     report["load"]["after"] = load()
     with replacing(path) as partial:
         partial.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     click.echo(as_markdown(report) if markdown else as_text(report))
     if not all(row["agree"] for row in rows):
         raise click.ClickException("the implementations disagree")
-    if any(peer["same_pulls"] is False for peer in report["peers"]):
-        raise click.ClickException("a peer pulls other arms")
     if line := whole_run(ROOT / "logs" / "benchmarks", report["plain_c"]):
         click.echo(f"\n{line}", err=markdown)
     now = history.rows_of(report)

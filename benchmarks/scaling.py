@@ -309,8 +309,13 @@ def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
                 DRAWN, [one[part] for one in found], line, color=colour, label=f"{words}, {name}"
             )
     axis.set(xscale="log", yscale="log", xlabel="cores", ylabel="minutes, predicted")
+    axis.set_yticks((2, 5, 10, 20, 50))
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_formatter("{x:g}")
+        side.set_minor_formatter("")
     axis.legend()
-    save(figure, svg=PLOT.with_suffix(".svg"), png=PLOT.with_suffix(".png"))
+    title = "Predicted minutes of a whole run against cores"
+    save(figure, PLOT.with_suffix(".svg"), PLOT.with_suffix(".png"), title, f"{title}.")
 
 
 @click.command(help=__doc__.partition("\n")[0])

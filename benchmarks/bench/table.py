@@ -14,7 +14,6 @@ WAYS = {
 }
 HEAD = ("case", "target", "met", *WAYS.values())
 HEAD += ("C/ours", "C/lazy", "Python/ours", "cold", "cached")
-PEERS_TITLE = "Microseconds of processor time a round, that is a choice and its update:"
 VERDICTS = {True: "met", False: "missed", None: "-"}
 
 
@@ -59,27 +58,6 @@ def case_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def peer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the cells of the table of peers, its head first."""
-    rows = [("peer", "what", "theirs", "ours", "theirs/ours", "same pulls")]
-    for peer in report["peers"]:
-        if peer["absent"]:
-            rows.append((peer["name"], peer["what"], "absent", "-", "-", "-"))
-            continue
-        same = {True: "yes", False: "NO", None: "-"}[peer["same_pulls"]]
-        rows.append(
-            (
-                f"{peer['name']} {peer['version']}",
-                peer["what"],
-                times(peer["us"]),
-                times(peer["ours_us"]),
-                number(peer["us"]["median"] / peer["ours_us"]["median"]),
-                same,
-            )
-        )
-    return rows
-
-
 def notes(report: dict[str, Any]) -> list[str]:
     """Return what the numbers are, and where they come from."""
     host, versions = report["machine"], report["versions"]
@@ -98,9 +76,6 @@ def notes(report: dict[str, Any]) -> list[str]:
         f"C: {report['compiler']}",
         f"Commit: {report['commit']}",
         f"Command: {report['command']}",
-    ]
-    lines += [
-        f"Absent: {peer['name']}, {peer['absent']}" for peer in report["peers"] if peer["absent"]
     ]
     if report["quick"]:
         lines.insert(0, "A quick run: these times mean nothing.")
@@ -126,12 +101,10 @@ def markdown(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def as_text(report: dict[str, Any]) -> str:
     """Return the report as lines of text."""
-    peers = ["", PEERS_TITLE, *aligned(peer_rows(report))] if report["peers"] else []
-    return "\n".join([*aligned(case_rows(report)), *peers, "", *notes(report)])
+    return "\n".join([*aligned(case_rows(report)), "", *notes(report)])
 
 
 def as_markdown(report: dict[str, Any]) -> str:
     """Return the report as Markdown, for the README."""
-    peers = ["", PEERS_TITLE, "", *markdown(peer_rows(report))] if report["peers"] else []
     listed = [f"- {line}" for line in notes(report)]
-    return "\n".join([*markdown(case_rows(report)), *peers, "", *listed])
+    return "\n".join([*markdown(case_rows(report)), "", *listed])

@@ -40,6 +40,7 @@ ENDS = {
     "exit": (lambda: sys.exit(0), "the code raised SystemExit: 0"),
     "_exit": (lambda: os._exit(0), "its process ended with exit status 0"),
     "killed": (lambda: os.kill(os.getpid(), 9), "was ended by SIGKILL, as when memory is used up"),
+    "ended": (lambda: os.kill(os.getpid(), 15), "was ended by SIGTERM"),
     "fault": (lambda: ctypes.string_at(0), "was ended by SIGSEGV"),
     "own": (_own_base, "the code raised Own: x"),
     "interrupt of its own": (_interrupt, "the code raised KeyboardInterrupt"),

@@ -1,11 +1,16 @@
 """Benchmarks: what is slower is told, costs are fitted to logs, and many cores are predicted."""
 
+import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import costs as command
+import growth
+import peers
 import pytest
 import scaling
-from bench import history
+from bench import HERE, history
 from scaling import Task, makespan
 
 from fairbandits.settings import costs
@@ -38,6 +43,15 @@ def test_slower_by_more_than_the_spread_is_told():
 def test_the_committed_history_can_be_read():
     rows = history.read(history.FILE)
     assert len({tuple(row[name] for name in history.KEY) for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("module", [growth, peers])
+def test_committed_times_are_drawn(module, tmp_path):
+    data = shutil.copy(HERE / f"{module.__name__}.csv", tmp_path)
+    module.main(["--draw", "--folder", str(tmp_path)], standalone_mode=False)
+    picture = Path(data).with_suffix(".svg").read_text(encoding="utf-8")
+    assert "UCB1" in picture
+    assert "mathdefault" not in re.sub("<!--.*?-->", "", picture)
 
 
 @pytest.fixture(scope="module")

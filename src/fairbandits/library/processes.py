@@ -245,15 +245,19 @@ def _answer(
     HERE.append(place)
     _TO_PARENT.append(connection)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides
-    with suppress(Stopped), stopping():
-        while True:
-            question = connection.recv()
-            with warnings.catch_warnings(record=True) as caught:
-                message = _message(answer, question)
-            for warning in caught:
-                content = str(warning.message), warning.category, warning.filename, warning.lineno
-                connection.send(("warned", content))
-            connection.send(message)
+    try:
+        with stopping():
+            while True:
+                question = connection.recv()
+                with warnings.catch_warnings(record=True) as caught:
+                    message = _message(answer, question)
+                for warning in caught:
+                    content = str(warning.message), warning.category
+                    connection.send(("warned", (*content, warning.filename, warning.lineno)))
+                connection.send(message)
+    except Stopped as stopped:  # whoever asked is told which signal it was
+        signal.signal(stopped.number, signal.SIG_DFL)
+        os.kill(os.getpid(), stopped.number)
 
 
 def _message(answer: Callable[[Any], Any], question: Any) -> tuple[str, Any]:

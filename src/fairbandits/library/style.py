@@ -217,12 +217,12 @@ def wrapped(name: str, line: int = LINE) -> str:
     return "\n".join(lines[:LINES] + ["…"] * (len(lines) > LINES))
 
 
-def save(figure: Figure, svg: Path, png: Path, title: str = "", description: str = "") -> None:
+def save(figure: Figure, svg: Path, png: Path, title: str, description: str) -> None:
     """Write a figure as SVG, which tells what it shows, and as PNG of at most 1600 pixels width."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     image = io.StringIO()
-    figure.savefig(image, format="svg", metadata={"Date": None, "Title": title or None})
+    figure.savefig(image, format="svg", metadata={"Date": None, "Title": title})
     described = f"</title>\n <desc>{escape(description)}</desc>"
     with replacing(svg) as temporary:
         temporary.write_text(image.getvalue().replace("</title>", described, 1), encoding="utf-8")
