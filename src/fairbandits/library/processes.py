@@ -40,7 +40,7 @@ class Stopped(KeyboardInterrupt):
 
     def __init__(self, number: int) -> None:
         super().__init__()
-        self.number = number
+        self.number, self.at = number, HERE[-1].read().place
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -255,7 +255,8 @@ def _answer(
                     content = str(warning.message), warning.category
                     connection.send(("warned", (*content, warning.filename, warning.lineno)))
                 connection.send(message)
-    except Stopped as stopped:  # whoever asked is told which signal it was
+    except Stopped as stopped:  # whoever asked is told which signal it was, and where
+        HERE[-1].write(stopped.at)
         signal.signal(stopped.number, signal.SIG_DFL)
         os.kill(os.getpid(), stopped.number)
 
