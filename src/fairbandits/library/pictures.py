@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from fairbandits import checks
 from fairbandits.library import style
-from fairbandits.library.intervals import interval_of
 from fairbandits.library.style import Picture, wrapped
-from fairbandits.measures.summary import summarise
+from fairbandits.measures.summary import interval_of, summarise
 
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
