@@ -123,13 +123,11 @@ def enter(
     grouped = "groups" in entrant.asks
     fitting = [experiment for experiment in experiments if experiment.groups or not grouped]
     is_fast, first = _tried(entrant, fitting[0]) if fitting else (False, None)
-    outcome = Outcome(entrant.label)
+    long = {exp.horizon for exp in experiments if exp.horizon > PLAIN_ROUNDS and not is_fast}
+    outcome = Outcome(entrant.label, left_out=sorted(long))
     met: dict[str, list[standings.Pulls]] = {}  # stream -> its runs, the shorter first
     for experiment in experiments:
-        if experiment.horizon > PLAIN_ROUNDS and not is_fast:
-            outcome.left_out = sorted({*outcome.left_out, experiment.horizon})
-            continue
-        if experiment.instance in outcome.failures:
+        if experiment.horizon in long or experiment.instance in outcome.failures:
             continue
         runs, footer = standings.recorded(arena, experiment)
         rounds, n = runs[0].rounds, len(runs[0].values["plays"])

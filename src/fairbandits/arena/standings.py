@@ -17,7 +17,7 @@ from fairbandits.arena.roles import OPTIMUM, ORACLE, TOLD, Arena, Terms, load_ar
 from fairbandits.arena.settings import TABLES, arena_code
 from fairbandits.data.store import replacing, table_hash, write_table
 from fairbandits.library import contracts
-from fairbandits.measures.summary import summarise
+from fairbandits.measures.summary import interval_of
 from fairbandits.numerals import first_digits
 from fairbandits.rationals import rational
 from fairbandits.replication.datasets import expect_experiment, load_dataset
@@ -120,8 +120,7 @@ def seen_of(run: RunData) -> SimpleNamespace:
 
 def interval(values: np.ndarray) -> pd.DataFrame:
     """Return mean, low and high of each column over replicates: 95 % t intervals."""
-    summary = summarise("", "", np.arange(values.shape[1]), values)
-    return summary[["mean", "mean_low", "mean_high"]].set_axis(["mean", "low", "high"], axis=1)
+    return pd.DataFrame(dict(zip(("mean", "low", "high"), interval_of(values), strict=True)))
 
 
 def side_by_side(scores: Sequence[Score], measure: str) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Which policy to use under a contract: the arena's answer in words, from its committed table."""
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -107,10 +108,8 @@ def _beside(judged: Sequence[int], rounds: int | None) -> tuple[list[int], str]:
     """Return the judged horizons that answer for a number of rounds, and a note if it is none."""
     if rounds is None or rounds in judged:
         return list(judged) if rounds is None else [rounds], ""
-    around = [
-        *[horizon for horizon in judged if horizon < rounds][-1:],
-        *[horizon for horizon in judged if horizon > rounds][:1],
-    ]
+    longer = bisect(judged, rounds)
+    around = list(judged[max(0, longer - 1) : longer + 1])
     listed = " and ".join(map(number, around))
     return around, f"T = {number(rounds)} was not judged: the answer is that for {listed}."
 

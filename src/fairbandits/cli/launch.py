@@ -50,12 +50,11 @@ def launch(
     """
     os.chdir(root)
     provide_home(root)
-    snakemake = [sys.executable, "-m", "snakemake"]
     settings = ["--configfile", *map(str, files)] if files else []
-    options = ["--cores", str(cores or "all"), "--logger", "fairbandits"]
+    arguments = [*targets, *settings, "--cores", str(cores or "all"), "--logger", "fairbandits"]
     if dry_run:
-        options += ["--dry-run", "--nolock"]
-        return subprocess.run([*snakemake, *targets, *options, *settings], check=False).returncode
+        command = [sys.executable, "-m", "snakemake", *arguments, "--dry-run", "--nolock"]
+        return subprocess.run(command, check=False).returncode
     try:
         killed = run_lock.take(unlock)
     except run_lock.RunLockedError as error:
@@ -73,8 +72,7 @@ def launch(
     print("Finding out what is to be made", file=sys.stderr, flush=True)
     remove_stale(config, root)
     git_commit()  # says so where git does not tell it
-    snakemake = [sys.executable, "-m", f"{__package__}.stoppable"]
-    command = [*snakemake, *targets, *options, *settings]
+    command = [sys.executable, "-m", f"{__package__}.stoppable", *arguments]
     run_lock.inheritable()  # the lock stays as long as snakemake lives
     if not stay:
         os.execv(sys.executable, command)

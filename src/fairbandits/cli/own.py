@@ -89,10 +89,7 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
         )
 
 
-@command(
-    "which --quota 0.05 --horizon unknown",
-    "which --contract minimum_reward --horizon 10000",
-)
+@command("which --quota 0.05 --horizon unknown", "which --contract minimum_reward --horizon 10000")
 @CONFIGS
 @option("--contract", default="minimum_pulls", help="Contract to keep; default minimum_pulls.")
 @option("--quota", help="What each arm or group must have, such as 0.05 of the pulls.")

@@ -62,13 +62,7 @@ def numbers(configs, results):
 @command("export --format csv")
 @CONFIGS
 @RESULTS
-@option(
-    "--format",
-    "form",
-    type=Choice(["csv", "html"]),
-    required=True,
-    help="A table, or a page.",
-)
+@option("--format", "form", type=Choice(["csv", "html"]), required=True, help="A table, or a page.")
 @option("--out", type=FOLDER, default=Path("build/export"), help="Folder to write into.")
 def export(configs, results, form, out):
     """Write the verdicts for other programs."""

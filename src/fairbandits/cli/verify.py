@@ -48,8 +48,8 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     from fairbandits.report.numbers import edited_pages
 
     config = options.with_arena(configs)
-    if lock is None and config.scale_name == "paper" and not config.exploratory:
-        lock = LOCK
+    is_published = config.scale_name == "paper" and not config.exploratory
+    lock = lock or (LOCK if is_published else None)
     seed = secrets.randbelow(10**6) if sample_seed is None else sample_seed
     chosen = f"; --sample-seed {seed} chooses the same replicates again" if sample else ""
     known = read_lock(lock) if lock else check.of_results(config)
@@ -59,7 +59,7 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     if lock == LOCK:
         problems += edited_pages(run.load(options.DEFAULT_CONFIG)[1], ROOT)
     table = Path(config.folders.get("audit", "")) / VERDICTS_TABLE
-    if config.scale_name == "paper" and not config.exploratory and table.is_file():
+    if is_published and table.is_file():
         wrong, facts = freeze.derived(run.load(options.DEFAULT_CONFIG)[1], table.parent)
         problems += wrong
         lines += facts

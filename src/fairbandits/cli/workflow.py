@@ -43,12 +43,16 @@ class Plan:
         self._check_place(read_yaml(root / "config" / "config.yaml")["pathvars"])
         # claims are about the published settings, and so are the pages
         self.variant = self.config.scale_name == "variant"
+        papers = self.config.papers
         #: Papers with claims.
-        self.judged = [] if self.variant else self._judged()
+        self.judged = [
+            paper
+            for paper in papers
+            if not self.variant and self._there(f"papers/{paper}/claims.py")
+        ]
         # run as a paper is, and no paper
         arena = None if self.variant else arena_config(settings, "configuration", root=root)
         self.arena = arena
-        papers = self.config.papers
         small = self.config.scale_name == "smoke"
         library = LIBRARY_PAGES[:1] if small else LIBRARY_PAGES
         audited = ["audit", "across"] if self.judged else []
@@ -184,12 +188,6 @@ class Plan:
         shown += [f"<results>/{replay.table}" for replay in self.config.replays]
         tables = shown + self.drawn + self.arena_tables
         return [*self.images, *tables, *self.site_verdicts, *self.site_settings]
-
-    def _judged(self) -> list[str]:
-        """Return the papers that have claims; loading these takes a second."""
-        return [
-            key for key in self.config.papers if (self.root / "papers" / key / ASKING[0]).is_file()
-        ]
 
     def _there(self, *files: str) -> list[str]:
         return [file for file in files if (self.root / file).is_file()]

@@ -14,14 +14,13 @@ from fairbandits import checks
 from fairbandits.library import inputs
 from fairbandits.library.compiling import Compiled
 from fairbandits.library.instance import Instance, RandomInstance
-from fairbandits.library.intervals import interval_of
 from fairbandits.library.late import name_of
 from fairbandits.library.results import Result
 from fairbandits.library.running import check, numbers_of, run
 from fairbandits.library.simulation import checkpoint_grid, feedback_of
 from fairbandits.library.worlds import World
 from fairbandits.lookup import nearest
-from fairbandits.measures.summary import summarise
+from fairbandits.measures.summary import interval_of, summarise
 
 if TYPE_CHECKING:
     from fairbandits.library.style import Picture

@@ -149,10 +149,6 @@ def _rounds(name: str, values: Any) -> np.ndarray:
     return rounds
 
 
-def _groups(name: str, values: Any) -> tuple[int, ...]:
-    return tuple(checks.whole(name, group) for group in listed(name, values))
-
-
 def _penalties(name: str, values: Any) -> Any:
     is_array = getattr(values, "ndim", 0) > 1  # one row per replicate
     return array(name, values, 0) if is_array else penalties(values)
@@ -174,7 +170,7 @@ ARGUMENTS: dict[str, Callable[[str, Any], Any]] = {
     "targets": lambda name, values: per_arm(name, values, at_least=0),
     "penalties": _penalties,
     "quotas": lambda name, values: quotas(values),
-    "groups": _groups,
+    "groups": lambda name, values: tuple(checks.whole(name, each) for each in listed(name, values)),
     "tolerance": _tolerance,
 }
 

@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from fairbandits import checks
 from fairbandits.library import style
-from fairbandits.library.intervals import interval_of
 from fairbandits.library.style import Picture, wrapped
-from fairbandits.measures.summary import summarise
+from fairbandits.measures.summary import interval_of, summarise
 
 #: Policies with other names in the papers' figures than their classes.
 SHOWN = {"FairUCB": "Fair-UCB", "HTUCB": "HT-UCB", "BFUCB": "BF-UCB", "GroupUCB": "UCB"}
@@ -101,15 +100,10 @@ def _colours(compared: Any) -> dict[str, Any]:
 
 def _pulls(compared: Any) -> Picture:
     """Return the share of each arm in the pulls so far, a panel for each policy."""
-    arms = _arms(compared)
-    return (_lines if len(arms) <= LINES else _map)(compared, arms)
-
-
-def _arms(compared: Any) -> list[str]:
-    """Return the names of the arms: those of a world, or their numbers from 1."""
     result = next(iter(compared.results.values()))
     numbers = [f"arm {k + 1}" for k in range(result.plays.shape[-1])]
-    return [*map(str, getattr(result.instance, "labels", None) or numbers)]
+    names = [*map(str, getattr(result.instance, "labels", None) or numbers)]  # those of a world
+    return (_lines if len(names) <= LINES else _map)(compared, names)
 
 
 def _lines(compared: Any, arms: Sequence[str]) -> Picture:

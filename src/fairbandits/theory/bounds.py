@@ -48,9 +48,13 @@ def learner_bound(
 
 def learning_pulls(rounds: ArrayLike, gap: ArrayLike) -> np.ndarray:
     """Return 8 ln t / Delta_i^2; infinite for arms without a gap."""
-    logs = 8 * np.log(np.asarray(rounds)[..., None])
-    logs, gap = np.broadcast_arrays(logs, np.asarray(gap, float))
-    return np.divide(logs, gap**2, out=np.full(gap.shape, np.inf), where=gap > 0)
+    return _over(8 * np.log(np.asarray(rounds)[..., None]), np.asarray(gap, float) ** 2)
+
+
+def _over(logs: np.ndarray, gap: np.ndarray, without: float = np.inf) -> np.ndarray:
+    """Return a ratio, and another value for arms without a gap."""
+    logs, gap = np.broadcast_arrays(logs, gap)
+    return np.divide(logs, gap, out=np.full(gap.shape, without), where=gap > 0)
 
 
 def quota_pulls(rounds: ArrayLike, quota: ArrayLike) -> np.ndarray:
@@ -116,13 +120,10 @@ def penalised_bound(
     """Return Eq. 13's bound on the penalised regret, printed or by the bound on critical pulls."""
     gap, penalty = (np.asarray(values, float) for values in (gap, penalty))
     owed, logs = quota_pulls(rounds, quota), 8 * np.log(np.asarray(rounds)[..., None])
-    more, margin = gap > 0, np.maximum(gap - penalty, 0.0)
-    learning = np.divide(logs, gap, out=np.zeros(np.broadcast(logs, gap).shape), where=more)
+    margin, learning = np.maximum(gap - penalty, 0.0), _over(logs, gap, 0.0)
     beyond = np.maximum(learning - (owed if as_printed else gap * owed), 0.0)
-    shape = np.broadcast(logs, margin).shape
-    raised = np.divide(logs, margin, out=np.full(shape, np.inf), where=margin > 0)
-    within = np.maximum(np.minimum(raised, margin * owed), learning)
-    return np.where(margin > 0, within, np.where(more, beyond, 0.0)).sum(axis=-1)
+    within = np.maximum(np.minimum(_over(logs, margin), margin * owed), learning)
+    return np.where(margin > 0, within, np.where(gap > 0, beyond, 0.0)).sum(axis=-1)
 
 
 def maximal_coefficients(means: ArrayLike, penalty: ArrayLike) -> np.ndarray:

@@ -12,7 +12,8 @@ import numpy as np
 from fairbandits.rationals import common_denominator
 from fairbandits.theory.fair_learn_adversary import quotas_within
 
-#: A learner returns an arm, from 0, for a round and the deficits before it.
+#: A learner returns an arm, from 0, for a round and the deficits before it; a rule, for a round and
+#: the pulls before it.
 Learner = Callable[[int, list[int]], int]
 LEARNERS: dict[str, Learner] = {
     "first arm": lambda t, behind: 0,
@@ -30,15 +31,22 @@ def largest_lack(
     in_turn: int = 0,
 ) -> int:
     """Return Fair-Learn's largest floor(r_i t) - N_i(t), arms in turn up to a round."""
+
+    def rule(t: int, pulls: list[int]) -> int:
+        if t <= in_turn:
+            return (t - 1) % len(quotas)
+        behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
+        furthest = max(behind)
+        return behind.index(furthest) if furthest > tolerance else learner(t, behind)
+
+    return largest_lack_of(rule, quotas, denominator, rounds)
+
+
+def largest_lack_of(rule: Learner, quotas: Sequence[int], denominator: int, rounds: int) -> int:
+    """Return the largest floor(r_i t) - N_i(t) if a rule names the arm of each round."""
     pulls, worst = [0] * len(quotas), -rounds
     for t in range(1, rounds + 1):
-        behind = [quota * (t - 1) - denominator * n for quota, n in zip(quotas, pulls, strict=True)]
-        if t <= in_turn:
-            arm = (t - 1) % len(quotas)
-        else:
-            furthest = max(behind)
-            arm = behind.index(furthest) if furthest > tolerance else learner(t, behind)
-        pulls[arm] += 1
+        pulls[rule(t, pulls)] += 1
         lacks = (quota * t // denominator - n for quota, n in zip(quotas, pulls, strict=True))
         worst = max(worst, *lacks)
     return worst
@@ -140,19 +148,18 @@ def filled_in_turn(arms, denominator, order):
 
     The order is "in turn", one arm after the other, or "even", the fewest pulls first.
     """
-    largest = []
-    for quotas in quotas_within(arms, denominator, "kth"):
-        rising, horizon = quotas[::-1], 3 * denominator
-        wanted = [-(-quota * horizon // denominator) for quota in rising]
-        pulls, worst = [0] * arms, 0
-        for t in range(1, sum(wanted) + 1):
-            unfilled = [i for i in range(arms) if pulls[i] < wanted[i]]
-            arm = unfilled[0] if order == "in turn" else min(unfilled, key=pulls.__getitem__)
-            pulls[arm] += 1
-            lacks = (q * t // denominator - n for q, n in zip(rising, pulls, strict=True))
-            worst = max(worst, *lacks)
-        largest.append(worst)
-    return largest
+    every = quotas_within(arms, denominator, "kth")
+    return [_lack_while_filling(quotas[::-1], denominator, order == "in turn") for quotas in every]
+
+
+def _lack_while_filling(quotas: Sequence[int], denominator: int, in_turn: bool) -> int:
+    wanted = [3 * quota for quota in quotas]  # in a horizon of three periods
+
+    def rule(t: int, pulls: list[int]) -> int:
+        unfilled = [arm for arm, n in enumerate(pulls) if n < wanted[arm]]
+        return unfilled[0] if in_turn else min(unfilled, key=pulls.__getitem__)
+
+    return largest_lack_of(rule, quotas, denominator, sum(wanted))
 
 
 def paid_while_filling(arms, denominator):

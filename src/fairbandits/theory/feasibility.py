@@ -51,12 +51,11 @@ def released_losses(number, fewest, most, low, high, seed):
 
 def random_instances(number, fewest, most, low, high, seed, *, best=True):
     """Yield means and targets, shape (n_instances, n_arms), as many for each number of arms."""
-    rng, sizes, left = generator(seed), range(fewest, most + 1), number
-    for done, n_arms in enumerate(sizes):
-        of_this = left // (len(sizes) - done)
-        left -= of_this
-        for start in range(0, of_this, BATCH):
-            size = min(BATCH, of_this - start)
+    rng, sizes = generator(seed), range(fewest, most + 1)
+    parts = reversed(np.array_split(range(number), len(sizes)))  # the shorter ones first
+    for n_arms, part in zip(sizes, parts, strict=True):
+        for start in range(0, len(part), BATCH):
+            size = len(part[start : start + BATCH])
             means = rng.uniform(0.05, 1.0, (size, n_arms))
             shares = rng.uniform(0.0, 1.0, (size, n_arms))
             if not best:

@@ -3,53 +3,34 @@
 import itertools
 import math
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
+from fairbandits.rationals import common_denominator
 from fairbandits.theory.draws import generator
-from fairbandits.theory.fair_learn_counts import LEARNERS, largest_lack
-
-
-def _fractions(texts):
-    return [Fraction(text) for text in texts]
+from fairbandits.theory.fair_learn_counts import LEARNERS, largest_lack, largest_lack_of
 
 
 def floors_that_jump(quotas, rounds):
     """Most floors floor(beta t) of these groups that rise in one round, minus 1."""
-    betas = _fractions(quotas)
-    rises = (
-        sum(math.floor(beta * t) - math.floor(beta * (t - 1)) for beta in betas)
-        for t in range(1, rounds + 1)
-    )
-    return max(rises) - 1
+    numerators, denominator = common_denominator("quotas", quotas)
+    floors = np.outer(range(rounds + 1), numerators) // denominator
+    return int(np.diff(floors, axis=0).sum(axis=1).max()) - 1
 
 
 def short_in_turn(sizes, quotas, by_arm, rounds):
     """Largest floor(beta_g t) - N_g where arms (1) or groups (0) are pulled in turn at first."""
     of_arm = [g for g, size in enumerate(sizes) for _ in range(size)]
-    turns = of_arm if by_arm else list(range(len(sizes)))
-    served, worst = [0] * len(sizes), -rounds
-    for t in range(1, rounds + 1):
-        served[turns[(t - 1) % len(turns)]] += 1
-        pairs = zip(_fractions(quotas), served, strict=True)
-        worst = max(worst, *(math.floor(beta * t) - n for beta, n in pairs))
-    return worst
+    turns = of_arm if by_arm else range(len(sizes))
+    exact = common_denominator("quotas", quotas)
+    return largest_lack_of(lambda t, _: turns[(t - 1) % len(turns)], *exact, rounds)
 
 
 def most_above_turns(quotas, rounds):
     """Largest numerator of beta_g t - floor(t / m), over the first rounds."""
-    betas = _fractions(quotas)
-    parts = math.lcm(*(beta.denominator for beta in betas))
-    return max(
-        int(beta * parts) * t - parts * (t // len(betas))
-        for t in range(1, rounds + 1)
-        for beta in betas
-    )
-
-
-def _listed(asked, t, behind):
-    return asked[t - 1]
+    numerators, denominator = common_denominator("quotas", quotas)
+    t = np.arange(1, rounds + 1)[:, None]
+    return int((t * numerators - denominator * (t // len(quotas))).max())
 
 
 def short_of_quotas(number, rounds, beyond, seed):
@@ -67,16 +48,11 @@ def short_of_quotas(number, rounds, beyond, seed):
             quotas = np.minimum(quotas, most // 2)
             quotas[0] = parts - 1 - quotas[1:].sum()
         kind = trial // 5 % 3
-        asked = (rng.integers(m, size=rounds) if kind == 1 else np.zeros(rounds, int)).tolist()
-        learner = LEARNERS["smallest deficit"] if kind == 2 else partial(_listed, asked)
+        arms = (rng.integers(m, size=rounds) if kind == 1 else np.zeros(rounds, int)).tolist()
+        learner = LEARNERS["smallest deficit"] if kind == 2 else lambda t, _, arms=arms: arms[t - 1]
         first = m * int(rng.integers(1, 8, endpoint=True))
         worst = max(worst, largest_lack(quotas.tolist(), parts, 0, learner, rounds, in_turn=first))
     return worst
-
-
-def _drawn(rng, size):
-    """Draw fractions between 0 and 1, in hundredths."""
-    return [Fraction(int(part), 100) for part in rng.integers(1, 100, size, endpoint=True)]
 
 
 def optimum_off(number, seed):
@@ -86,7 +62,8 @@ def optimum_off(number, seed):
         m, horizon = 2 + trial % 3, int(rng.integers(1, 24, endpoint=True))
         values = []
         for _ in range(m):
-            means = _drawn(rng, int(rng.integers(1, 4, endpoint=True)))
+            parts = rng.integers(1, 100, int(rng.integers(1, 4, endpoint=True)), endpoint=True)
+            means = [Fraction(int(part), 100) for part in parts]
             values.append(sum(mu * mu for mu in means) / sum(means))
         quotas = [Fraction(int(rng.integers(1, 100)), 100 * m) for _ in range(m)]
         floors = [math.floor(beta * horizon) for beta in quotas]

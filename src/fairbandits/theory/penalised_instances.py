@@ -101,11 +101,9 @@ def out_of_order(number, *, seed):
 
 def least_lack(quotas, rounds):
     """Pulls that all arms need to have tau_k t, beyond the t available, in the worst round."""
-    numerators, denominator = common_denominator("quotas", [Fraction(quota) for quota in quotas])
-    return max(
-        sum(-(-numerator * t // denominator) for numerator in numerators) - t
-        for t in range(1, rounds + 1)
-    )
+    numerators, denominator = common_denominator("quotas", quotas)
+    t = np.arange(1, rounds + 1)
+    return int((-(-np.outer(t, numerators) // denominator).sum(axis=1) - t).max())
 
 
 def committing_regrets(arms, share, horizon, gaps, number, *, seed):

@@ -160,9 +160,7 @@ PROOFS: dict[str, list[Step]] = {
         tends(sqrt(squares) / T, 0, T),
         tends(sqrt(squares.subs(weight, weight * (1 + sqrt(2 * log(T))))) / T, 0, T),
     ],
-    "first_term": [
-        not_endless(A * (Q * T - 8 * log(T) / G**2) / (8 * sqrt(Q * T * log(T))), T),
-    ],
+    "first_term": [not_endless(A * (Q * T - 8 * log(T) / G**2) / (8 * sqrt(Q * T * log(T))), T)],
     "eq40": [at_most((G * N).subs(N, Q * T), (G * (Q * T - N)).subs(N, Q * T))],
     "eq41": [
         equal((A + G) * N - A * Q * T, above_quota),
@@ -184,10 +182,7 @@ PROOFS: dict[str, list[Step]] = {
         at_most(4 * root**2 + 3 * root * arms, 8 * root * arms),
     ],
     # the printed term and Theorem 6's are 0 from some T on
-    "near_optimal_constant": [
-        tends(printed, -oo, T),
-        tends(log(T) / D - D * Q * T, -oo, T),
-    ],
+    "near_optimal_constant": [tends(printed, -oo, T), tends(log(T) / D - D * Q * T, -oo, T)],
     "near_optimal_critical": [not_above_0(wider * (L / wider**2 - 8 * L / wider))],
     # the soft penalty is 0 at the quota, the hard one jumps by A
     "soft_threshold": [

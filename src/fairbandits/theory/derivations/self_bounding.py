@@ -127,10 +127,7 @@ PROOFS: dict[str, list[Step]] = {
     ],
     "proposition_3": [
         *PROPOSITION_1,
-        equal(
-            powsimp(from_queues - 2 * sqrt(2 * constant) * order),
-            0,
-        ),
+        equal(powsimp(from_queues - 2 * sqrt(2 * constant) * order), 0),
         at_most(s**2, m**3 * s**3),  # 2 t / (2 V)
         at_most(m**2 * s**2, m**3 * s**3),  # 4 V sqrt(2 N t) / (2 V)
         at_most(m * s**3, m**3 * s**3),

@@ -62,16 +62,9 @@ WITH_FLOOR = [
 # T-Fair-UCB: each arm first gets the least whole number of at least q, and UCB1 chooses all others
 filled = owed + rounding
 FIRST_PHASE = [
-    *LEARNING,
-    equal(mistakes(3), later),
-    # outside S(T), q = l + u, all later pulls are mistakes
-    at_most(learned, learned + u),
-    at_most((filled + later) - (owed - part) - paid, constant - paid),
-    # in S(T), l = q + u, both are at most l + 1
-    at_most(filled, (owed + u) + 1),
-    at_most(
-        (learned + 1 + later) - (owed - part) - paid, expand((learned - owed) + constant - paid)
-    ),
+    *WITH_FLOOR,  # with what is filled, q + rounding, in place of forced pulls
+    at_most(learned, learned + u),  # outside S(T), q = l + u, all later pulls are mistakes
+    at_most(filled, (owed + u) + 1),  # in S(T), l = q + u, both are at most l + 1
 ]
 # Theorem 2's bound over ln T; for T = e^(1 + x), x > 0, what falls is -(r T - alpha) / ln T
 bound = D * (8 * log(T) / D**2 - (r * T - tolerance)) / log(T)
