@@ -135,8 +135,7 @@ def deviations(values):
     return np.abs(values - np.median(values, axis=0, keepdims=True))
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)",
     primary=True,
     figure="fig1",
@@ -168,8 +167,7 @@ def banditq_abs_classic_unfair(runs):
             yield falls(phrase, *greedy.over("T", rate)).control(fair.over("T", rate))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "abstract, sentence 5; Propositions 2 and 6; section 5, discussion of Fig. 1 (sentence 2)",
     primary=True,
     rests_on=["banditq-prop2-violation", "banditq-prop6"],
@@ -201,8 +199,7 @@ def banditq_abs_targets(runs):
                 yield share(phrase, rate >= target, at_least=0.5, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "abstract, sentence 5; section 3, first paragraph (simultaneously)",
     primary=True,
     rests_on=[
@@ -232,9 +229,8 @@ def banditq_abs_jointly(runs):
         yield test.control(uniform.over("T", worse))
 
 
-paper.untested(
+paper.rate(
     "banditq-abs-regret-t34",
-    "rate",
     "abstract, sentence 5",
     "BanditQ's regret grows no faster than $T^{3/4}$, with either kind of feedback.",
     primary=True,
@@ -242,9 +238,8 @@ paper.untested(
     judged_by=["banditq-prop3-regret", "banditq-thm3-regret"],
 )
 
-paper.untested(
+paper.rate(
     "banditq-abs-violation-t34",
-    "rate",
     "abstract, sentence 5",
     "BanditQ's violation of the targets grows no faster than $T^{3/4}$, with either feedback.",
     primary=True,
@@ -252,9 +247,8 @@ paper.untested(
     judged_by=["banditq-prop2-violation", "banditq-prop6"],
 )
 
-paper.untested(
+paper.rate(
     "banditq-abs-avg-regret-sqrt",
-    "rate",
     "abstract, sentence 6; Proposition 4",
     r"""With full information the average over $t \le T$ of BanditQ's regret at $t$ grows no faster
     than $\sqrt{T}$.""",
@@ -263,8 +257,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     """abstract, sentence 7; section 3, after Eq. 10 (projection in O(N log N)); section 5, last
     sentence of the setup""",
     part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
@@ -284,7 +277,7 @@ def banditq_abs_efficient(runs):
     yield slope(phrase, sizes, examined, at_most=0, window="all", beside=True)
 
 
-@paper.claim("comparison", "abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
+@paper.comparison("abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
 def banditq_abs_blackbox(runs):
     """BanditQ's learner is a black box: others that adapt to the gains' scale serve as well."""
     for banditq in runs("other_subroutines").each("policy"):
@@ -294,9 +287,8 @@ def banditq_abs_blackbox(runs):
             yield settled_queue(banditq.longest, arm)
 
 
-paper.untested(
+paper.bound(
     "banditq-abs-selfbounding",
-    "bound",
     "abstract; contributions; Eqs 14 and 19",
     "BanditQ's queues and regret obey an inequality in which the queues bound themselves.",
     note=r"""With full information the inequality is $\sum_i Q_i(t)^2 + 2 V R(t) \le 2 t + 4 \sqrt{2
@@ -306,8 +298,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, last sentence before 1.1; section 3, after Eq. 9",
     rests_on=["banditq-eq9-surrogate-noniid"],
     readings=["in_reduction", "for_the_problem"],
@@ -332,49 +323,44 @@ def banditq_intro_adversarial_essential(runs):
         yield mean(phrase, lack, at_most=0.1, most=1)
 
 
-paper.untested(
+paper.literature(
     "banditq-intro-lfg-linear-regret",
-    "literature",
     "section 1.1 (on Li et al., 2019, Theorem 2)",
     "The bound of Li et al. on the regret of LFG, the earlier fair policy, is linear in $T$.",
     untestable=r"""The statement is about another paper's bound, which is linear in $T$ while LFG's
     $\eta$ is fixed. Whether LFG's own regret grows linearly is another question.""",
 )
 
-paper.untested(
+paper.opinion(
     "banditq-intro-freq-vs-reward",
-    "opinion",
     "section 1, sentences 5 to 9",
     "Guaranteed rewards suit applications better than guaranteed frequencies of pulls.",
     untestable="This is an argument about what to model, which no run can decide.",
 )
 
-paper.untested(
+paper.literature(
     "banditq-intro-novelty",
-    "literature",
     "section 1.2, sentence 1",
     "The problem of guaranteed reward rates and the policy BanditQ are new.",
     untestable="This is a statement about other work.",
 )
 
-paper.untested(
+paper.literature(
     "banditq-intro-cai-not-applicable",
-    "literature",
     "section 1.1, on Cai et al. (2018)",
     "The method of Cai et al. does not cover the setting of BanditQ.",
     untestable="This is a statement about another paper's assumptions.",
 )
 
-paper.untested(
+paper.opinion(
     "banditq-contrib-sims",
-    "opinion",
     "section 1.2, contribution 3",
     "The paper's simulations support its theory.",
     untestable="The paper summarises itself. Its figures are judged one by one.",
 )
 
 
-@paper.claim("invariant", "Eq. 2")
+@paper.invariant("Eq. 2")
 def banditq_eq2_feasibility(runs):
     """The targets can be met if and only if the arms' ratios of target to mean sum to at most 1."""
     phrase = "whether the sum of the ratios and a linear programme disagree on feasibility"
@@ -383,7 +369,7 @@ def banditq_eq2_feasibility(runs):
     yield enumerated(phrase, feasibility.feasibility_disagreements, drawn, seed=seed)
 
 
-@paper.claim("number", "after Eq. 2")
+@paper.number("after Eq. 2")
 def banditq_sec2_diameter(runs):
     r"""The set of distributions that meet all targets has diameter $\sqrt{2}$.
 
@@ -393,8 +379,7 @@ def banditq_sec2_diameter(runs):
     yield printed("diameter of the set of distributions that meet the targets", size, "1.414")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Eq. 4 and the first sentence after it; Propositions 2 and 6",
     primary=True,
     part="under bandit feedback for intervals that also outgrow the logarithms of Eq. 22",
@@ -431,8 +416,7 @@ def banditq_eq4_interval_guarantee(runs):
             yield falls(phrase, *peaks, beside=True)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "after Eq. 4, sentence 2",
     part="that the longest wait is an ever smaller share of the rounds",
     rests_on=["banditq-eq4-interval-guarantee"],
@@ -459,7 +443,7 @@ def same_pulls(group, first, as_with, **said):
     return rounded(phrase, *apart, scale=scale, unit="pulls", **said)
 
 
-@paper.claim("invariant", "section 2, last sentence but one")
+@paper.invariant("section 2, last sentence but one")
 def banditq_sec2_reduces_to_mab(runs):
     """Without targets the problem is the classic bandit problem."""
     for banditq in runs("scale_full", instance="no_targets").each("feedback"):
@@ -473,39 +457,36 @@ def banditq_sec2_reduces_to_mab(runs):
         yield same_pulls(others, banditq(V=1), "$V = 1$", beside=True)
 
 
-paper.untested(
+paper.definition(
     "banditq-sec2-convex",
-    "definition",
     "after Eq. 2",
     "The set of distributions that meet the targets is closed and convex.",
     untestable="A set that linear inequalities define is closed and convex.",
 )
 
-paper.untested(
+paper.rate(
     "banditq-sec2-goal",
-    "rate",
     "section 2, after Eq. 4",
     "BanditQ's regret and violation grow more slowly than $T$; targets hold on long intervals.",
     note="The three are judged in the same runs as far as banditq-abs-jointly does.",
     judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
 )
 
-paper.untested(
+paper.definition(
     "banditq-footnote1",
-    "definition",
     "footnote 1",
     "A policy may be deterministic: its distribution $x(t)$ is then on one arm only.",
     untestable="This is a definition.",
 )
 
 
-@paper.claim("invariant", "section 3, after Eq. 6")
+@paper.invariant("section 3, after Eq. 6")
 def banditq_eq6_queue_implies_rate(runs):
     """At every round $t$ an arm's missing reward is at most its queue."""
     yield proof(failed_steps, "queues")
 
 
-@paper.claim("invariant", "Eq. 8")
+@paper.invariant("Eq. 8")
 def banditq_eq8_drift(runs):
     """In each round the sum of squared queues rises by at most 2 plus twice the sum, over the arms,
     of the queue before the round times the reward missing in it.
@@ -513,7 +494,7 @@ def banditq_eq8_drift(runs):
     yield proof(failed_steps, "drift")
 
 
-@paper.claim("shape", "section 3")
+@paper.shape("section 3")
 def banditq_eq9_surrogate_noniid(runs):
     """BanditQ's surrogate rewards are not bounded beforehand, and depend on one another."""
     run = runs("surrogate_paths")
@@ -548,7 +529,7 @@ def every_path(equation, group):
         yield rounded(phrase, *excess, unit="squared reward")
 
 
-@paper.claim("invariant", "Theorem 1, Eq. 11")
+@paper.invariant("Theorem 1, Eq. 11")
 def banditq_thm1_oga(runs):
     r"""On the surrogate rewards, gradient ascent with step $D / \sqrt{2 S}$ has regret at most $D
     \sqrt{2 S}$ at every round.
@@ -558,9 +539,8 @@ def banditq_thm1_oga(runs):
     yield from every_path(11, runs("pathwise_full", step_c=1))
 
 
-paper.untested(
+paper.invariant(
     "banditq-thm1-scalefree",
-    "invariant",
     "after Theorem 1",
     "The step of gradient ascent needs no bound on the gradients known beforehand.",
     rests_on=["banditq-thm1-oga"],
@@ -569,11 +549,8 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
-    "Eq. 12",
-    rests_on=["banditq-thm1-oga"],
-    readings=["pre", "step_printed", "step_theorem"],
+@paper.invariant(
+    "Eq. 12", rests_on=["banditq-thm1-oga"], readings=["pre", "step_printed", "step_theorem"]
 )
 def banditq_eq12(runs):
     r"""With full information the surrogate regret is at most $2 \sqrt{2 S_Q} + 2 V \sqrt{2 N t}$,
@@ -584,7 +561,7 @@ def banditq_eq12(runs):
         yield from every_path(12, runs("pathwise_full", policy=policy))
 
 
-@paper.claim("invariant", "Eq. 13", rests_on=["banditq-eq8-drift"], readings=["pre", "post"])
+@paper.invariant("Eq. 13", rests_on=["banditq-eq8-drift"], readings=["pre", "post"])
 def banditq_eq13(runs):
     """Drift plus penalty: the sum of squared queues plus $2 V$ times the realised regret is at most
     $2 t$ plus twice the surrogate regret plus a third term. This term is twice the sum, over arms
@@ -597,7 +574,7 @@ def banditq_eq13(runs):
         yield from every_path(13, runs("pathwise_full", policy=policy))
 
 
-@paper.claim("bound", "Eq. 14", primary=True, rests_on=["banditq-eq12", "banditq-eq13"])
+@paper.bound("Eq. 14", primary=True, rests_on=["banditq-eq12", "banditq-eq13"])
 def banditq_eq14(runs):
     r"""With full information, the expected sum of squared queues plus $2 V$ times the expected
     regret is at most $2 t + 4 \sqrt{2 E} + 4 V \sqrt{2 N t}$. Here $E$ is the sum of the expected
@@ -621,8 +598,7 @@ def banditq_eq14(runs):
         yield test(banditq).control(test(reverse))
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Eq. 14, steps (a) to (d); Eq. 15",
     part="with the step of Theorem 1, not that of Algorithm 1",
     rests_on=["banditq-eq12", "banditq-eq13", "banditq-regret-geq-minus-t"],
@@ -644,10 +620,8 @@ def squared_queues_grow(grid, **said):
         yield slope(phrase, *squares, at_most=1.5, **said)
 
 
-@paper.claim(
-    "bound",
-    "Proposition 1",
-    rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
+@paper.bound(
+    "Proposition 1", rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"]
 )
 def banditq_prop1_moment(runs):
     r"""With full information and $V = \sqrt{T}$ a queue's mean square is $O(\sqrt{N} T^{3/2})$.
@@ -666,20 +640,19 @@ def banditq_prop1_moment(runs):
     yield from squared_queues_grow(banditq, beside=True)
 
 
-@paper.claim("invariant", "proof of Proposition 1")
+@paper.invariant("proof of Proposition 1")
 def banditq_trivial_q(runs):
     r"""The queue of arm $i$ is never above $\lambda_i t$."""
     yield proof(failed_steps, "queues")
 
 
-@paper.claim("invariant", "proof of Proposition 1")
+@paper.invariant("proof of Proposition 1")
 def banditq_regret_geq_minus_t(runs):
     """The regret after $t$ rounds is never below $-t$."""
     yield proof(failed_steps, "lowest_regret")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Proposition 2",
     primary=True,
     rests_on=["banditq-prop1-moment", "banditq-eq6-queue-implies-rate"],
@@ -709,7 +682,7 @@ def banditq_prop2_violation(runs):
             yield missing_within(run, uniform, arm, np.sqrt(run["squared_queue_bound"]))
 
 
-@paper.claim("rate", "Proposition 2", about="project")
+@paper.rate("Proposition 2", about="project")
 def banditq_prop2_attained(runs):
     """Ours: with full information BanditQ's violation attains the exponent 3/4 of $T$ on two arms
     with means $2 T^{-1/4}$ and 1, where the target of the first arm is half its mean.
@@ -731,9 +704,8 @@ def banditq_prop2_attained(runs):
         yield test.control(fixed.over("T", worst_missed))
 
 
-paper.untested(
+paper.rate(
     "banditq-beats-cai",
-    "rate",
     "section 3.1, last sentence before Proposition 2",
     "The exponent 3/4 of $T$ in BanditQ's violation improves on the 5/6 of earlier work.",
     judged_by=["banditq-prop2-violation"],
@@ -748,9 +720,7 @@ def regret_grows(runs, policy):
         yield slope(phrase, *group, at_most=0.75).control(uniform)
 
 
-@paper.claim(
-    "rate", "Proposition 3", primary=True, rests_on=["banditq-prop1-moment"], figure="fig3"
-)
+@paper.rate("Proposition 3", primary=True, rests_on=["banditq-prop1-moment"], figure="fig3")
 def banditq_prop3_regret(runs):
     """With full information BanditQ's worst-case regret is at most of order $(N T)^{3/4}$."""
     yield proof(failed_steps, "proposition_3")
@@ -765,16 +735,15 @@ def banditq_prop3_regret(runs):
     yield slope(phrase, *points, at_most=0.75, beside=True)
 
 
-paper.untested(
+paper.qualitative(
     "banditq-negative-regret-possible",
-    "qualitative",
     "sentences 2 and 3 after Proposition 3",
     "BanditQ's regret can be negative: a round's distribution need not meet the targets.",
     judged_by=["banditq-fig3-negative"],
 )
 
 
-@paper.claim("bound", "Proposition 4", primary=True, rests_on=["banditq-eq14"])
+@paper.bound("Proposition 4", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop4_average(runs):
     r"""With full information the average regret up to $T$ is $O(\sqrt{N T})$ for any $x^*$."""
     yield proof(failed_steps, "proposition_4")
@@ -794,16 +763,15 @@ def banditq_prop4_average(runs):
         yield mean(phrase, regret, at_most=3 * run.T / run["V"] + rest, **said, beside=True)
 
 
-paper.untested(
+paper.literature(
     "banditq-lowerbound-remark",
-    "literature",
     "after Proposition 4",
     r"Without targets every policy's worst-case regret is at least of order $\sqrt{T \log N}$.",
     untestable="This known lower bound is over all policies, and runs of some cannot show it.",
 )
 
 
-@paper.claim("bound", "Proposition 5", primary=True, rests_on=["banditq-eq14"])
+@paper.bound("Proposition 5", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop5_v0(runs):
     r"""With $V = 0$ and full information, an arm's expected squared queue is at most $64 N t$, and
     its expected queue at most $8 \sqrt{N t}$, at every $t$.
@@ -828,8 +796,7 @@ def banditq_prop5_v0(runs):
             yield mean("queue", run["queue"][:, :, arm], **said)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "after Proposition 5, sentence 2",
     rests_on=["banditq-prop5-v0", "banditq-eq6-queue-implies-rate"],
 )
@@ -849,7 +816,7 @@ def banditq_prop5_implication(runs):
             yield missing_within(run, reverse, arm, bound)
 
 
-@paper.claim("qualitative", "section 3.1, last sentence before Proposition 5")
+@paper.qualitative("section 3.1, last sentence before Proposition 5")
 def banditq_prop5_disregards_reward(runs):
     """With $V = 0$ BanditQ ignores the total reward.
 
@@ -861,7 +828,7 @@ def banditq_prop5_disregards_reward(runs):
     yield mean("pseudo-regret per round", lost, at_least=0.01, unit="reward per round")
 
 
-@paper.claim("qualitative", "section 4")
+@paper.qualitative("section 4")
 def banditq_pa_any_real_loss(runs):
     """BanditQ's learner under bandit feedback works with losses of any size and sign.
 
@@ -875,7 +842,7 @@ def banditq_pa_any_real_loss(runs):
         yield mean("regret, in rewards before scaling", regret, at_most=bound, unit="reward")
 
 
-@paper.claim("bound", "Theorem 2, Eq. 16", **THEIR_CONSTANTS, readings=["post", "pre"])
+@paper.bound("Theorem 2, Eq. 16", **THEIR_CONSTANTS, readings=["post", "pre"])
 def banditq_thm2_scalefree(runs):
     """Under bandit feedback the learner's expected regret on the surrogate rewards is bounded in
     terms of their norms, which are unknown beforehand.
@@ -901,25 +868,22 @@ def banditq_thm2_scalefree(runs):
             yield regrets(group).control(regrets(losses))
 
 
-paper.untested(
+paper.definition(
     "banditq-eq17-welldefined",
-    "definition",
     "Eq. 17",
     "The update of the queues under bandit feedback is well defined.",
     untestable="This is a definition.",
 )
 
-paper.untested(
+paper.definition(
     "banditq-eq18",
-    "definition",
     "Eq. 18",
     "Eq. 18 defines the surrogate rewards under bandit feedback.",
     untestable="This is a definition.",
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Eqs 19 and 20",
     part="the longest horizon, on one instance",
     rests_on=["banditq-eq13", "banditq-thm2-scalefree", "banditq-trivial-q"],
@@ -947,8 +911,7 @@ def banditq_eq19(runs):
             yield test(run).control(test(longest(policy="reversed")))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Eqs 21 and 22",
     rests_on=["banditq-eq19", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
     **THEIR_CONSTANTS,
@@ -965,7 +928,7 @@ def banditq_eq21_22_moment(runs):
     yield from squared_queues_grow(runs("suite_bandit", policy="banditq", instance=FIXED))
 
 
-@paper.claim("bound", "between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
+@paper.bound("between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
 def banditq_eq22_follows(runs):
     """Eq. 22 follows if the bound of Eq. 21 is substituted once into the right side of Eq. 21.
 
@@ -981,8 +944,7 @@ def banditq_eq22_follows(runs):
         yield proof(failed_steps, "equation_21_many_arms", phrase=phrase)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Proposition 6",
     primary=True,
     part="the order up to logarithms",
@@ -1013,8 +975,7 @@ def banditq_prop6(runs):
     yield slope(f"{growth}, in the number of arms", *more_arms, at_most=0.25, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "section 4.1, second paragraph after Proposition 6; Proposition 7 in the appendix",
     part="instances that do not change with $T$",
     rests_on=["banditq-eq21-22-moment"],
@@ -1037,8 +998,7 @@ def banditq_prop7_diameter(runs):
         yield slope(phrase, *points, at_most=0.75).control(uniform.over("T", most_missed))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Theorem 3",
     primary=True,
     part="the power of $T$",
@@ -1059,18 +1019,15 @@ def banditq_thm3_regret(runs):
     yield slope(phrase, *points, at_most=0.75, beside=True)
 
 
-paper.untested(
+paper.qualitative(
     "banditq-remark-improvable",
-    "qualitative",
     "section 4.1, remarks after Theorem 3 (sentence 2)",
     r"Without targets BanditQ's bound exceeds the known rate $\sqrt{N T}$, and may be improvable.",
     judged_by=["banditq-u-prop8"],
 )
 
 
-@paper.claim(
-    "comparison", "section 5, last sentence but two", primary=True, readings=LAWS, figure="fig4"
-)
+@paper.comparison("section 5, last sentence but two", primary=True, readings=LAWS, figure="fig4")
 def banditq_greater_variance(runs):
     """BanditQ's curves fluctuate more under bandit feedback than with full information."""
 
@@ -1094,24 +1051,22 @@ def banditq_greater_variance(runs):
         yield from spreads("realised_regret", "reward", bandit, full, again)
 
 
-paper.untested(
+paper.number(
     "banditq-setup-v1414",
-    "number",
     "section 5, simulation setup",
     r"The weight $V = \sqrt{T}$ is 1414 at two million rounds.",
     untestable="This is arithmetic on what is configured.",
 )
 
-paper.untested(
+paper.explanation(
     "banditq-variance-cause",
-    "explanation",
     "section 5, last sentence but two",
     "BanditQ's curves fluctuate more under bandit feedback because less is known.",
     untestable="No pair of runs differs in what is known alone: the learners differ too.",
 )
 
 
-@paper.claim("number", "section 5, simulation setup", readings=["code4", "paper3"])
+@paper.number("section 5, simulation setup", readings=["code4", "paper3"])
 def banditq_setup_feasible(runs):
     """The targets of the simulation are feasible."""
     for experiment in readings(code4="full_information", paper3="sensitivity_paper3"):
@@ -1120,16 +1075,15 @@ def banditq_setup_feasible(runs):
         yield rounded(phrase, (targets / means).sum() - 1)
 
 
-paper.untested(
+paper.number(
     "banditq-setup-best-arm4",
-    "number",
     "section 5, simulation setup",
     "Arm 4 has the largest mean reward.",
     untestable="This is arithmetic on what is configured.",
 )
 
 
-@paper.claim("number", "UAI App. I.1", about="later version")
+@paper.number("UAI App. I.1", about="later version")
 def banditq_setup_fractions(runs):
     """The quotas of LFG that knows the means are $(1/2, 1/3, 0, 1/6, 0)$."""
     means, targets = instance(runs, "full_information")
@@ -1163,9 +1117,7 @@ def near_target(run, uniform, arm):
     return test.control(control)
 
 
-@paper.claim(
-    "rate", "Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS, figure="fig1"
-)
+@paper.rate("Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS, figure="fig1")
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
@@ -1204,23 +1156,21 @@ def ends_of_regret(run):
     return found | {"late minimum": lowest, "late maximum": highest}
 
 
-@paper.claim("number", "Fig. 1, drawn in the UAI version", **DRAWN_LATER, figure="fig1")
+@paper.number("Fig. 1, drawn in the UAI version", **DRAWN_LATER, figure="fig1")
 def banditq_fig1_published(runs):
     """In Fig. 1 (full information) the reward rates of arms 1 and 2 end at 0.16651 and 0.06576."""
     yield from as_published(runs, "fig1", "full_information", last_rates)
 
 
-paper.untested(
+paper.comparison(
     "banditq-fig1-unfair-zero",
-    "comparison",
     "section 5, discussion, sentence 3",
     "Policies without targets would leave the two protected arms with reward rate 0.",
     alias_of="banditq-abs-classic-unfair",
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "Fig. 2; section 5, discussion, sentence 4 (the shape is our reading of the figure)",
     part="the level, over the second half of the rounds",
     readings=LAWS,
@@ -1233,7 +1183,7 @@ def banditq_fig2_queues(runs):
             yield settled_queue(run, arm)
 
 
-@paper.claim("number", "Fig. 2, drawn in the UAI version", **DRAWN_LATER, figure="fig2")
+@paper.number("Fig. 2, drawn in the UAI version", **DRAWN_LATER, figure="fig2")
 def banditq_fig2_published(runs):
     """In Fig. 2 (full information) the queues of arms 1 and 2 end at 2174 and 3873. Their largest
     values are 2970 and 4607, and their means over the second half 1880 and 4038.
@@ -1246,8 +1196,7 @@ def banditq_fig2_published(runs):
     yield from as_published(runs, "fig2", "full_information", queues)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "Fig. 3; section 5, discussion, sentence 5",
     primary=True,
     rests_on=["banditq-fig3-mechanism"],
@@ -1273,7 +1222,7 @@ def banditq_fig3_negative(runs):
         yield mean(phrase, run.late(run["realised_regret"]), **level, beside=True)
 
 
-@paper.claim("number", "Fig. 3, drawn in the UAI version", **DRAWN_LATER, figure="fig3")
+@paper.number("Fig. 3, drawn in the UAI version", **DRAWN_LATER, figure="fig3")
 def banditq_fig3_published(runs):
     r"""In Fig. 3 (full information) the regret ends at $-14\,117$ and is never below $-15\,311$.
     Over the second half it stays between $-14\,917$ and $-13\,426$.
@@ -1281,8 +1230,7 @@ def banditq_fig3_published(runs):
     yield from as_published(runs, "fig3", "full_information", ends_of_regret)
 
 
-@paper.claim(
-    "explanation",
+@paper.explanation(
     "after Proposition 3 (sentence 3); section 5, discussion, sentence 5",
     readings=["not_required", "in_single_rounds"],
     figure="fig3",
@@ -1313,9 +1261,7 @@ def banditq_fig3_mechanism(runs):
                 yield mean(phrase, owed, at_least=paid, unit="reward")
 
 
-@paper.claim(
-    "rate", "Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS, figure="fig4"
-)
+@paper.rate("Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS, figure="fig4")
 def banditq_fig4_targets_met_bandit(runs):
     """Under bandit feedback both protected arms approach their targets.
 
@@ -1332,14 +1278,13 @@ def banditq_fig4_targets_met_bandit(runs):
             yield near_target(run, uniform, arm)
 
 
-@paper.claim("number", "Fig. 4, drawn in the UAI version", **DRAWN_LATER, figure="fig4")
+@paper.number("Fig. 4, drawn in the UAI version", **DRAWN_LATER, figure="fig4")
 def banditq_fig4_published(runs):
     """In Fig. 4 (bandit feedback) the reward rates of arms 1 and 2 end at 0.16904 and 0.06592."""
     yield from as_published(runs, "fig4", "bandit_feedback", last_rates)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "Fig. 5",
     part="the level over the second half of the rounds, and the overshoot of arm 2",
     readings=["uniform02", "bernoulli", "gamma_adaptive"],
@@ -1356,7 +1301,7 @@ def banditq_fig5_queues_bandit(runs):
         yield mean("largest queue of arm 2", peak, at_least=1.5 * level, unit="reward")
 
 
-@paper.claim("number", "Fig. 5, drawn in the UAI version", **DRAWN_LATER, figure="fig5")
+@paper.number("Fig. 5, drawn in the UAI version", **DRAWN_LATER, figure="fig5")
 def banditq_fig5_published(runs):
     """In Fig. 5 (bandit feedback) the queues of arms 1 and 2 end at 1637 and 3510. Their largest
     values are 4488 and 7634.
@@ -1369,8 +1314,7 @@ def banditq_fig5_published(runs):
     yield from as_published(runs, "fig5", "bandit_feedback", queues)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "Fig. 6; section 5, discussion, sentence 6 (the sign is our reading of the figure)",
     about="later version",
     readings=LAWS,
@@ -1390,7 +1334,7 @@ def banditq_fig6_regret_bandit(runs):
         yield mean(other, 0, at_least=run.end("pseudo_regret"), unit="reward", beside=True)
 
 
-@paper.claim("number", "Fig. 6, drawn in the UAI version", **DRAWN_LATER, figure="fig6")
+@paper.number("Fig. 6, drawn in the UAI version", **DRAWN_LATER, figure="fig6")
 def banditq_fig6_published(runs):
     r"""In Fig. 6 (bandit feedback) the regret falls to $-24\,208$ and ends at $-4861$. Over the
     second half it stays between $-13\,317$ and $-1904$.
@@ -1398,8 +1342,7 @@ def banditq_fig6_published(runs):
     yield from as_published(runs, "fig6", "bandit_feedback", ends_of_regret)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     about="later version",
     rests_on=["banditq-fig7-explanation"],
@@ -1461,8 +1404,7 @@ def banditq_fig7_beats_lfg(runs):
         yield mean(phrase, earned(banditq), at_least=best, unit="reward", beside=True)
 
 
-@paper.claim(
-    "number",
+@paper.number(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     about="later version",
     **APPENDIX_LOST,
@@ -1485,9 +1427,8 @@ def banditq_fig7_published(runs):
     yield curve(phrase, np.hstack(ours), theirs, reading_error(runs, "fig7"))
 
 
-paper.untested(
+paper.opinion(
     "banditq-fig7-explanation",
-    "opinion",
     "UAI App. I.1",
     "BanditQ earns more than LFG because it works with realised rewards rather than expectations.",
     about="later version",
@@ -1495,7 +1436,7 @@ paper.untested(
 )
 
 
-@paper.claim("qualitative", "UAI App. I.1", about="later version")
+@paper.qualitative("UAI App. I.1", about="later version")
 def banditq_oracle_needs_exact_mu(runs):
     """An oracle with slightly wrong means misses the targets or loses reward in every round.
 
@@ -1508,8 +1449,7 @@ def banditq_oracle_needs_exact_mu(runs):
         yield slope(phrase, run.rounds, worst, at_least=0.9, asymptotic=False)
 
 
-@paper.claim(
-    "number",
+@paper.number(
     "UAI App. I.1",
     rests_on=["banditq-setup-fractions", "fairucb-thm1-range"],
     combine="any",
@@ -1527,8 +1467,7 @@ def banditq_patil_not_applicable(runs):
         yield enumerated(phrase, fair_learn_counts.keeps_quotas, case)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "section 5, last sentence of the setup (on appendix 7.9); UAI App. H",
     about="later version",
     reported=True,
@@ -1549,7 +1488,7 @@ def banditq_optimizer_speedup(runs):
         yield later(partial(mean, phrase, at_least=10), simplex_work.solver_advantage, *drawn)
 
 
-@paper.claim("invariant", "UAI Algorithm 3", about="later version")
+@paper.invariant("UAI Algorithm 3", about="later version")
 def banditq_optimizer_correct(runs):
     """The special solver of the log-barrier step finds the maximiser on the simplex."""
     phrase = "residual of the solver on random inputs, or distance of its sum from 1"
@@ -1558,7 +1497,7 @@ def banditq_optimizer_correct(runs):
     yield enumerated(phrase, solver_errors, inputs, **said)
 
 
-@paper.claim("number", "UAI Fig. 5", about="project", figure="fig5")
+@paper.number("UAI Fig. 5", about="project", figure="fig5")
 def banditq_replay_fig5(runs):
     """Ours: the released program, run again, ends and peaks where the published curves do."""
     _, _, queues = replayed(runs, "replay_5_bandit", "queue", "fig5")
@@ -1585,7 +1524,7 @@ def replay_agrees(runs, name, **figures):
     yield exact(f"{phrase}, as near as it was read off", *points, tolerance=1e-7, beside=True)
 
 
-@paper.claim("number", "UAI Figs 8 to 10", about="project", reported=True, figure="fig8")
+@paper.number("UAI Figs 8 to 10", about="project", reported=True, figure="fig8")
 def banditq_replay_fig8_10(runs):
     """Ours: the released program with a thousand arms and full information, run again with its own
     random numbers, gives the published curves.
@@ -1598,7 +1537,7 @@ def banditq_replay_fig8_10(runs):
     yield from replay_agrees(runs, "replay_1000_full", rate="fig8", queue="fig9", regret="fig10")
 
 
-@paper.claim("number", "UAI Figs 11 to 13", about="project", reported=True, figure="fig11")
+@paper.number("UAI Figs 11 to 13", about="project", reported=True, figure="fig11")
 def banditq_replay_fig11_13(runs):
     """Ours: the released program with a thousand arms and bandit feedback, run again with its own
     random numbers, gives the published curves.
@@ -1634,8 +1573,7 @@ def outgrown(first, doublings):
     return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "conclusion, sentence 1",
     part="the order of the violation, with full information",
     rests_on=["banditq-eq12", "banditq-eq13"],
@@ -1660,25 +1598,22 @@ def banditq_concl_adversarial(runs):
         yield enumerated(phrase, outgrown, (5000, 6), unit="reward")
 
 
-paper.untested(
+paper.opinion(
     "banditq-concl-anytime",
-    "opinion",
     "conclusion, last sentence",
     "Whether the horizon $T$ must be known is open.",
     untestable="This is an open problem.",
 )
 
-paper.untested(
+paper.opinion(
     "banditq-concl-improve",
-    "opinion",
     "conclusion, sentence 3; last remark after Theorem 3",
     "Whether the bounds on regret and queues can be improved is open.",
     untestable="This is an open problem.",
 )
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "UAI Theorem 2",
     part=r"the violation for $V = T^{1/4}$ and $V = \sqrt{T}$, the regret for $V = \sqrt{T}$",
     about="later version",
@@ -1700,8 +1635,7 @@ def banditq_u_thm2(runs):
     yield from regret_grows(runs, "full")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "UAI Assumption 1",
     part="50 rounds, evenly over the horizon; a single fall between two of them refutes it",
     about="assumption",
@@ -1719,11 +1653,8 @@ def banditq_u_assumption1(runs):
         yield mean(phrase, -np.diff(squares), at_most=0, unit="squared reward")
 
 
-@paper.claim(
-    "bound",
-    "UAI Theorem 3",
-    rests_on=["banditq-eq14", "banditq-u-assumption1"],
-    about="later version",
+@paper.bound(
+    "UAI Theorem 3", rests_on=["banditq-eq14", "banditq-u-assumption1"], about="later version"
 )
 def banditq_u_thm3(runs):
     r"""With full information, under Assumption 1, the regret is at most $5 t / V + 2 \sqrt{2 N t}$.
@@ -1738,7 +1669,7 @@ def banditq_u_thm3(runs):
         yield mean("pseudo-regret", regret, **limits, unit="reward").control(control)
 
 
-@paper.claim("bound", "UAI Proposition 3", rests_on=["banditq-eq14"], about="later version")
+@paper.bound("UAI Proposition 3", rests_on=["banditq-eq14"], about="later version")
 def banditq_u_prop3(runs):
     r"""With $V = 0$ and full information the violation is at most $6 \sqrt{T}$."""
     yield proof(failed_steps, "proposition_5")
@@ -1747,7 +1678,7 @@ def banditq_u_prop3(runs):
             yield missing_within(run, reverse, arm, 6 * np.sqrt(run.rounds))
 
 
-@paper.claim("rate", "UAI Proposition 7", part="the power of $T$", about="later version")
+@paper.rate("UAI Proposition 7", part="the power of $T$", about="later version")
 def banditq_u_prop7(runs):
     """With $V = 0$ and bandit feedback the violation is $O(N^{3/8} T^{5/8})$, up to logarithms."""
     for run in runs("no_penalty_bandit").each("instance", "law"):
@@ -1758,8 +1689,7 @@ def banditq_u_prop7(runs):
         yield slope(phrase, rounds, violation, at_most=0.625)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "UAI Proposition 8",
     part="the power of $t$, and with full information a constant",
     about="later version",
@@ -1779,9 +1709,7 @@ def banditq_u_prop8(runs):
         yield slope(f"growth exponent of the pseudo-regret, with {feedback}", *regret, at_most=0.5)
 
 
-@paper.claim(
-    "rate", "UAI Theorem 5", part=r"the power of $T$ for $V = \sqrt{T}$", about="later version"
-)
+@paper.rate("UAI Theorem 5", part=r"the power of $T$ for $V = \sqrt{T}$", about="later version")
 def banditq_u_thm5(runs):
     r"""Under bandit feedback the regret is at most of order $\max(T \sqrt{N} / \sqrt{V}, N^{3/4}
     T^{5/4} / V, \sqrt{N T})$, up to logarithms. For $V = \sqrt{T}$ that is $N^{3/4} T^{3/4}$.
@@ -1807,8 +1735,7 @@ def same_levels(others, published, which, **more):
         yield mean(phrase, regret, equal_to=other, **said)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 2; released program",
     between=["section 2: rewards in [0, 1]", "program: uniform on [0, 2 mu], up to 1.56"],
 )
@@ -1821,9 +1748,8 @@ def banditq_inconsistency_01(runs):
     yield from same_levels(bernoulli, runs(BOTH), "with Bernoulli rewards")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-02",
-    "inconsistency",
     "released program",
     "The program as released does not have the parameters of the published five-arm figures.",
     between=[
@@ -1837,8 +1763,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 5; released program; Figs 1 and 4",
     between=["text: three digits", "program: four digits", "figures: other digits"],
 )
@@ -1856,8 +1781,7 @@ def banditq_inconsistency_03(runs):
     yield from same_levels(other, runs(BOTH), "with the printed digits", **said)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Algorithm 1; Eq. 10; Theorem 1",
     between=[
         "Algorithm 1, Eq. 10, program: step 1 / sqrt(2 S)",
@@ -1874,8 +1798,7 @@ def banditq_inconsistency_04(runs):
     yield from same_levels(other, runs(BOTH), "with the step of Theorem 1")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Eqs 9 and 18; Algorithm 1; UAI Algorithm 2",
     between=[
         "Eqs 9 and 18, all proofs: Q(t - 1)",
@@ -1894,9 +1817,8 @@ def banditq_inconsistency_05(runs):
     yield from same_levels(other, runs(BOTH), "with the queue before the round")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-06",
-    "inconsistency",
     "Theorem 2",
     "The paper uses the bandit learner's guarantee beyond what its source proves.",
     readings=["post", "pre"],
@@ -1907,18 +1829,16 @@ paper.untested(
     judged_by=["banditq-thm2-scalefree"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-07",
-    "inconsistency",
     "Algorithm 1; UAI Eqs 3 to 6",
     "Algorithm 1 never uses the arm that it samples, and the UAI version only sometimes.",
     between=["queues, rates, regret: x(t)", "UAI Eqs 3 to 5: the sampled arm; Eq. 6: x(t)"],
     untestable="Both have the same expectation under any policy. Runs could show only the noise.",
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-08",
-    "inconsistency",
     "UAI Algorithm 2, line 12",
     r"In the log-barrier learner's update of its rate a factor $\eta$ is missing in the maximum.",
     between=["UAI Algorithm 2, line 12, as printed", "the learner's own paper, and the program"],
@@ -1927,8 +1847,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "UAI Eq. 41 and Algorithm 3",
     between=["UAI: sum - 1 = 0, tolerance 1e-8", "program: sum + 1 = 0, tolerance 1e-5"],
 )
@@ -1943,8 +1862,7 @@ def banditq_inconsistency_09(runs):
     yield from same_levels(other, runs(BOTH), "with the program's tolerance")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "released program",
     between=[
         "text: the best distribution that meets the targets",
@@ -1960,27 +1878,24 @@ def banditq_inconsistency_10(runs):
     yield rounded(phrase, off, given=True)
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-11",
-    "inconsistency",
     "released program",
     "A comment in the program states another range of rewards than the code.",
     between=["comment: rewards in [0, 2]", "code: rewards in [0, 2 mu]"],
     untestable="The contradiction is in a comment. The numbers are the same.",
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-12",
-    "inconsistency",
     "after Eq. 2",
     "The feasible set has a smaller diameter than the paper says.",
     between=["text: diameter sqrt(2)", "geometry: sqrt(2) (1 - sum target / mean)"],
     judged_by=["banditq-sec2-diameter"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-13",
-    "inconsistency",
     "Eqs 1 and 12; Theorem 1; section 4",
     "Some symbols stand for two things, and some indices are mistaken.",
     between=[
@@ -1992,27 +1907,24 @@ paper.untested(
     untestable="These misprints leave no doubt about the meaning.",
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-14",
-    "inconsistency",
     "Eqs 16, 20 and 22",
     "In the available text the extent of some square roots is unclear.",
     between=["root of the maximum too, sqrt(N T^(3/2))", "of the sum only, sqrt(N) T^(3/2)"],
     judged_by=["banditq-thm2-scalefree", "banditq-eq21-22-moment"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-15",
-    "inconsistency",
     "abstract; Proposition 6; Theorem 3",
     "Some statements of a bound have logarithms, and others do not.",
     between=["abstract and Proposition 6: order T^(3/4)", "Eqs 16 to 22, Theorem 3: with logs"],
     judged_by=["banditq-prop6", "banditq-thm3-regret"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-16",
-    "inconsistency",
     "Theorem 3; Eq. 21; UAI Theorem 5",
     "The power of $N$ differs between statements of a bound.",
     between=[
@@ -2023,27 +1935,24 @@ paper.untested(
     judged_by=["banditq-thm3-regret", "banditq-u-thm5", "banditq-eq21-22-moment"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-17",
-    "inconsistency",
     "UAI proof of Proposition 2",
     r"The UAI proof drops a factor $\sqrt{2}$, which turns $5 T / V$ into $3 T / V$.",
     between=["UAI: 3 T / V", "from Eq. 14: 5 T / V"],
     judged_by=["banditq-prop4-average"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-18",
-    "inconsistency",
     "Proposition 5; UAI Proposition 3",
     "The submitted and UAI bounds for $V = 0$ differ.",
     between=["Proposition 5: 8 sqrt(N t)", "UAI Proposition 3: 6 sqrt(t), without N"],
     judged_by=["banditq-prop5-v0", "banditq-u-prop3"],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-19",
-    "inconsistency",
     "Algorithm 1; UAI footnote 4",
     "With $V = 0$ the first steps of Algorithm 1 divide by 0.",
     between=["Algorithm 1: no exception", "UAI footnote 4: no step where the gradient is 0"],
@@ -2051,8 +1960,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "UAI discussion; UAI Figs 4 to 6",
     between=[
         "UAI Fig. 4: last rate of arm 2",
@@ -2071,9 +1979,8 @@ def banditq_inconsistency_20(runs):
     yield exact(phrase, off, tolerance=10.0, given=True, unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-21",
-    "inconsistency",
     "Figs 1 and 4",
     "The paper calls the targets met; with full information rates stay below at finite $T$.",
     between=["text: targets met", "identity: rate = target - (queue - idleness) / T"],
@@ -2084,9 +1991,8 @@ paper.untested(
     ],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-22",
-    "inconsistency",
     "Propositions 2, 3, 6; Theorem 3",
     r"""The bounds grow as $T^{3/4}$, while equilibrium on a fixed instance predicts $\sqrt{T}$.""",
     between=["theory: T^(3/4)", "equilibrium on a fixed instance: sqrt(T)"],
@@ -2098,9 +2004,8 @@ paper.untested(
     ],
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-23",
-    "inconsistency",
     "sections 1 and 3",
     "The paper calls an adversarial learner essential, but max-weight UCB adapts as well.",
     between=["text: essential", "max-weight UCB: adapts to the queues without such a learner"],
@@ -2108,8 +2013,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Eq. 3; released program",
     between=["text: all feasible x*", "program: one x*, the same for unprotected best arms"],
 )
@@ -2124,8 +2028,7 @@ def banditq_inconsistency_24(runs):
     yield enumerated(phrase, feasibility.released_losses, drawn, seed=seed, tolerance=1e-9)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     **APPENDIX_LOST,
     readings=LAWS,
@@ -2140,18 +2043,16 @@ def banditq_inconsistency_25(runs):
         yield mean(phrase, ours, at_least=0.99 * theirs, unit="reward per round")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-27",
-    "inconsistency",
     "after Theorem 2; Eqs 11 and 16",
     "The bounds of Theorems 1 and 2 differ not only by a term, but by $N$ inside the root.",
     between=["text: the only essential difference is a term", "Eq. 16: N times the sum; Eq. 11: 2"],
     untestable="Both formulas are printed. For a fixed number of arms it holds up to a constant.",
 )
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-26",
-    "inconsistency",
     "appendices 7.1 to 7.10",
     "The submitted text is without its appendices, which the UAI version has in revised form.",
     between=["submitted: appendices referred to", "available text: none of them"],

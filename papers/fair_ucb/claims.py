@@ -142,9 +142,8 @@ def threshold(runs, name):
     return runs(name, policy="ucb1").end("violation").mean()
 
 
-paper.untested(
+paper.invariant(
     "fairucb-abs-anytime-fair",
-    "invariant",
     "abstract, sentence 5; section 1, paragraph 2 of the contributions",
     "Fair-Learn is fair at the end of every round, not only at the end of the run.",
     primary=True,
@@ -156,8 +155,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1 and the second sentence after it",
     primary=True,
     part=FEW,
@@ -177,8 +175,7 @@ def fairucb_thm1_alpha0(runs):
     yield of_any_learner(phrase, "fair", (3, 6, "kth", "0", 0), **test)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1; section 5, last sentence before the proof of Lemma 1",
     primary=True,
     part=FEW,
@@ -196,8 +193,7 @@ def fairucb_thm1_alpha_int(runs):
         yield exact(BEYOND, *values, unit="pulls")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1, for every tolerance of at least 0",
     primary=True,
     rests_on=["fairucb-lemma1-partition"],
@@ -219,8 +215,7 @@ def fairucb_thm1_alpha_nonint(runs):
         yield exact(phrase, *values, unit="pulls", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1; section 2.1, sentence 2",
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
@@ -244,9 +239,8 @@ def fairucb_thm1_range(runs):
     yield of_any_learner(large, "fair", (3, 7, "all", "0"), unit="pulls", beside=True)
 
 
-paper.untested(
+paper.invariant(
     "fairucb-thm1-independent-of-learn",
-    "invariant",
     "abstract, sentence 5; Theorem 1; section 7, last sentence on Li et al.",
     "Fair-Learn's guarantee holds whatever learner it calls.",
     part="whole tolerances",
@@ -256,8 +250,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
@@ -272,8 +265,7 @@ def fairucb_lemma1_partition(runs):
         yield of_any_learner(phrase, "partition", *quotas)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
@@ -290,8 +282,7 @@ def fairucb_lemma1_cardinality(runs):
         yield of_any_learner(phrase, "crowding k - 1", *kth, *wider, unit="arms")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Observation 2",
     part=FEW,
     **recalled(ALGORITHM_1, "the thresholds of the classes"),
@@ -308,7 +299,7 @@ def fairucb_obs2(runs):
         yield of_any_learner(phrase, "pulled", *quotas)
 
 
-@paper.claim("invariant", "Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
+@paper.invariant("Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
 def fairucb_obs3(runs):
     """Without a pull an arm moves up by at most one of the classes of deficits $r_i t - N$."""
     phrase = "classes beyond one that an arm moves up without a pull"
@@ -321,8 +312,7 @@ def fairucb_obs3(runs):
     yield of_any_learner(larger, "rise k", wider[0], unit="classes", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 2.2, last sentence",
     **recalled(
         FAIRNESS, "the formula of Definition 1, a limit inferior of $E N / t$ of at least $r_i$"
@@ -333,8 +323,7 @@ def fairucb_def2_implies_def1(runs):
     yield proof(failed_steps, "fair_in_the_limit")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 1, paragraph 3, last sentence, and footnote 2; contributions, sentence 4",
     **recalled(ALGORITHM_1, INDEX),
 )
@@ -353,8 +342,7 @@ def fairucb_horizon_agnostic(runs):
         yield exact(phrase, *moved, unit="pulls").control(aware)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 7, sentences 2 and 3 on Celis et al.",
     part="""a mixture that is fair in expectation stands for the policy of Celis et al., which is
     not run""",
@@ -369,8 +357,7 @@ def fairucb_deterministic_vs_expectation(runs):
     yield share(phrase, most_missed(in_mean) > 0, at_least=0.85).control(most_missed(fair) > 0)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, contributions, third sentence from the end; section 7, sentence 2 on Li et al.",
     primary=True,
     part=f"that LFG with weights from {HEAVY[0]} on falls behind on one instance of ours",
@@ -398,8 +385,7 @@ def fairucb_stronger_than_lfg(runs):
         yield mean(phrase, most_missed(run), **test, name="lfg_small_weights")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 7, last sentence on Li et al.",
     rests_on=["fairucb-thm1-independent-of-learn"],
     **GUARANTEE,
@@ -419,8 +405,7 @@ def fairucb_holds_in_li_setting(runs):
     yield enumerated(phrase, lack_asleep, *asleep, unit="pulls")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, contributions, sentence 5; App. C, paragraph 2, sentence 3",
     **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
 )
@@ -439,8 +424,7 @@ def fairucb_naive_prepull_unfair(runs):
     yield enumerated(phrase, filled_in_turn, *sizes, unit="pulls", beside=True)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 2",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2", "fairucb-obs1-optimal"],
@@ -460,7 +444,7 @@ def fairucb_thm2_bound(runs):
         yield within_bound(fair_ucb).control(control.end("r_regret"))
 
 
-@paper.claim("bound", "proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
+@paper.bound("proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
     most $r_i T - \alpha + 1 + \pi^2/3$ times in expectation.
@@ -468,7 +452,7 @@ def fairucb_thm2_case1(runs):
     yield proof(failed_steps, "forced")
 
 
-@paper.claim("bound", "proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
+@paper.bound("proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
     $8 \ln T / \Delta_i^2 + 1 + \pi^2/3$ times in expectation.
@@ -476,8 +460,7 @@ def fairucb_thm2_case2(runs):
     yield proof(failed_steps, "learning")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "abstract, sentence 6; Theorem 2, last sentence",
     primary=True,
     part="instances whose suboptimal arms all have a quota above 0",
@@ -500,8 +483,7 @@ def fairucb_abs_constant_regret(runs):
     yield exact("2000 times r-Regret minus the sum of the gaps", above, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "section 1, contributions, paragraph 3, sentence 1; sentence 2 after Theorem 2",
     part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
     $\ln T$ itself""",
@@ -526,8 +508,7 @@ def fairucb_sublog(runs):
         yield mean(phrase, late, at_least=early, unit="reward", beside=True)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 3",
     primary=True,
     rests_on=["fairucb-thm2-bound"],
@@ -541,8 +522,7 @@ def fairucb_thm3_distfree(runs):
     yield proof(failed_steps, "any_gaps")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. B.1, proof of Theorem 3, last inequality",
     **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
@@ -563,7 +543,7 @@ def fairucb_thm3_monotone_in_r(runs):
     yield enumerated(f"{phrase}, with two arms", quotas_cost, *two, beside=True)
 
 
-@paper.claim("qualitative", "sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
+@paper.qualitative("sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
     t = 10**5
@@ -575,9 +555,8 @@ def fairucb_def4_negative_if_unfair(runs):
     yield mean("minus r-Regret", 0, at_least=ucb1, unit="reward").control(control)
 
 
-paper.untested(
+paper.definition(
     "fairucb-extra-pull-cost",
-    "definition",
     "sentence 3 after Definition 4",
     r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
     the arm's gap $\Delta_i$.""",
@@ -586,7 +565,7 @@ paper.untested(
 )
 
 
-@paper.claim("invariant", "Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
+@paper.invariant("Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
 def fairucb_obs1_optimal(runs):
     r"""With a whole tolerance $\alpha$ the best fair policy pulls each suboptimal arm $\lfloor r_i
     T \rfloor - \alpha$ times, if that number is above 0.
@@ -609,9 +588,8 @@ def fairucb_obs1_optimal(runs):
     yield enumerated(phrase, of_others, 10000, **drawn)
 
 
-paper.untested(
+paper.bound(
     "fairucb-better-regret-than-lfg",
-    "bound",
     "section 1, contributions, second sentence from the end; section 7, sentence 1 on Li et al.",
     """Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.""",
     **recalled(
@@ -625,8 +603,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. A.2, Theorem 6",
     rests_on=["fairucb-hoeffding"],
     **recalled(INDEX, "the bound, as in the paper that UCB1 is from"),
@@ -643,8 +620,7 @@ def fairucb_ucb1_thm6(runs):
     yield mean("regret", ucb1.end("regret"), **test).control(careless.end("regret"))
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. A.3, Theorem 7",
     rests_on=["fairucb-hoeffding"],
     **lost(INDEX, r"the order $\sqrt{k T \ln T}$"),
@@ -658,9 +634,8 @@ def fairucb_ucb1_thm7(runs):
     yield proof(failed_steps, "any_gaps")
 
 
-paper.untested(
+paper.literature(
     "fairucb-hoeffding",
-    "literature",
     "App. A.1, Theorem 5",
     r"""The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation by $e$ or
     more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality).""",
@@ -669,8 +644,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 4",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2"],
@@ -692,8 +666,7 @@ def fairucb_thm4_bound(runs):
         yield mean("regret", regret, **test).control(of_control)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "sentence 3 after Theorem 4",
     rests_on=["fairucb-thm4-bound"],
     **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
@@ -703,8 +676,7 @@ def fairucb_thm4_log_regime(runs):
     yield proof(failed_steps, "logarithmic")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm4-bound", "fairucb-thm1-alpha0"],
     **recalled(
@@ -722,8 +694,7 @@ def fairucb_thm4_linear_regime(runs):
         yield exact(phrase, off)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm2-case1"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
@@ -748,9 +719,8 @@ def fairucb_thm4_additional(runs):
             yield share(phrase, np.abs(added / of_ucb1 - 1) <= 0.1, at_least=0.5)
 
 
-paper.untested(
+paper.rate(
     "fairucb-conv-regret-can-be-linear",
-    "rate",
     "sentence 3 after Definition 3",
     "The conventional regret of a fair policy can be linear in $T$.",
     **recalled(ALGORITHM_1, "the order $T$", INSTANCE_1),
@@ -758,8 +728,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentence 4",
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
@@ -783,8 +752,7 @@ def fairucb_fig2_regret_decreasing(runs):
         yield mean(phrase, rises, at_most=-1, unit="reward").control(control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
@@ -813,8 +781,7 @@ def fairucb_fig2_violation_increasing(runs):
                 yield exact(phrase, lacks, **said).control(of_control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentences 5 and 6",
     primary=True,
     rests_on=["fairucb-thm4-log-regime"],
@@ -854,8 +821,7 @@ def fairucb_fig2_threshold(runs):
             yield less.control(control)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
     **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
@@ -879,8 +845,7 @@ def fairucb_fig2_threshold_problem_dependent(runs):
     yield mean(phrase, fair_ucb, at_least=1.02 * ours.end("regret"), unit="reward")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "text on Fig. 3, second sentence from the end",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
@@ -910,8 +875,7 @@ def fairucb_fig3_comparable(runs):
                 yield mean(phrase, values, at_most=0, unit="reward", uncontrolled=mutual)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
@@ -934,8 +898,7 @@ def fairucb_fig3_logarithmic(runs):
         yield mean(phrase, end, at_least=tenth, unit="reward", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "text on Fig. 4, sentence 4",
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
@@ -961,8 +924,7 @@ def rises_at_first(runs, per_round):
         yield rise(run).control(rise(runs("fairness", policy="fair_ucb")))
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 4, sentence 5, first half",
     **FIG_4,
     readings=[*WEIGHTS, "per_round"],
@@ -985,8 +947,7 @@ def fairucb_fig4_lfg_increasing(runs):
             yield mean(phrase, now, at_least=1 + before, unit="pulls")
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 4, sentence 5",
     primary=True,
     **FIG_4,
@@ -1018,8 +979,7 @@ def fairucb_fig4_lfg_to_zero(runs):
             yield test.control(control)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. D, paragraph on the expected rewards, sentences 1 and 2",
     part="that small gaps take longer; that the contrast shows better names no quantity",
     **recalled(INSTANCE_1),
@@ -1037,9 +997,7 @@ def fairucb_appd_i1_gap_choice(runs):
     yield mean(phrase, off_best(ucb1), at_least=off_best(wide), unit="pulls")
 
 
-@paper.claim(
-    "number", "App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4"
-)
+@paper.number("App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4")
 def fairucb_appd_i2_demanding(runs):
     """Instance 2 demands far more pulls of its suboptimal arms than learning would give them."""
     t = 10**5
@@ -1050,8 +1008,7 @@ def fairucb_appd_i2_demanding(runs):
         yield mean("pulls of UCB1", pulls, at_most=tenth, most=t, unit="pulls").control(control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "App. D, paragraph on the horizon, sentence 3",
     **recalled(ALGORITHM_1, INSTANCE_1),
     readings=[*GAPS],
@@ -1069,10 +1026,8 @@ def fairucb_appd_t_captures_convergence(runs):
         yield mean(phrase, 0.1 * tenth, at_least=end, unit="reward")
 
 
-@paper.claim(
-    "invariant",
-    "App. C, paragraph 2, last but one sentence",
-    **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
+@paper.invariant(
+    "App. C, paragraph 2, last but one sentence", **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2)
 )
 def fairucb_tfair_fair_at_T(runs):
     """T-Fair-UCB meets every quota at the horizon."""
@@ -1082,9 +1037,8 @@ def fairucb_tfair_fair_at_T(runs):
         yield exact("pulls missing from a quota after the first phase", short, unit="pulls")
 
 
-paper.untested(
+paper.comparison(
     "fairucb-tfair-not-uniform",
-    "comparison",
     "App. C, paragraph 1, second sentence from the end; paragraph 2, last but one sentence",
     "In some round before the end of the run T-Fair-UCB is not fair.",
     **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
@@ -1093,8 +1047,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. C, Theorem 8, second formula",
     primary=True,
     rests_on=["fairucb-ucb1-thm6"],
@@ -1114,8 +1067,7 @@ def fairucb_thm8(runs):
         yield within_bound(block(policy="in_turn")).control(control)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. C, Theorem 8, first formula; paragraph 2, last sentence",
     rests_on=["fairucb-thm8"],
     **recalled(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
@@ -1125,8 +1077,7 @@ def fairucb_tfair_log(runs):
     yield proof(failed_steps, "first_phase_logarithmic")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. C, paragraph 1, sentence 1",
     rests_on=["fairucb-tfair-no-regret-phase1"],
     **recalled(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
@@ -1143,8 +1094,7 @@ def fairucb_tfair_better_tradeoff(runs):
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "App. C, paragraph 1, sentences 3 and 4",
     rests_on=["fairucb-obs1-optimal"],
     **recalled(ALGORITHM_2, "the length of the phase"),
@@ -1166,9 +1116,8 @@ def fairucb_tfair_no_regret_phase1(runs):
         yield enumerated(phrase, paid_while_filling, (3, 12), unit="pulls")
 
 
-paper.untested(
+paper.qualitative(
     "fairucb-overhead",
-    "qualitative",
     "section 7, second sentence from the end on Celis et al.",
     "The check of fairness adds little to a round's computation.",
     **recalled(ALGORITHM_1, "how much is said to be added"),
@@ -1176,9 +1125,8 @@ paper.untested(
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
 
-paper.untested(
+paper.invariant(
     "fairucb-bernoulli-wlog",
-    "invariant",
     "section 2.1, paragraph 2, sentence 3",
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.""",
@@ -1186,9 +1134,8 @@ paper.untested(
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
 
-paper.untested(
+paper.comparison(
     "fairucb-no-loss-in-learn",
-    "comparison",
     "section 3, last sentence",
     "The guarantee of fairness costs the learner inside Fair-Learn nothing.",
     **recalled(ALGORITHM_1, R_REGRET),
@@ -1198,9 +1145,8 @@ paper.untested(
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
 
-paper.untested(
+paper.qualitative(
     "fairucb-sims-reaffirm",
-    "qualitative",
     "section 6, last sentence",
     "Simulations reaffirm the guarantees of fairness and r-Regret of Fair-Learn and Fair-UCB.",
     part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
@@ -1208,50 +1154,44 @@ paper.untested(
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
 
-paper.untested(
+paper.definition(
     "fairucb-r-regret-extends",
-    "definition",
     "Definition 4",
     "Without quotas r-Regret is the conventional regret.",
     **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
 )
 
-paper.untested(
+paper.qualitative(
     "fairucb-few-arms-fast",
-    "qualitative",
     "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
     untestable="No numbers are named, and our instances with few arms also have larger gaps.",
 )
 
-paper.untested(
+paper.literature(
     "fairucb-celis-programme",
-    "literature",
     "section 7, second sentence from the end on Celis et al.",
     "The algorithms of Celis et al. solve at least one linear programme in each round.",
     untestable="This is a statement about another paper's algorithms.",
 )
 
-paper.untested(
+paper.qualitative(
     "fairucb-complete-characterisation",
-    "qualitative",
     "abstract, sentence 4",
     "Fair-Learn, a class with two parameters, characterises fair algorithms completely.",
     untestable="The paper does not say what would show that each fair algorithm is in the class.",
 )
 
-paper.untested(
+paper.qualitative(
     "fairucb-adapts-to-celis",
-    "qualitative",
     "section 7, last sentence on Celis et al.",
     "The method carries over to the setting of Celis et al.",
     untestable="The paper gives no construction.",
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-01",
-    "inconsistency",
     "Theorem 1 and its proof",
     "The last step of Theorem 1's proof does not follow if the tolerance is not a whole number.",
     **recalled(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
@@ -1259,9 +1199,8 @@ paper.untested(
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-02",
-    "inconsistency",
     "section 2; Theorem 1; BanditQ's account of it",
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
@@ -1270,9 +1209,8 @@ paper.untested(
     judged_by=["fairucb-thm1-range"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-03",
-    "inconsistency",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
     "Definitions have $r_i T$ rounded down, while Theorems 2, 4 and 8 have $r_i T$ itself.",
     **lost(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
@@ -1281,8 +1219,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Definition 4; Theorem 2",
     **lost(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
     between=["Definition 4: max(0, floor(r_i T) - alpha)", "Theorem 2: r_i T - alpha, any sign"],
@@ -1296,8 +1233,7 @@ def fairucb_inconsistency_04(runs):
     yield within_bound(run, "r_regret_bound_clipped")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "abstract; section 2; Theorem 2",
     **recalled(ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1),
     between=["abstract: constant for large T", "model: an arm with quota 0 stays in S(T)"],
@@ -1309,9 +1245,8 @@ def fairucb_inconsistency_05(runs):
     yield mean("r-Regret", run.end("r_regret"), at_most=constant, unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-06",
-    "inconsistency",
     "proof of Theorem 3",
     "Theorem 3's proof bounds the pulls of Fair-UCB with quotas by those of UCB1.",
     **lost("the inequality of the proof"),
@@ -1319,18 +1254,16 @@ paper.untested(
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-07",
-    "inconsistency",
     "abstract; sections 1 and 6",
     "The paper calls Fair-UCB's r-Regret constant, less than logarithmic, and logarithmic.",
     between=["abstract: constant", "section 1: less than logarithmic", "section 6: logarithmic"],
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-08",
-    "inconsistency",
     "text on Fig. 4",
     r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
     **FIG_4,
@@ -1339,9 +1272,8 @@ paper.untested(
     judged_by=["fairucb-fig4-lfg-to-zero"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-09",
-    "inconsistency",
     "section 7",
     "The extension to unavailable arms ignores that their pulls cannot be forced.",
     **GUARANTEE,
@@ -1349,9 +1281,8 @@ paper.untested(
     judged_by=["fairucb-holds-in-li-setting"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-10",
-    "inconsistency",
     "section 6",
     """LFG's weight, Instance 2's horizon, tolerances and the number of runs, on which the figures
     depend, are not given.""",
@@ -1364,9 +1295,8 @@ paper.untested(
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-11",
-    "inconsistency",
     "section 6, Instance 1",
     "Gaps $0.01 i$ from $i = 2$ on have a doubled first step; perhaps $0.01 (i - 1)$ is meant.",
     **recalled(INSTANCE_1),
@@ -1375,9 +1305,8 @@ paper.untested(
     judged_by=["fairucb-appd-t-captures-convergence"],
 )
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-12",
-    "inconsistency",
     "section 6, Figs 2 and 4",
     "The lost definition of violation may have a floor, and be in pulls or in pulls per round.",
     **lost("the formula of the largest violation"),
@@ -1388,8 +1317,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Algorithm 1; App. B",
     **recalled(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
     between=[
@@ -1414,9 +1342,8 @@ def fairucb_inconsistency_15(runs):
             yield mean(phrase, varied, equal_to=plain, ratio=[0.9, 1.1])
 
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-16",
-    "inconsistency",
     "App. C",
     "The paper asserts T-Fair-UCB's advantage, but neither proves nor shows it.",
     **recalled("Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"),
