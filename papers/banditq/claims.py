@@ -124,7 +124,7 @@ def settled_queue(run, arm):
 
 def missing_within(run, other, arm, bound):
     """The missing reward of an arm is at most a bound, in all recorded rounds."""
-    missing, control = (one["missing"][:, :, arm] for one in (run, other))
+    missing, control = (played["missing"][:, :, arm] for played in (run, other))
     most = (1 + 1e-9) * run["target"][arm] * run.rounds
     said = {"at_most": bound, "most": most, "unit": "reward"}
     return mean("missing reward of an arm", missing, **said).control(control)
@@ -151,7 +151,7 @@ def banditq_abs_classic_unfair(runs):
     unfair = ["ucb1", "hedge", "exp3", "oga", "log_barrier"]
     for greedy in runs("unfair_policies", policy=unfair).each("policy"):
         played, control = (
-            one.longest.end("plays")[:, means.argmax()] / one.longest.T for one in (greedy, fair)
+            each.longest.end("plays")[:, means.argmax()] / each.longest.T for each in (greedy, fair)
         )
         phrase = "share of the rounds in which the best arm is played"
         yield mean(phrase, played, at_least=0.95, least=0).control(control)
@@ -161,7 +161,7 @@ def banditq_abs_classic_unfair(runs):
                 return run.end("rate")[:, arm]
 
             phrase = "share of the runs in which a protected arm has at most a tenth of its target"
-            starved, control = (rate(one.longest) <= 0.1 * targets[arm] for one in (greedy, fair))
+            starved, control = (rate(each.longest) <= 0.1 * targets[arm] for each in (greedy, fair))
             yield share(phrase, starved, at_least=0.8).control(control)
             phrase = "growth exponent of the reward per round of a protected arm"
             yield falls(phrase, *greedy.over("T", rate)).control(fair.over("T", rate))
@@ -192,7 +192,7 @@ def banditq_abs_targets(runs):
             uniform = runs("controls", policy="uniform", law=law)
             for arm in arms(protected(run)):
                 target, rate = run["target"][arm], run.end("rate")[:, arm]
-                short, idle = (one.end("shortfall")[:, arm] for one in (run, uniform))
+                short, idle = (played.end("shortfall")[:, arm] for played in (run, uniform))
                 limits = {"at_most": NEAR * target, "most": target, "unit": "reward per round"}
                 yield mean("shortfall per round", short, **limits).control(idle)
                 phrase = "share of the runs that meet the target at the published horizon"
@@ -449,7 +449,7 @@ def banditq_sec2_reduces_to_mab(runs):
     for banditq in runs("scale_full", instance="no_targets").each("feedback"):
         queues = [run["queue"] for run in banditq]
         means = [run.config.means for run in banditq]
-        apart = [static_benchmark(one, np.zeros(one.size)).reward - one.max() for one in means]
+        apart = [static_benchmark(mu, np.zeros(mu.size)).reward - mu.max() for mu in means]
         phrase = "queue, or distance of the best reward per round from the largest mean"
         yield rounded(phrase, *queues, np.abs(apart))
         # under bandit feedback the learner's rate starts from 1
@@ -632,7 +632,7 @@ def banditq_prop1_moment(runs):
     yield proof(failed_steps, "proposition_1")
     for run, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
         for arm in arms(np.flatnonzero(run["target"] >= 0.1)):
-            squares, control = (one["queue"][:, :, arm] ** 2 for one in (run, reverse))
+            squares, control = (played["queue"][:, :, arm] ** 2 for played in (run, reverse))
             most = (1 + 1e-9) * (run["target"][arm] * run.rounds) ** 2
             said = {"at_most": run["squared_queue_bound"], "most": most, "unit": "squared reward"}
             yield mean("squared queue of an arm", squares, **said).control(control)
@@ -667,7 +667,7 @@ def banditq_prop2_violation(runs):
     yield proof(failed_steps, "proposition_2")
     growth = "growth exponent of the largest missing reward of a protected arm"
     for both in pairs(runs("suite_full", instance=FIXED), "banditq", "uniform"):
-        banditq, uniform = (one.over("T", most_missed) for one in both)
+        banditq, uniform = (selected.over("T", most_missed) for selected in both)
         # numbers.yaml refers to it
         yield slope(growth, *banditq, at_most=0.75, name="in_rounds").control(uniform)
     hard = runs("suite_full", policy="banditq", instance="hard").over("T", most_missed)
@@ -715,7 +715,7 @@ paper.rate(
 def regret_grows(runs, policy):
     """At most as T^(3/4), without targets, and with protected arms near the best."""
     for both in pairs(runs("at_risk"), policy, "uniform", by=["instance"]):
-        group, uniform = (one.over("T", "pseudo_regret") for one in both)
+        group, uniform = (selected.over("T", "pseudo_regret") for selected in both)
         phrase = f"growth exponent of the pseudo-regret, up to {max(group.x):,} rounds"
         yield slope(phrase, *group, at_most=0.75).control(uniform)
 
@@ -726,7 +726,7 @@ def banditq_prop3_regret(runs):
     yield proof(failed_steps, "proposition_3")
     yield from regret_grows(runs, "full")
     for banditq, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
-        regret, control = (one.end("pseudo_regret") for one in (banditq, uniform))
+        regret, control = (played.end("pseudo_regret") for played in (banditq, uniform))
         limits = {"at_most": banditq.end("regret_bound"), "most": banditq.end("most_regret")}
         phrase = f"pseudo-regret after {banditq.T:,} rounds"
         yield mean(phrase, regret, **limits, unit="reward").control(control)
@@ -753,7 +753,7 @@ def banditq_prop4_average(runs):
         yield slope(
             "growth exponent of the average pseudo-regret", *points, at_most=0.5, beside=True
         )
-        regret, control = (one.longest.end("average_regret") for one in (banditq, uniform))
+        regret, control = (each.longest.end("average_regret") for each in (banditq, uniform))
         run = banditq.longest
         rest = 2 * np.sqrt(2 * run.N * run.T)
         said = {"most": run.end("most_average_regret"), "unit": "reward"}
@@ -786,7 +786,7 @@ def banditq_prop5_v0(runs):
         # of the others no queue could break the bound
         for arm in arms(np.flatnonzero(run["target"] ** 2 > 96 * N / 2_000_000)):
             most = (1 + 1e-9) * run["target"][arm] * t
-            squares, control = (one["squares"][:, :, arm] / t for one in (run, reverse))
+            squares, control = (played["squares"][:, :, arm] / t for played in (run, reverse))
             phrase = "mean squared queue over the rounds up to $t$"
             most_squared = (1 + 1e-9) * run["target"][arm] ** 2 * (t + 1) * (2 * t + 1) / 6
             yield mean(phrase, squares, at_most=32 * N * (t + 1), most=most_squared).control(
@@ -859,7 +859,7 @@ def banditq_thm2_scalefree(runs):
             "T", lambda run: run.end("gain_sum").max(axis=1) / run.end("learner_bound")
         )
         phrase = "learner's regret on the surrogate rewards, divided by the bound of Theorem 2"
-        most = [one.max() for one in gains.values]
+        most = [gain.max() for gain in gains.values]
         return mean(phrase, np.stack(bounded.values, axis=1), at_most=1, most=most)
 
     for policy in readings("post", "pre"):
@@ -965,7 +965,7 @@ def banditq_prop6(runs):
 
     def violation_grows(suite):
         for both in pairs(suite, "banditq", "uniform", by=["instance"]):
-            banditq, uniform = (one.over("T", most_missed) for one in both)
+            banditq, uniform = (selected.over("T", most_missed) for selected in both)
             yield slope(growth, *banditq, at_most=0.75).control(uniform)
 
     for law in readings(*LAWS):
@@ -1031,10 +1031,10 @@ paper.qualitative(
 def banditq_greater_variance(runs):
     """BanditQ's curves fluctuate more under bandit feedback than with full information."""
 
-    def spreads(name, unit, bandit, full, again, place=...):
+    def spreads(name, unit, bandit, full, again, arm=...):
         """Yield the tests of a curve; other runs with full information should not vary more."""
-        ends = [deviations(run.end(name)[:, place]) for run in (bandit, full, again)]
-        inside = [np.log(run.late_spread(run[name][:, :, place])) for run in (bandit, full, again)]
+        ends = [deviations(run.end(name)[:, arm]) for run in (bandit, full, again)]
+        inside = [np.log(run.late_spread(run[name][:, :, arm])) for run in (bandit, full, again)]
         more = "with bandit feedback minus with full information"
         phrase = f"spread of the {name} over the runs, {more}"
         test = mean(phrase, ends[0], at_least=ends[1], paired=False, unit=unit)
@@ -1043,7 +1043,7 @@ def banditq_greater_variance(runs):
         yield mean(phrase, inside[0], at_least=inside[1]).control(inside[2])
 
     for law in readings(*LAWS):
-        bandit, full = (runs(one, law=law) for one in ("bandit_feedback", "full_information"))
+        bandit, full = (runs(name, law=law) for name in ("bandit_feedback", "full_information"))
         again = runs("suite_full", **FIVE, law=law).longest
         for arm in arms(protected(bandit)):
             yield from spreads("queue", "reward", bandit, full, again, arm)
@@ -1111,7 +1111,7 @@ def short_of_target(run, arm, rounds):
 
 def near_target(run, uniform, arm):
     """At the horizon the reward rate is below the target by at most a part of it."""
-    short, control = (short_of_target(one, arm, one.T) for one in (run, uniform))
+    short, control = (short_of_target(played, arm, played.T) for played in (run, uniform))
     bound = NEAR * run["target"][arm]
     test = mean("target minus reward rate", short, at_most=bound, unit="reward per round")
     return test.control(control)
@@ -1152,8 +1152,8 @@ def ends_of_regret(run):
     regret = run["realised_regret"]
     late = regret[:, run.rounds >= run.T / 2]
     lowest, highest = late.min(axis=1), late.max(axis=1)
-    found = {"value": regret[:, -1], "minimum": regret.min(axis=1)}
-    return found | {"late minimum": lowest, "late maximum": highest}
+    whole = {"value": regret[:, -1], "minimum": regret.min(axis=1)}
+    return whole | {"late minimum": lowest, "late maximum": highest}
 
 
 @paper.number("Fig. 1, drawn in the UAI version", **DRAWN_LATER, figure="fig1")
@@ -1212,8 +1212,8 @@ def banditq_fig3_negative(runs):
     for run in runs("full_information").each(reading="law"):
         benchmark = runs("controls", policy="benchmark", law=run.law)
         earned, control = (
-            mean(GAIN, 0, at_least=one.end("realised_regret"), unit="reward")
-            for one in (run, benchmark)
+            mean(GAIN, 0, at_least=played.end("realised_regret"), unit="reward")
+            for played in (run, benchmark)
         )
         yield earned.control(control)
         # where the queues are settled, -V times the sum of (mu* / mu_i - 1)^2
@@ -1422,7 +1422,7 @@ def banditq_fig7_published(runs):
     rounds, of = (100_000, 200_000, 300_000), {"BanditQ": "banditq", "oracle LFG": "lfg"}
     paper = runs("oracle_lfg", law="uniform02")
     ours = [paper(policy=name).at("reward", rounds).sum(axis=2) for name in of.values()]
-    theirs = [published(runs, "fig7", one, at=t) for one in of for t in rounds]
+    theirs = [published(runs, "fig7", series, at=t) for series in of for t in rounds]
     phrase = "largest deviation of the published curves from our means, in standard deviations"
     yield curve(phrase, np.hstack(ours), theirs, reading_error(runs, "fig7"))
 
@@ -1569,8 +1569,8 @@ def missed(horizon, target=1 / 8, early=1 / 2):
 
 def outgrown(first, doublings):
     """Whole rewards by which what is missed outgrows T^(3/4), each time that T doubles."""
-    found = [missed(first * 2**power) for power in range(doublings + 1)]
-    return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
+    lacks = [missed(first * 2**power) for power in range(doublings + 1)]
+    return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(lacks)]
 
 
 @paper.bound(
@@ -1665,7 +1665,7 @@ def banditq_u_thm3(runs):
     for run, uniform in pairs(paths, "banditq", "uniform"):
         t, most = run.rounds, (1 + 1e-9) * run["most_regret"]
         limits = {"at_most": 5 * t / run["V"] + 2 * np.sqrt(2 * run.N * t), "most": most}
-        regret, control = (one["pseudo_regret"] for one in (run, uniform))
+        regret, control = (played["pseudo_regret"] for played in (run, uniform))
         yield mean("pseudo-regret", regret, **limits, unit="reward").control(control)
 
 
@@ -1726,10 +1726,10 @@ def same_levels(others, published, which, **more):
     for run in others.each("feedback"):
         theirs = published(law="uniform02", feedback=run.feedback)
         for arm in arms(protected(run)):
-            queue, other = (one.late(one["queue"])[:, arm] for one in (run, theirs))
+            queue, other = (played.late(played["queue"])[:, arm] for played in (run, theirs))
             phrase = f"{late} queue {which}, divided by that of the figures' runs"
             yield mean(phrase, queue, equal_to=other, ratio=SAME, paired=False, **more)
-        regret, other = (one.late(one["pseudo_regret"]) for one in (run, theirs))
+        regret, other = (played.late(played["pseudo_regret"]) for played in (run, theirs))
         phrase = f"{late} pseudo-regret {which}, minus that of the figures' runs"
         said = {"difference": [-2800, 2800], "paired": False, "unit": "reward"} | more
         yield mean(phrase, regret, equal_to=other, **said)
@@ -2038,7 +2038,7 @@ def banditq_inconsistency_24(runs):
 def banditq_inconsistency_25(runs):
     """The paper compares BanditQ with LFG at a horizon where BanditQ has not met its targets."""
     for group in runs("oracle_lfg", policy=["banditq", "lfg"]).each(reading="law"):
-        ours, theirs = (group(policy=one).end("rate")[:, 1] for one in ("banditq", "lfg"))
+        ours, theirs = (group(policy=name).end("rate")[:, 1] for name in ("banditq", "lfg"))
         phrase = r"reward per round of arm 2 under BanditQ minus 99 % of that under LFG"
         yield mean(phrase, ours, at_least=0.99 * theirs, unit="reward per round")
 

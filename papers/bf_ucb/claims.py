@@ -86,7 +86,7 @@ NEARLY_LINEAR = 1, -1
 def no_faster(runs, what, order, power=0.0):
     """Ask whether regret or distance, by the fluid equation, grows no faster than an order in T."""
     powers = zip(("T", r"\ln T"), order, strict=True)
-    of = " ".join(f"{name}^{{{one:g}}}" for name, one in powers if one)
+    of = " ".join(f"{name}^{{{power:g}}}" for name, power in powers if power)
     phrase = f"rise, over the longest horizons, of the fluid equation's {what} divided by ${of}$"
     reason = "The equation is BF-UCB's own, so no other policy has to fail."
     test = partial(mean, phrase, at_most=0, uncontrolled=reason)
@@ -117,14 +117,14 @@ def near_fluid_distance(runs):
 
 def to_ucb(run, ucb, t):
     """Reward after the initial rounds at t, divided by UCB's."""
-    return ratio(*paired(*(one.at("reward_after_start", t) for one in (run, ucb))))
+    return ratio(*paired(*(played.at("reward_after_start", t) for played in (run, ucb))))
 
 
 def shown_in_fig_3(runs):
     """Go through the readings, with the runs of BF-UCB, GEF, MF and UCB that Fig. 3 shows."""
     for version in readings(VERSIONS):
         shown = runs("high", version=version)
-        yield shown(label="BF-UCB", beta=0.4), *(shown(label=one) for one in ("GEF", "MF", "UCB"))
+        yield shown(label="BF-UCB", beta=0.4), *(shown(label=name) for name in ("GEF", "MF", "UCB"))
 
 
 def shown_in_fig_3a(runs):
@@ -564,7 +564,7 @@ def first_line_excess(means, optimistic, without):
 
     The policy follows the `optimistic` means; `without` the factor, the line's merits are of these.
     """
-    real, raised = ([Fraction(one) for one in some] for some in (means, optimistic))
+    real, raised = ([Fraction(value) for value in some] for some in (means, optimistic))
     pairs = list(zip(real, raised, strict=True))
     distance = sum(abs(a / sum(real) - b / sum(raised)) for a, b in pairs)
     line = sum((1 if without else a / b) * abs(b - a) for a, b in pairs)
@@ -603,7 +603,7 @@ def bf_thm3_sumroot(runs):
     """
     for run in runs("often", "proofs", policy="paper_04").each("experiment"):
         sums, served = (
-            per_group(run[one], run.config.spec.groups) for one in ("root_sum", "plays")
+            per_group(run[name], run.config.spec.groups) for name in ("root_sum", "plays")
         )
         excess = ratio(sums, 2 * np.sqrt(served * run["group_size"])) - 1
         phrase = r"relative excess of the sum of $1 / \sqrt{N_i}$ over its bound, in any round"
@@ -773,7 +773,7 @@ def bf_thm7_delta(runs):
     """
     for bf_ucb in runs("delta").each("instance"):
         root, fixed = (
-            bf_ucb(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
+            bf_ucb(policy=name).end("reward_regret") for name in ("root_of_horizon", "paper_04")
         )
         phrase = r"share of the runs with a regret within a tenth of that with $\delta = 0.01$"
         yield share(phrase, np.abs(np.log(root / fixed)) <= 0.1, at_least=0.85)
@@ -865,7 +865,7 @@ def falls_with_quota(runs, settings, uniform):
     """Ask whether BF-UCB's reward regret falls with the quota; a uniform policy's should not."""
 
     def falls(bf_ucb, less, more):
-        larger, smaller = (bf_ucb(beta=one).end("reward_regret") for one in (less, more))
+        larger, smaller = (bf_ucb(beta=quota).end("reward_regret") for quota in (less, more))
         phrase = f"reward regret with quotas of {less} minus that with quotas of {more}"
         return clearly_larger(phrase, larger, at_least=smaller, unit="reward")
 
@@ -918,7 +918,7 @@ def bf_fig1_beta_mechanism(runs):
     """
     for version in readings(VERSIONS):
         shown = runs("high", label="BF-UCB", version=version)
-        small, large = (shown(beta=one).end("between_regret") for one in (0.2, 0.4))
+        small, large = (shown(beta=quota).end("between_regret") for quota in (0.2, 0.4))
         phrase = "share of the runs whose regret has a larger first part with quotas 0.2 than 0.4"
         yield share(phrase, small > large, at_least=0.5, beside=True)
         shown = runs(LOW, label="BF-UCB", version=version)
@@ -978,7 +978,7 @@ def bf_fig1_variance_cause(runs):
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
             logs, best = np.log(run.end("reward_regret")), run["group_values"].argmax(axis=1)
-            among = logs - np.array([logs[best == one].mean() for one in best])
+            among = logs - np.array([logs[best == group].mean() for group in best])
             phrase = (
                 "half the variance of the logarithm of the reward regret minus its variance among "
                 "runs with the same best group"
@@ -1183,7 +1183,7 @@ def bf_fig3a_later_decline(runs):
 def bf_fig3a_less_than_ucb(runs):
     """The fair policies BF-UCB, GEF and MF come to earn less than UCB."""
     for run, ucb in shown_in_fig_3a(runs):
-        earned, most = (one.end("reward_after_start") for one in (run, ucb))
+        earned, most = (played.end("reward_after_start") for played in (run, ucb))
         phrase = "UCB's reward after the initial rounds minus that of the fair policy"
         yield clearly_larger(phrase, most, at_least=earned, unit="reward")
 
@@ -1192,11 +1192,11 @@ def bf_fig3a_less_than_ucb(runs):
 def bf_fig3a_gef_above_mf(runs):
     """GEF earns more than MF."""
     for _, gef, mf, _ in shown_in_fig_3(runs):
-        earned = [one.end("reward_after_start") for one in (gef, mf)]
+        earned = [played.end("reward_after_start") for played in (gef, mf)]
         phrase = "GEF's reward after the initial rounds minus MF's"
         yield clearly_larger(phrase, earned[0], at_least=earned[1], unit="reward")
         for t in cases(round=[gef.T // 10**k for k in (4, 3, 2, 1)]):
-            earned = [one.at("reward_after_start", t) for one in (gef, mf)]
+            earned = [played.at("reward_after_start", t) for played in (gef, mf)]
             early = f"{phrase}, early"
             yield mean(early, earned[0], at_least=earned[1], unit="reward", beside=True)
 
@@ -1206,7 +1206,7 @@ def bf_fig3a_bf_least(runs):
     """BF-UCB earns less than each of UCB, GEF and MF."""
 
     def earns_more(rival, run, ask=clearly_larger, where="", **said):
-        more, less = (one.end("reward_after_start") for one in (rival, run))
+        more, less = (played.end("reward_after_start") for played in (rival, run))
         phrase = f"{rival.label}'s reward after the initial rounds{where} minus BF-UCB's"
         return ask(phrase, more, at_least=less, unit="reward", **said)
 
@@ -1214,7 +1214,7 @@ def bf_fig3a_bf_least(runs):
         for rival in (ucb, gef, mf):
             yield earns_more(rival, bf_ucb).control(earns_more(rival, ucb))
     with reading("printed"):
-        bf_ucb, mf = (runs("rivals", label=one) for one in ("BF-UCB", "MF"))
+        bf_ucb, mf = (runs("rivals", label=name) for name in ("BF-UCB", "MF"))
         yield earns_more(mf, bf_ucb, mean, " in the low setting", beside=True)
 
 
@@ -1227,8 +1227,8 @@ def bf_fig3a_near_one(runs):
     """
     for *policies, ucb in shown_in_fig_3(runs):
         ratios = [to_ucb(run, ucb, run.T) for run in policies]
-        for run, one in zip(policies, ratios, strict=True):
-            yield mean(f"reward of {run.label} divided by UCB's", one, at_least=0.9)
+        for run, earned in zip(policies, ratios, strict=True):
+            yield mean(f"reward of {run.label} divided by UCB's", earned, at_least=0.9)
         apart, phrase = np.ptp(ratios, axis=0), "largest difference between two of these ratios"
         yield mean(phrase, apart, at_most=0.1)
         yield mean(f"{phrase}, more closely", apart, at_most=0.05, beside=True)
@@ -1239,7 +1239,7 @@ def bf_fig3b_bf_gef_balanced(runs):
     """BF-UCB and GEF give the two groups the most balanced exposure."""
 
     def more_uneven(rival, run):
-        more, less = (np.abs(np.diff(of_groups(one, "plays"))[:, 0]) for one in (rival, run))
+        more, less = (np.abs(np.diff(of_groups(played, "plays"))[:, 0]) for played in (rival, run))
         phrase = (
             f"difference between the groups' pulls under {rival.label} minus that under a policy"
         )
@@ -1253,7 +1253,7 @@ def bf_fig3b_bf_gef_balanced(runs):
 
 
 def more_for_minority(run, other, **said):
-    more, less = (of_groups(one, "plays")[:, 1] for one in (run, other))
+    more, less = (of_groups(played, "plays")[:, 1] for played in (run, other))
     phrase = f"pulls of the minority under {run.label} minus those under {other.label}"
     return clearly_larger(phrase, more, at_least=less, unit="pulls", **said)
 
@@ -1333,11 +1333,11 @@ def bf_fig3c_bf_best(runs):
         for rival in rivals:
             phrase = "pulls of the minority's arm with the fewest, under BF-UCB minus under "
             phrase += rival.label
-            fewest, others = (pulls(one).min(axis=1) for one in (bf_ucb, rival))
+            fewest, others = (pulls(played).min(axis=1) for played in (bf_ucb, rival))
             asked = clearly_larger(phrase, fewest, at_least=others, unit="pulls")
             yield asked.control(pulls(rivals[-1]).min(axis=1))  # UCB
         phrase = "Jain's index of the pulls in the minority under BF-UCB minus that under MF"
-        even, others = (jain_index(pulls(one)) for one in (bf_ucb, rivals[1]))
+        even, others = (jain_index(pulls(played)) for played in (bf_ucb, rivals[1]))
         yield mean(phrase, even, at_least=others, beside=True)
 
 
@@ -1392,8 +1392,8 @@ def bf_notebook_magnitudes(runs):
     def read_off(what, **at):
         """Return the number read off the notebook's images, and the largest error of reading."""
         known = runs.published[what]
-        (found,) = (one["value"] for one in known["values"] if at.items() <= one.items())
-        return {"published": float(found), "within": known["reading_error"]}
+        (value,) = (point["value"] for point in known["values"] if at.items() <= point.items())
+        return {"published": float(value), "within": known["reading_error"]}
 
     for version in readings(VERSIONS):
         for run in runs("port_check", label="BF-UCB", version=version).each("policy"):
@@ -1438,7 +1438,7 @@ def like_paper(runs, policy, name, ratio=(0.9, 1.1), **said):
     """Ask whether BF-UCB with one departure of the program has the regret of that in the paper."""
     for bf_ucb in runs("departures").each("instance"):
         regret, as_printed = (
-            bf_ucb(policy=one).end("reward_regret") for one in (policy, "paper_04")
+            bf_ucb(policy=name).end("reward_regret") for name in (policy, "paper_04")
         )
         phrase = f"reward regret of BF-UCB with {name} divided by that of BF-UCB as printed"
         yield mean(phrase, regret, equal_to=as_printed, ratio=list(ratio), **said)
@@ -1448,7 +1448,7 @@ def like_mf(runs, policy, name):
     """Ask whether MF with one departure of the program serves the minority as often as MF."""
     for bf_ucb in runs("departures").each("instance"):
         changed, as_printed = (
-            of_groups(bf_ucb(policy=one), "plays")[:, 1] / bf_ucb.T for one in (policy, "mf")
+            of_groups(bf_ucb(policy=name), "plays")[:, 1] / bf_ucb.T for name in (policy, "mf")
         )
         phrase = f"minority's share of the pulls of MF with {name} minus that of MF"
         yield mean(phrase, changed, equal_to=as_printed, difference=[-0.01, 0.01])
@@ -1464,7 +1464,7 @@ def bf_inconsistency_01(runs):
     yield from like_paper(runs, "delta_outside", wide, [0.5, 2])
     for bf_ucb in runs("departures").each("instance"):
         both, program = (
-            bf_ucb(policy=one).end("reward_regret") for one in ("delta_outside_cut", "released_04")
+            bf_ucb(policy=key).end("reward_regret") for key in ("delta_outside_cut", "released_04")
         )
         phrase = f"reward regret of BF-UCB with {wide} and the cut at 1 divided by the program's"
         yield mean(phrase, both, equal_to=program, ratio=[0.9, 1.1], beside=True)
@@ -1548,9 +1548,9 @@ def bf_inconsistency_09(runs):
 
     The text does not say which arm GEF pulls if no group is behind.
     """
-    bf_ucb, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
+    bf_ucb, ucb = (runs("high", policy=name) for name in ("paper_04", "paper_ucb"))
     wide = runs("high_variants", policy="ucb_width")
-    beside_ucb1, beside_wide = (to_ucb(bf_ucb, one, bf_ucb.T) for one in (ucb, wide))
+    beside_ucb1, beside_wide = (to_ucb(bf_ucb, rival, bf_ucb.T) for rival in (ucb, wide))
     phrase = "BF-UCB's reward divided by UCB1's minus that divided by that of UCB with its width"
     yield mean(phrase, beside_ucb1, equal_to=beside_wide, difference=[-0.02, 0.02])
 
@@ -1587,7 +1587,7 @@ def bf_inconsistency_12(runs):
     """The notebook's cell for Fig. 3c has 30 arms in the majority, and the paper has 50."""
     fewer, as_printed = (
         of_groups(run, "plays")[:, 1] / run.T
-        for run in (runs(one, policy="paper_mf") for one in ("high_fewer", "high"))
+        for run in (runs(experiment, policy="paper_mf") for experiment in ("high_fewer", "high"))
     )
     phrase = "minority's share of MF's pulls with 30 arms in the majority minus that with 50"
     yield mean(phrase, fewer, equal_to=as_printed, difference=[-0.02, 0.02], paired=False)

@@ -127,13 +127,13 @@ AT_END = "most pulls by which an arm is below its quota in whole pulls, at the e
 
 def of_any_learner(phrase, statement, *sizes, **said):
     """A statement on Fair-Learn, with the learner that is worst for it and all quotas of a size."""
-    several = ((statement, *one) for one in sizes)
+    several = ((statement, *size) for size in sizes)
     return enumerated(f"{phrase}, with the worst learner", worst_learner, *several, **said)
 
 
 def within_bound(run, bound="r_regret_bound"):
     """The r-Regret at the end is at most Theorem 2's bound."""
-    regret, limit, most = (run.end(one) for one in ("r_regret", bound, "r_regret_most"))
+    regret, limit, most = (run.end(name) for name in ("r_regret", bound, "r_regret_most"))
     return mean("r-Regret", regret, at_most=limit[0], most=most[0], unit="reward")
 
 
@@ -352,7 +352,7 @@ def fairucb_horizon_agnostic(runs):
 def fairucb_deterministic_vs_expectation(runs):
     """Fair-UCB is fair in every run, while a policy that is fair only in expectation is not."""
     yield exact(MISSED, most_missed(runs("fairness", policy="fair_ucb")), unit="pulls")
-    in_mean, fair = (runs("fair_in_mean", policy=one) for one in ("mixture", "fair_ucb"))
+    in_mean, fair = (runs("fair_in_mean", policy=name) for name in ("mixture", "fair_ucb"))
     phrase = "share of the runs of a policy fair in expectation that miss a pull in some round"
     yield share(phrase, most_missed(in_mean) > 0, at_least=0.85).control(most_missed(fair) > 0)
 
@@ -659,10 +659,10 @@ def fairucb_thm4_bound(runs):
     yield proof(failed_steps, "forced")
     for name, careless in cases(gaps=GAPS):
         fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        bounds = [fair_ucb(tolerance=one).end("fair_regret_bound")[0] for one in SHOWN]
+        bounds = [fair_ucb(tolerance=alpha).end("fair_regret_bound")[0] for alpha in SHOWN]
         most = fair_ucb[0].end("gap").max() * fair_ucb.T
         test = {"at_most": bounds, "most": most, "unit": "reward"}
-        regret, of_control = (over(one, SHOWN, "regret") for one in (fair_ucb, control))
+        regret, of_control = (over(several, SHOWN, "regret") for several in (fair_ucb, control))
         yield mean("regret", regret, **test).control(of_control)
 
 
@@ -743,10 +743,10 @@ def fairucb_fig2_regret_decreasing(runs):
     tolerances of a fixed grid are below it, and its standard error is far below the grid's steps.
     """
     for name, careless in readings(GAPS):
-        below = [one for one in SHOWN if one < threshold(runs, name)]
+        below = [alpha for alpha in SHOWN if alpha < threshold(runs, name)]
         rises, control = (
-            np.diff(over(runs(one, policy=policy), below, "regret"))
-            for one, policy in [(name, "fair_ucb"), (careless, "careless")]
+            np.diff(over(runs(experiment, policy=policy), below, "regret"))
+            for experiment, policy in [(name, "fair_ucb"), (careless, "careless")]
         )
         phrase = "rise of regret to the next tolerance below the threshold"
         yield mean(phrase, rises, at_most=-1, unit="reward").control(control)
@@ -769,11 +769,11 @@ def fairucb_fig2_violation_increasing(runs):
     columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
     for gaps, (name, careless) in GAPS.items():
         fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        below = [one for one in SHOWN if one < threshold(runs, name)]
+        below = [alpha for alpha in SHOWN if alpha < threshold(runs, name)]
         for kind, (column, parts) in columns.items():
             lacks, of_control = (
-                1 - numerators(np.diff(over(one, below, column).max(axis=2)), parts)
-                for one in (fair_ucb, control)
+                1 - numerators(np.diff(over(several, below, column).max(axis=2)), parts)
+                for several in (fair_ucb, control)
             )
             phrase = "1 minus the rise of the violation to the next tolerance"
             with reading(gaps, kind, "in_pulls", "per_round"):
@@ -800,10 +800,10 @@ def fairucb_fig2_threshold(runs):
     for gaps, names in GAPS.items():
         block, careless = (runs(name) for name in names)
         ucb1, free = block(policy="ucb1").end("regret"), threshold(runs, names[0])
-        last = max(one for one in SHOWN if one < free)
-        beyond = min(one for one in SHOWN if one > free)
+        last = max(alpha for alpha in SHOWN if alpha < free)
+        beyond = min(alpha for alpha in SHOWN if alpha > free)
         strict, nearly, fair = (
-            block(policy="fair_ucb", tolerance=one).end("regret") for one in (0, last, beyond)
+            block(policy="fair_ucb", tolerance=alpha).end("regret") for alpha in (0, last, beyond)
         )
         idle = careless(policy="careless", tolerance=beyond).end("regret")
         said = {"case": gaps.replace("_", " ")}
@@ -816,7 +816,7 @@ def fairucb_fig2_threshold(runs):
         for where, more in readings(larger):
             phrase = f"regret {where} minus twice that beyond the threshold"
             less, control = (
-                mean(phrase, more, at_least=2 * one, unit="reward", **said) for one in (fair, idle)
+                mean(phrase, more, at_least=2 * low, unit="reward", **said) for low in (fair, idle)
             )
             yield less.control(control)
 
@@ -942,7 +942,7 @@ def fairucb_fig4_lfg_increasing(runs):
     for eta in readings(WEIGHTS):
         run = runs("rivals", policy="lfg", eta=eta)
         for t in cases(round=[1000, 10000, 100000]):
-            before, now = (run.at("violation", one) for one in (t / 2, t))
+            before, now = (run.at("violation", part) for part in (t / 2, t))
             phrase = "violation minus (1 + that after half of the rounds)"
             yield mean(phrase, now, at_least=1 + before, unit="pulls")
 
@@ -973,7 +973,7 @@ def fairucb_fig4_lfg_to_zero(runs):
         ratio = {"equal_to": most, "ratio": [0.8, 1.25], "name": "fixed_point"}
         yield mean(phrase, violation, **ratio, beside=True)
     for run in lfg.each("eta"):
-        violation, control = (one(eta=run.eta).end("violation") / run.T for one in (lfg, idle))
+        violation, control = (each(eta=run.eta).end("violation") / run.T for each in (lfg, idle))
         with reading("per_round"):
             test = mean("violation per round", violation, at_most=0.01, name="gone_per_round")
             yield test.control(control)
@@ -1003,7 +1003,7 @@ def fairucb_appd_i2_demanding(runs):
     t = 10**5
     run, fair_ucb = runs("rivals", policy="ucb1"), runs("fairness", policy="fair_ucb")
     for arm in arms(np.flatnonzero(run.end("gap")[0])):
-        pulls, control = (one.at("plays", t)[:, arm] for one in (run, fair_ucb))
+        pulls, control = (played.at("plays", t)[:, arm] for played in (run, fair_ucb))
         tenth = run.end("quota")[0, arm] * t / 10
         yield mean("pulls of UCB1", pulls, at_most=tenth, most=t, unit="pulls").control(control)
 
@@ -1089,7 +1089,7 @@ def fairucb_tfair_better_tradeoff(runs):
     $T$; its printed bound is that of Fair-UCB without tolerance.
     """
     for block in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
-        aware, fair_ucb = (block(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
+        aware, fair_ucb = (block(policy=name).end("r_regret") for name in ("in_turn", "fair_ucb"))
         phrase = "0.95 times Fair-UCB's r-Regret minus T-Fair-UCB's"
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
 
@@ -1337,7 +1337,7 @@ def fairucb_inconsistency_15(runs):
     usual = block(policy="usual")
     for run in block(policy=["clock_previous", "first_forced", "ties_random"]).each("policy"):
         for t in cases(round=[run.T // 10, run.T]):
-            varied, plain = (one.at("r_regret", t) for one in (run, usual))
+            varied, plain = (played.at("r_regret", t) for played in (run, usual))
             phrase = "r-Regret divided by Fair-UCB's as we run it"
             yield mean(phrase, varied, equal_to=plain, ratio=[0.9, 1.1])
 

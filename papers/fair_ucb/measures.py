@@ -42,7 +42,7 @@ def gap_sum(gap):
 @measure("")
 def first_phase(horizon, quotas):
     """Rounds in which T-Fair-UCB fills all quotas: the sum of ceil(r_i T)."""
-    return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
+    return sum(math.ceil(rational("quotas", quota) * horizon) for quota in quotas)
 
 
 measure("rt")(bounds.r_regret_bound)
@@ -62,6 +62,6 @@ def most_missed(run):
     return run.end("floor_deficit_sup").max(axis=1)
 
 
-def over(own, tolerances, measure):
+def over(runs, tolerances, measure):
     """Values at T of the run with each tolerance, as (replicate, tolerance), then arms."""
-    return np.stack([own(tolerance=one).end(measure) for one in tolerances], axis=1)
+    return np.stack([runs(tolerance=alpha).end(measure) for alpha in tolerances], axis=1)

@@ -626,10 +626,10 @@ def alone(run, least, first):
     All other arms have more than `least` pulls. Also how often that arm is not pulled.
     """
     n, before, pulled, short = steps(run)
-    one = short & ~run["non_critical"]
-    others = (short | (before <= least)) & ~one
-    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
-    return holds.sum(axis=1), (holds & ~(one & pulled).any(axis=2)).sum(axis=1)
+    alone_short = short & ~run["non_critical"]
+    others = (short | (before <= least)) & ~alone_short
+    holds = (alone_short.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
+    return holds.sum(axis=1), (holds & ~(alone_short & pulled).any(axis=2)).sum(axis=1)
 
 
 @paper.invariant("appendix B, Observation 3", rests_on=["htucb-proof-eq18"])
@@ -882,7 +882,7 @@ def htucb_thm3_ordering_fact(runs):
 
 def recursion_excess(run):
     """Left minus right side of Eq. 29 for arms with A_k >= Delta_k, times the denominator."""
-    numerators, denominator = (np.ravel(one) for one in run.config.exact_quotas)
+    numerators, denominator = (np.ravel(part) for part in run.config.exact_quotas)
     behind = run.rounds[:, None] * numerators - denominator * run["plays"].astype(np.int64)
     most, (*_, pulls, lacks) = np.maximum(behind, 0).max(axis=1), steps(run)
     earlier, ahead, waiting = 0, np.zeros(lacks.shape[:2], bool), 0
@@ -1943,7 +1943,7 @@ def htucb_expE_monotone(runs):
     def rising(path):
         x, y = curve_of(path)
         for level in cases(level=range(2, 11)):
-            values, lower = (frontier(x, y, x, one, 10) for one in (level, level - 1))
+            values, lower = (frontier(x, y, x, reached, 10) for reached in (level, level - 1))
             phrase = "mean reward at one of ten levels of unfairness minus that at the level below"
             yield mean(phrase, values, at_least=lower, materiality=0.001, unit="reward")
 
@@ -2042,7 +2042,7 @@ def htucb_inconsistency_06(runs):
     which is measured, the weight is 0. Queues alone then decide, whatever the rewards, so the arms
     take turns if quotas are equal, and it does not matter which arm wins ties.
     """
-    last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
+    last, first = (runs(f"lfg_ties_{best}").end("mean_reward") for best in ("last", "first"))
     phrase = "distance of LFG's expected rewards with the best arm last and with it first"
     yield rounded(phrase, np.abs(last - first), scale=[first], unit="reward")
 

@@ -120,7 +120,7 @@ def gap_free_within(rounds, penalty, quota):
 def fluid_pulls(means, quotas, penalties, horizon):
     """Pulls of an arm by HT-UCB's fluid law at the horizon."""
     pairs = zip(means.tolist(), np.broadcast_to(penalties, means.shape).tolist(), strict=True)
-    return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
+    return np.array([fluid_law(mu, quotas, rates, horizon) for mu, rates in pairs])
 
 
 def failed_steps(proof):
@@ -164,7 +164,7 @@ def straightness(y, x):
     """Correlation of values (replicate, arm) and x over the arms, 0 where all values are equal."""
     if x.size < 3:
         raise ValueError(f"a line needs at least 3 arms, got {x.size}")
-    y, x = (one - one.mean(axis=-1, keepdims=True) for one in (y, x))
+    y, x = (values - values.mean(axis=-1, keepdims=True) for values in (y, x))
     size = np.sqrt((y**2).sum(axis=1) * (x**2).sum())
     return np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
 
@@ -186,5 +186,5 @@ def frontier(x, y, others, level, levels):
     width = middle[after] - middle[before]
     weight = (at - middle[before]) / width
     slope = (heights[after] - heights[before]) / width
-    reached, height = ((1 - weight) * one[:, before] + weight * one[:, after] for one in (x, y))
+    reached, height = ((1 - weight) * z[:, before] + weight * z[:, after] for z in (x, y))
     return height - slope * (reached - at)
