@@ -29,10 +29,9 @@ from fairbandits.claims import (
     slope,
     window_rate,
 )
-from fairbandits.theory import fair_learn_counts, feasibility, simplex_work
+from fairbandits.theory import derivations, fair_learn_counts, feasibility, simplex_work
 from fairbandits.theory.static import static_benchmark
 from measures import (
-    failed_steps,
     held_out,
     instance,
     most_missed,
@@ -43,6 +42,7 @@ from measures import (
     solver_errors,
 )
 
+failed_steps = partial(derivations.failed_steps, "self_bounding")
 paper = Paper(
     "banditq",
     "BanditQ: fair multi-armed bandits with guaranteed rewards per arm",
@@ -405,10 +405,8 @@ def banditq_eq4_interval_guarantee(runs):
         early, late = banditq.shortest, banditq.longest
         for arm in arms(protected(early)):
             before = 0.001 + 0.5 * held_out(short(early, arm, 0.9))
-            phrase = (
-                "largest shortfall in a window of $T^{0.9}$ rounds, at the longest horizon, "
-                "minus half of that at the shortest and 0.001"
-            )
+            phrase = "largest shortfall in a window of $T^{0.9}$ rounds, at the longest horizon, "
+            phrase += "minus half of that at the shortest and 0.001"
             said = {"at_most": before, "paired": False, "unit": "reward per round", "beside": True}
             yield mean(phrase, short(late, arm, 0.9).max(axis=1), **said)
             peaks = banditq.over("T", lambda run, arm=arm: held_out(short(run, arm, 0.75)))
@@ -500,10 +498,8 @@ def banditq_eq9_surrogate_noniid(runs):
     run = runs("surrogate_paths")
     lags = ("correlation_10", "correlation_100", "correlation_1000")
     dependence = np.stack([run.end(name)[:, 1] for name in lags], axis=1)
-    phrase = (
-        "autocorrelation of arm 2's surrogate rewards, averaged over lags 1 to 10, 11 to 100 "
-        "or 101 to 1000"
-    )
+    phrase = "autocorrelation of arm 2's surrogate rewards, averaged over lags 1 to 10, 11 to 100 "
+    phrase += "or 101 to 1000"
     yield mean(phrase, dependence, at_least=0)
     # what surrogate rewards can reach with empty queues
     bound = run["V"] * np.sqrt(((2 * run.config.means) ** 2).sum())

@@ -101,13 +101,6 @@ def most_average_regret(rounds, own_means, best_fair_reward):
     return (best_fair_reward - own_means.min()) * (rounds + 1) / 2
 
 
-def failed_steps(proof):
-    """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    from fairbandits.theory.derivations import self_bounding  # SymPy is slow to load
-
-    return [step() for step in self_bounding.PROOFS[proof]]
-
-
 def instance(runs, experiment):
     """Means and targets of an experiment's arms, as configured."""
     configured = runs.configured(experiment)

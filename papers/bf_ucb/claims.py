@@ -27,6 +27,7 @@ from fairbandits.claims import (
     sublinear,
 )
 from fairbandits.measures.groups import group_values, jain_index, per_group
+from fairbandits.theory import derivations
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (
     corners_lost,
@@ -40,7 +41,6 @@ from fairbandits.theory.group_counts import (
 )
 from measures import (
     arms_of,
-    failed_steps,
     first_near,
     fluid_rises,
     largest_shortfall,
@@ -49,6 +49,7 @@ from measures import (
     uniform_distance,
 )
 
+failed_steps = partial(derivations.failed_steps, "group_regret")
 paper = Paper(
     "bf_ucb",
     "BF-UCB: simultaneously achieving group exposure fairness and within-group meritocracy",
@@ -686,10 +687,8 @@ def bf_lem5_positive_part(runs):
 )
 def bf_lem5_saturation(runs):
     """Learn stops choosing a suboptimal group once it has been pulled often enough."""
-    phrase = (
-        "share of the runs in which the suboptimal group gets at most 1 % of the free rounds of "
-        "the second half"
-    )
+    phrase = "share of the runs in which the suboptimal group gets at most 1 % of the free rounds "
+    phrase += "of the second half"
 
     def saturates(run, phrase, **said):  # where the groups differ by more than 0.02
         apart = run["group_gap"].max(axis=1) > 0.02
@@ -979,10 +978,8 @@ def bf_fig1_variance_cause(runs):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
             logs, best = np.log(run.end("reward_regret")), run["group_values"].argmax(axis=1)
             among = logs - np.array([logs[best == group].mean() for group in best])
-            phrase = (
-                "half the variance of the logarithm of the reward regret minus its variance among "
-                "runs with the same best group"
-            )
+            phrase = "half the variance of the logarithm of the reward regret minus its variance "
+            phrase += "among runs with the same best group"
             yield mean(phrase, 0.5 * (logs - logs.mean()) ** 2, at_least=among**2)
 
 
@@ -1368,10 +1365,8 @@ def bf_fig3c_both_levels(runs):
         yield share(phrase, enough, at_least=0.85)
         off = np.abs(of_fair_share(bf_ucb) - 1)
         for g, group in enumerate(GROUPS):
-            phrase = (
-                f"share of the runs in which each arm's share of the {group}'s pulls is less than "
-                "a fifth off its fair share"
-            )
+            phrase = f"share of the runs in which each arm's share of the {group}'s pulls is less "
+            phrase += "than a fifth off its fair share"
             yield share(phrase, arms_of(bf_ucb, g, off).max(axis=1) < 0.2, at_least=0.85)
 
 

@@ -201,13 +201,6 @@ def largest_shortfall(run):
     return numerators(run.end("group_deficit_sup").max(axis=1))
 
 
-def failed_steps(proof):
-    """Return 1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    from fairbandits.theory.derivations.group_regret import PROOFS  # imports SymPy
-
-    return [step() for step in PROOFS[proof]]
-
-
 def fluid_rises(number, what, order, power, seed):
     """Return how much BF-UCB's fluid regret, or distance, over an order in T rises at the end."""
     from fairbandits.theory.derivations import group_regret

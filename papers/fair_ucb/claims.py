@@ -22,7 +22,7 @@ from fairbandits.claims import (
     readings,
     share,
 )
-from fairbandits.theory import bounds
+from fairbandits.theory import bounds, derivations
 from fairbandits.theory.bounds import CONSTANT
 from fairbandits.theory.fair_learn_adversary import lack_asleep, worst_learner
 from fairbandits.theory.fair_learn_counts import (
@@ -32,8 +32,9 @@ from fairbandits.theory.fair_learn_counts import (
     paid_while_filling,
     quotas_cost,
 )
-from measures import failed_steps, most_missed, over
+from measures import most_missed, over
 
+failed_steps = partial(derivations.failed_steps, "ucb1_proofs")
 paper = Paper(
     "fair_ucb",
     "Fair-UCB: achieving fairness in the stochastic multi-armed bandit problem",
@@ -398,10 +399,8 @@ def fairucb_holds_in_li_setting(runs):
     help.
     """
     asleep = (2, 9, "0"), (2, 9, "1"), (3, 8, "0"), (3, 8, "1/2"), (3, 8, "2")
-    phrase = (
-        "least shortfall beyond the tolerance, of any policy, if an arm is unavailable at first, "
-        "times the tolerance's denominator"
-    )
+    phrase = "least shortfall beyond the tolerance, of any policy, if an arm is unavailable at "
+    phrase += "first, times the tolerance's denominator"
     yield enumerated(phrase, lack_asleep, *asleep, unit="pulls")
 
 
@@ -501,10 +500,8 @@ def fairucb_sublog(runs):
     yield proof(failed_steps, "without_quota", phrase=phrase, beside=True)
     for run in runs("r_regret_long*", policy="fair_ucb").each("experiment"):
         early, late = (run.at("r_regret", t) / np.log(t) for t in (run.T / 10000, run.T / 100))
-        phrase = (
-            f"r-Regret divided by $\\ln t$ after {run.T // 100:,} rounds minus that after "
-            f"{run.T // 10000:,}"
-        )
+        phrase = f"r-Regret divided by $\\ln t$ after {run.T // 100:,} rounds minus that after "
+        phrase += f"{run.T // 10000:,}"
         yield mean(phrase, late, at_least=early, unit="reward", beside=True)
 
 

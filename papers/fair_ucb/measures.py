@@ -50,13 +50,6 @@ measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound
 measure("rt")(bounds.fair_regret_bound)
 
 
-def failed_steps(proof):
-    """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    from fairbandits.theory.derivations import ucb1_proofs  # SymPy is slow to load
-
-    return [step() for step in ucb1_proofs.PROOFS[proof]]
-
-
 def most_missed(run):
     """Most pulls by which any arm was below its quota in whole pulls, in any round up to T."""
     return run.end("floor_deficit_sup").max(axis=1)

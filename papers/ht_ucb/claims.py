@@ -4,6 +4,8 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 (tau t - N)+ pulls, the paper's unfairness level.
 """
 
+from functools import partial
+
 import numpy as np
 
 from fairbandits.claims import (
@@ -25,11 +27,12 @@ from fairbandits.claims import (
     slope,
 )
 from fairbandits.measures.penalised import penalised_regret
-from fairbandits.theory import fair_learn_counts
+from fairbandits.theory import derivations, fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
-from measures import failed_steps, frontier, has_quotas, largest_shortfall, steps, straightness
+from measures import frontier, has_quotas, largest_shortfall, steps, straightness
 
+failed_steps = partial(derivations.failed_steps, "hard_threshold")
 paper = Paper(
     "ht_ucb",
     "HT-UCB: a new look at fairness in stochastic multi-armed bandit problems",
@@ -666,10 +669,8 @@ def htucb_proof_obs4(runs):
     """
     run = runs("each_of_many")
     rounds, out_of_turn = outside(run, 8 * np.log(run.T) / 0.54**2, run.T / 2)
-    phrase = (
-        "share of the runs in which no late round has a non-critical arm pulled and a critical "
-        "arm short"
-    )
+    phrase = "share of the runs in which no late round has a non-critical arm pulled and a "
+    phrase += "critical arm short"
     yield share(phrase, out_of_turn[rounds >= 10] <= 0, at_least=0.99)
 
 
@@ -685,16 +686,12 @@ def htucb_proof_unit_deficit(runs):
     """
     run = runs("each_of_many")
     late = np.where(run["non_critical"], 0, run["lack"])[:, run.rounds >= run.T / 2]
-    phrase = (
-        "share of the runs in which no optimal or critical arm is more than a pull short from "
-        "round $T / 2$ on"
-    )
+    phrase = "share of the runs in which no optimal or critical arm is more than a pull short from "
+    phrase += "round $T / 2$ on"
     yield share(phrase, late.max(axis=(1, 2)) <= 1, at_least=0.99)
     lack = runs("blocked_eleven_arms", policy="ht_ucb")["lack"]
-    phrase = (
-        "share of the runs in which no arm is more than a pull short in the last rounds, where "
-        "arms reach their quotas together"
-    )
+    phrase = "share of the runs in which no arm is more than a pull short in the last rounds, "
+    phrase += "where arms reach their quotas together"
     yield share(phrase, lack.max(axis=(1, 2)) <= 1, at_least=0.99)
 
 
@@ -708,10 +705,8 @@ def htucb_proof_n1_exists(runs):
     """
     run = runs("each_of_many")
     behind = np.where(run["non_critical"], -1, run["owed"] - run["plays"]).max(axis=2)
-    phrase = (
-        "share of the runs in which all critical arms have their quotas in some round from "
-        "$T / 5$ on"
-    )
+    phrase = "share of the runs in which all critical arms have their quotas in some round from "
+    phrase += "$T / 5$ on"
     yield share(phrase, (behind[:, run.rounds >= run.T / 5] <= 0).any(axis=1), at_least=0.99)
 
 
@@ -1379,10 +1374,8 @@ def htucb_moving_optimum(runs):
         n, *_, short = steps(run)
         leader = (run["mu"] + run["penalty"] * short).argmax(axis=2)
         changes = np.diff(leader, axis=1)[:, n[1:] >= run.T / 2] != 0
-        phrase = (
-            r"share of the runs in which the arm with the largest $\mu + A [N < \tau n]$ changes "
-            "at least ten times in the second half"
-        )
+        phrase = r"share of the runs in which the arm with the largest $\mu + A [N < \tau n]$ "
+        phrase += "changes at least ten times in the second half"
         yield share(phrase, changes.sum(axis=1) >= 10, at_least=0.85)
 
 
@@ -1474,10 +1467,8 @@ def htucb_lfg_notfair(runs):
                     yield share(phrase, has_quotas(ht_ucb), at_most=0.9).control(control)
         for ht_ucb in runs("lfg_weights").each("policy", "eta"):
             if 0 < ht_ucb.eta <= 2:
-                phrase = (
-                    "share of the runs in which all arms have their quota in whole pulls, in "
-                    "setting 1 of Experiment D"
-                )
+                phrase = "share of the runs in which all arms have their quota in whole pulls, in "
+                phrase += "setting 1 of Experiment D"
                 yield share(phrase, has_quotas(ht_ucb), at_least=0.95, beside=True)
     with reading("in_proportion"):
         phrase = "whether LFG's queues are proven to be $o(T)$ on every instance"
@@ -1535,10 +1526,8 @@ def htucb_expA_cap(runs):
             phrase = "share of the runs in which the arm has at most a pull above its quota"
             yield share(phrase, above[:, arm] <= 1, at_least=0.95)
         for arm in arms(np.flatnonzero(outside & (width <= 0.05))):
-            phrase = (
-                r"share of the runs in which an arm with $\Delta$ just above $A$ is at its quota, "
-                "up to a pull"
-            )
+            phrase = r"share of the runs in which an arm with $\Delta$ just above $A$ is at its "
+            phrase += "quota, up to a pull"
             yield share(phrase, np.abs(above[:, arm]) <= 1, at_least=0.95)
 
 
@@ -1788,10 +1777,8 @@ def htucb_expD_sparsity(runs):
     """HT-UCB keeps arms with small gaps fair and gives up others, a sparsity like LASSO's."""
     for path in runs(PATHS, policy="ht_ucb").each("experiment"):
         nearest = np.mean([run.end("keeps_nearest") for run in path], axis=0)
-        phrase = (
-            "share of the runs in which the arms that keep their quotas are those of the smallest "
-            "gaps, at 99 % of the scale parameters"
-        )
+        phrase = "share of the runs in which the arms that keep their quotas are those of the "
+        phrase += "smallest gaps, at 99 % of the scale parameters"
         yield share(phrase, nearest >= 0.99, at_least=0.85)
 
 
@@ -1808,10 +1795,8 @@ def htucb_expD_wider_range(runs):
     def wider(ht_ucb, rival, name):
         shares, others = kept(ht_ucb)[:50], kept(rival)[:50]
         for arm in arms(np.flatnonzero(ht_ucb[0].end("gap"))):
-            phrase = (
-                "share of scale parameters at which HT-UCB keeps the arm's quota minus that of "
-                f"{name}"
-            )
+            phrase = "share of scale parameters at which HT-UCB keeps the arm's quota minus that "
+            phrase += f"of {name}"
             said = {"least": -1, "uncontrolled": NO_THIRD}
             yield mean(phrase, shares[:, arm], at_least=others[:, arm], **said)
 
@@ -1837,10 +1822,8 @@ def htucb_expD_others_break_easily(runs):
     def broken(path):
         shares = kept(path)
         for arm in arms(np.flatnonzero(path[0].end("gap"))):
-            phrase = (
-                "share of the runs in which the arm keeps its quota at less than 5 % of the scale "
-                "parameters"
-            )
+            phrase = "share of the runs in which the arm keeps its quota at less than 5 % of the "
+            phrase += "scale parameters"
             yield share(phrase, shares[:, arm] < 0.05, at_least=0.85)
 
     for path in runs(PATHS, policy="flearn").each("policy", "tau"):

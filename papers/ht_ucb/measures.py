@@ -123,13 +123,6 @@ def fluid_pulls(means, quotas, penalties, horizon):
     return np.array([fluid_law(mu, quotas, rates, horizon) for mu, rates in pairs])
 
 
-def failed_steps(proof):
-    """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    from fairbandits.theory.derivations import hard_threshold  # SymPy is slow to load
-
-    return [step() for step in hard_threshold.PROOFS[proof]]
-
-
 def has_quotas(run):
     """Whether all arms have their quota in whole pulls at T."""
     return (run.end("owed") <= run.end("plays")).all(axis=1)
