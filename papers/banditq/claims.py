@@ -136,9 +136,7 @@ def deviations(values):
 
 
 @paper.comparison(
-    "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)",
-    primary=True,
-    figure="fig1",
+    "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)", primary=True
 )
 def banditq_abs_classic_unfair(runs):
     """Policies that only minimise regret, such as UCB, Hedge and EXP3, nearly always play the best
@@ -172,7 +170,6 @@ def banditq_abs_classic_unfair(runs):
     primary=True,
     rests_on=["banditq-prop2-violation", "banditq-prop6"],
     readings=LAWS,
-    figure="fig1",
 )
 def banditq_abs_targets(runs):
     """BanditQ brings the protected arms to their target rates, with either kind of feedback.
@@ -1113,7 +1110,7 @@ def near_target(run, uniform, arm):
     return test.control(control)
 
 
-@paper.rate("Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS, figure="fig1")
+@paper.rate("Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS)
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
@@ -1152,7 +1149,7 @@ def ends_of_regret(run):
     return whole | {"late minimum": lowest, "late maximum": highest}
 
 
-@paper.number("Fig. 1, drawn in the UAI version", **DRAWN_LATER, figure="fig1")
+@paper.number("Fig. 1, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig1_published(runs):
     """In Fig. 1 (full information) the reward rates of arms 1 and 2 end at 0.16651 and 0.06576."""
     yield from as_published(runs, "fig1", "full_information", last_rates)
@@ -1170,7 +1167,6 @@ paper.comparison(
     "Fig. 2; section 5, discussion, sentence 4 (the shape is our reading of the figure)",
     part="the level, over the second half of the rounds",
     readings=LAWS,
-    figure="fig2",
 )
 def banditq_fig2_queues(runs):
     """With full information the protected arms' queues rise, then oscillate around a level."""
@@ -1179,7 +1175,7 @@ def banditq_fig2_queues(runs):
             yield settled_queue(run, arm)
 
 
-@paper.number("Fig. 2, drawn in the UAI version", **DRAWN_LATER, figure="fig2")
+@paper.number("Fig. 2, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig2_published(runs):
     """In Fig. 2 (full information) the queues of arms 1 and 2 end at 2174 and 3873. Their largest
     values are 2970 and 4607, and their means over the second half 1880 and 4038.
@@ -1197,7 +1193,6 @@ def banditq_fig2_published(runs):
     primary=True,
     rests_on=["banditq-fig3-mechanism"],
     readings=LAWS,
-    figure="fig3",
 )
 def banditq_fig3_negative(runs):
     """With full information the regret is negative: BanditQ earns more than the best fixed
@@ -1218,7 +1213,7 @@ def banditq_fig3_negative(runs):
         yield mean(phrase, run.late(run["realised_regret"]), **level, beside=True)
 
 
-@paper.number("Fig. 3, drawn in the UAI version", **DRAWN_LATER, figure="fig3")
+@paper.number("Fig. 3, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig3_published(runs):
     r"""In Fig. 3 (full information) the regret ends at $-14\,117$ and is never below $-15\,311$.
     Over the second half it stays between $-14\,917$ and $-13\,426$.
@@ -1257,7 +1252,7 @@ def banditq_fig3_mechanism(runs):
                 yield mean(phrase, owed, at_least=paid, unit="reward")
 
 
-@paper.rate("Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS, figure="fig4")
+@paper.rate("Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS)
 def banditq_fig4_targets_met_bandit(runs):
     """Under bandit feedback both protected arms approach their targets.
 
@@ -1274,7 +1269,7 @@ def banditq_fig4_targets_met_bandit(runs):
             yield near_target(run, uniform, arm)
 
 
-@paper.number("Fig. 4, drawn in the UAI version", **DRAWN_LATER, figure="fig4")
+@paper.number("Fig. 4, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig4_published(runs):
     """In Fig. 4 (bandit feedback) the reward rates of arms 1 and 2 end at 0.16904 and 0.06592."""
     yield from as_published(runs, "fig4", "bandit_feedback", last_rates)
@@ -1284,7 +1279,6 @@ def banditq_fig4_published(runs):
     "Fig. 5",
     part="the level over the second half of the rounds, and the overshoot of arm 2",
     readings=["uniform02", "bernoulli", "gamma_adaptive"],
-    figure="fig5",
 )
 def banditq_fig5_queues_bandit(runs):
     """Under bandit feedback protected arms' queues overshoot a level, then fluctuate around it."""
@@ -1297,7 +1291,7 @@ def banditq_fig5_queues_bandit(runs):
         yield mean("largest queue of arm 2", peak, at_least=1.5 * level, unit="reward")
 
 
-@paper.number("Fig. 5, drawn in the UAI version", **DRAWN_LATER, figure="fig5")
+@paper.number("Fig. 5, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig5_published(runs):
     """In Fig. 5 (bandit feedback) the queues of arms 1 and 2 end at 1637 and 3510. Their largest
     values are 4488 and 7634.
@@ -1314,7 +1308,6 @@ def banditq_fig5_published(runs):
     "Fig. 6; section 5, discussion, sentence 6 (the sign is our reading of the figure)",
     about="later version",
     readings=LAWS,
-    figure="fig6",
 )
 def banditq_fig6_regret_bandit(runs):
     """Under bandit feedback, too, the regret is negative at the published horizon."""
@@ -1330,7 +1323,7 @@ def banditq_fig6_regret_bandit(runs):
         yield mean(other, 0, at_least=run.end("pseudo_regret"), unit="reward", beside=True)
 
 
-@paper.number("Fig. 6, drawn in the UAI version", **DRAWN_LATER, figure="fig6")
+@paper.number("Fig. 6, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig6_published(runs):
     r"""In Fig. 6 (bandit feedback) the regret falls to $-24\,208$ and ends at $-4861$. Over the
     second half it stays between $-13\,317$ and $-1904$.
@@ -1344,7 +1337,6 @@ def banditq_fig6_published(runs):
     rests_on=["banditq-fig7-explanation"],
     **APPENDIX_LOST,
     readings=["uniform02", "bernoulli", "lfg_constant_high", "lfg_uncapped"],
-    figure="fig7",
 )
 def banditq_fig7_beats_lfg(runs):
     """BanditQ earns strictly more in total than LFG that knows the means.
@@ -1404,7 +1396,6 @@ def banditq_fig7_beats_lfg(runs):
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     about="later version",
     **APPENDIX_LOST,
-    figure="fig7",
 )
 def banditq_fig7_published(runs):
     r"""In Fig. 7 BanditQ has earned $46\,253$, $84\,802$ and $112\,914$ after $10^5$, $2\cdot 10^5$
@@ -1493,7 +1484,7 @@ def banditq_optimizer_correct(runs):
     yield enumerated(phrase, solver_errors, inputs, **said)
 
 
-@paper.number("UAI Fig. 5", about="project", figure="fig5")
+@paper.number("UAI Fig. 5", about="project")
 def banditq_replay_fig5(runs):
     """Ours: the released program, run again, ends and peaks where the published curves do."""
     _, _, queues = replayed(runs, "replay_5_bandit", "queue", "fig5")
@@ -1520,7 +1511,7 @@ def replay_agrees(runs, name, **figures):
     yield exact(f"{phrase}, as near as it was read off", *points, tolerance=1e-7, beside=True)
 
 
-@paper.number("UAI Figs 8 to 10", about="project", reported=True, figure="fig8")
+@paper.number("UAI Figs 8 to 10", about="project", reported=True)
 def banditq_replay_fig8_10(runs):
     """Ours: the released program with a thousand arms and full information, run again with its own
     random numbers, gives the published curves.
@@ -1533,7 +1524,7 @@ def banditq_replay_fig8_10(runs):
     yield from replay_agrees(runs, "replay_1000_full", rate="fig8", queue="fig9", regret="fig10")
 
 
-@paper.number("UAI Figs 11 to 13", about="project", reported=True, figure="fig11")
+@paper.number("UAI Figs 11 to 13", about="project", reported=True)
 def banditq_replay_fig11_13(runs):
     """Ours: the released program with a thousand arms and bandit feedback, run again with its own
     random numbers, gives the published curves.

@@ -835,7 +835,7 @@ def growth(run, span):
     return sublinear(phrase, rounds, run.at("reward_regret", rounds), **settings)
 
 
-@paper.rate("section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH, figure="fig1a")
+@paper.rate("section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH)
 def bf_fig1_sublinear_high(runs):
     """In the high setting BF-UCB's regret curves are sublinear."""
     uniform = runs("high_uniform", policy="uniform_04")
@@ -845,9 +845,7 @@ def bf_fig1_sublinear_high(runs):
                 yield growth(run, span).control(growth(uniform, span))
 
 
-@paper.rate(
-    "section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS], figure="fig1b"
-)
+@paper.rate("section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS])
 def bf_fig1_sublinear_low(runs):
     """In the low setting BF-UCB's regret curves are sublinear.
 
@@ -875,11 +873,7 @@ def falls_with_quota(runs, settings, uniform):
 
 
 @paper.comparison(
-    "section 6.3.1, sentence 4; Fig. 1a",
-    primary=True,
-    rests_on=["bf-fig1-beta-mechanism"],
-    **BOTH,
-    figure="fig1a",
+    "section 6.3.1, sentence 4; Fig. 1a", primary=True, rests_on=["bf-fig1-beta-mechanism"], **BOTH
 )
 def bf_fig1_beta_order_high(runs):
     """In the high setting BF-UCB's regret is lower with a larger quota.
@@ -894,7 +888,6 @@ def bf_fig1_beta_order_high(runs):
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
     readings=[*VERSIONS],
-    figure="fig1b",
 )
 def bf_fig1_beta_order_low(runs):
     """In the low setting BF-UCB's regret is lower with a larger quota.
@@ -1017,7 +1010,7 @@ def goes_to_zero(runs, settings, uniform, g):
         yield tenth(run).control(tenth(uniform))
 
 
-@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
+@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH)
 def bf_fig2_to_zero_high_maj(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
@@ -1027,7 +1020,7 @@ def bf_fig2_to_zero_high_maj(runs):
     yield from goes_to_zero(runs, "high", "high_uniform", 0)
 
 
-@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
+@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH)
 def bf_fig2_to_zero_high_min(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
@@ -1036,9 +1029,7 @@ def bf_fig2_to_zero_high_min(runs):
     yield from goes_to_zero(runs, "high", "high_uniform", 1)
 
 
-@paper.rate(
-    "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
-)
+@paper.rate("section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS])
 def bf_fig2_to_zero_low_maj(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
@@ -1047,9 +1038,7 @@ def bf_fig2_to_zero_low_maj(runs):
     yield from goes_to_zero(runs, LOW, "low_uniform", 0)
 
 
-@paper.rate(
-    "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
-)
+@paper.rate("section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS])
 def bf_fig2_to_zero_low_min(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
@@ -1062,10 +1051,7 @@ FIRST_NEAR = "first round when the policy is a quarter as far from the fair one 
 
 
 @paper.comparison(
-    "section 6.3.2, sentence 3; Fig. 2a",
-    rests_on=["bf-fig2a-cause-many-arms"],
-    **BOTH,
-    figure="fig2a",
+    "section 6.3.2, sentence 3; Fig. 2a", rests_on=["bf-fig2a-cause-many-arms"], **BOTH
 )
 def bf_fig2a_majority_not_faster(runs):
     """In the high setting BF-UCB converges no faster in the majority than in the minority."""
@@ -1095,7 +1081,7 @@ def bf_fig2a_cause_many_arms(runs):
     yield rises(phrase, *runs("majority").over(size, first))
 
 
-@paper.comparison("section 6.3.2, last sentence; Fig. 2b", **BOTH, figure="fig2b")
+@paper.comparison("section 6.3.2, last sentence; Fig. 2b", **BOTH)
 def bf_fig2b_faster(runs):
     """In the low setting BF-UCB's policies converge much faster than in the high one.
 
@@ -1123,7 +1109,6 @@ paper.number(
     primary=True,
     rests_on=["bf-fig3a-initial-cause"],
     **BOTH,
-    figure="fig3a",
     combine="any",
 )
 def bf_fig3a_initial_rise(runs):
@@ -1164,7 +1149,7 @@ def bf_fig3a_initial_cause(runs):
             yield mean(phrase, to_ucb(run, ucb, t), equal_to=1, difference=[-0.02, 0.02])
 
 
-@paper.shape("section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH, figure="fig3a")
+@paper.shape("section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH)
 def bf_fig3a_later_decline(runs):
     """Later the rewards of BF-UCB, GEF and MF decrease gradually relative to UCB's.
 
@@ -1176,7 +1161,7 @@ def bf_fig3a_later_decline(runs):
         yield clearly_larger(phrase, after_tenth, at_least=at_end)
 
 
-@paper.comparison("section 6.3.3, sentence 5; Fig. 3a", **BOTH, figure="fig3a")
+@paper.comparison("section 6.3.3, sentence 5; Fig. 3a", **BOTH)
 def bf_fig3a_less_than_ucb(runs):
     """The fair policies BF-UCB, GEF and MF come to earn less than UCB."""
     for run, ucb in shown_in_fig_3a(runs):
@@ -1185,7 +1170,7 @@ def bf_fig3a_less_than_ucb(runs):
         yield clearly_larger(phrase, most, at_least=earned, unit="reward")
 
 
-@paper.comparison("section 6.3.3, sentence 6; Fig. 3a", **BOTH, figure="fig3a")
+@paper.comparison("section 6.3.3, sentence 6; Fig. 3a", **BOTH)
 def bf_fig3a_gef_above_mf(runs):
     """GEF earns more than MF."""
     for _, gef, mf, _ in shown_in_fig_3(runs):
@@ -1198,7 +1183,7 @@ def bf_fig3a_gef_above_mf(runs):
             yield mean(early, earned[0], at_least=earned[1], unit="reward", beside=True)
 
 
-@paper.comparison("section 6.3.3, last sentence; Fig. 3a", primary=True, **BOTH, figure="fig3a")
+@paper.comparison("section 6.3.3, last sentence; Fig. 3a", primary=True, **BOTH)
 def bf_fig3a_bf_least(runs):
     """BF-UCB earns less than each of UCB, GEF and MF."""
 
@@ -1215,7 +1200,7 @@ def bf_fig3a_bf_least(runs):
         yield earns_more(mf, bf_ucb, mean, " in the low setting", beside=True)
 
 
-@paper.number("section 6.3.3, last but one sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.number("section 6.3.3, last but one sentence; Fig. 3a", **BOTH)
 def bf_fig3a_near_one(runs):
     """BF-UCB's, GEF's and MF's rewards are not far from UCB's, and do not differ much.
 
@@ -1231,7 +1216,7 @@ def bf_fig3a_near_one(runs):
         yield mean(f"{phrase}, more closely", apart, at_most=0.05, beside=True)
 
 
-@paper.comparison("section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH, figure="fig3b")
+@paper.comparison("section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH)
 def bf_fig3b_bf_gef_balanced(runs):
     """BF-UCB and GEF give the two groups the most balanced exposure."""
 
@@ -1255,7 +1240,7 @@ def more_for_minority(run, other, **said):
     return clearly_larger(phrase, more, at_least=less, unit="pulls", **said)
 
 
-@paper.comparison("section 6.3.4, sentence 3; Fig. 3b", **BOTH, figure="fig3b")
+@paper.comparison("section 6.3.4, sentence 3; Fig. 3b", **BOTH)
 def bf_fig3b_ucb_least(runs):
     """UCB gives the minority the least exposure."""
     for *others, ucb in shown_in_fig_3(runs):
@@ -1263,7 +1248,7 @@ def bf_fig3b_ucb_least(runs):
             yield more_for_minority(run, ucb)
 
 
-@paper.comparison("section 6.3.4, sentence 4; Fig. 3b", **BOTH, figure="fig3b")
+@paper.comparison("section 6.3.4, sentence 4; Fig. 3b", **BOTH)
 def bf_fig3b_mf_majority(runs):
     """MF pulls the majority far more often than the minority."""
     for _, _, mf, _ in shown_in_fig_3(runs):
@@ -1284,7 +1269,6 @@ paper.qualitative(
     primary=True,
     readings=["printed", "released", "printed_fair", "released_fair"],
     conditional=["released", "released_fair"],
-    figure="fig3c",
 )
 def bf_fig3c_mf_least(runs):
     """MF gives the minority's arms the least exposure.
@@ -1315,7 +1299,6 @@ paper.comparison(
     part="""that the arm with the fewest pulls has most of them; on average GEF is as good, and MF
     spreads pulls more evenly""",
     **BOTH,
-    figure="fig3c",
 )
 def bf_fig3c_bf_best(runs):
     """BF-UCB gives the minority's arms the best exposure.
@@ -1338,7 +1321,7 @@ def bf_fig3c_bf_best(runs):
         yield mean(phrase, even, at_least=others, beside=True)
 
 
-@paper.comparison("section 6.3.5, sentence 4; Fig. 3c", **BOTH, figure="fig3c")
+@paper.comparison("section 6.3.5, sentence 4; Fig. 3c", **BOTH)
 def bf_fig3c_gef_high_variance(runs):
     """GEF's exposure of an arm varies much from run to run because the best arm changes."""
 
@@ -1356,7 +1339,7 @@ def bf_fig3c_gef_high_variance(runs):
         yield clearly_larger(phrase, spread(pulls), at_least=spread(ranked), unit="pulls")
 
 
-@paper.qualitative("section 6.3.5, last sentence; Fig. 3c", **BOTH, figure="fig3c")
+@paper.qualitative("section 6.3.5, last sentence; Fig. 3c", **BOTH)
 def bf_fig3c_both_levels(runs):
     """BF-UCB secures the exposure of the groups, and that of each arm within its group."""
     for bf_ucb, *_ in shown_in_fig_3(runs):

@@ -731,7 +731,6 @@ paper.rate(
     rests_on=["fairucb-fig2-threshold"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=[*GAPS],
-    figure="fig2",
 )
 def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
@@ -754,7 +753,6 @@ def fairucb_fig2_regret_decreasing(runs):
     primary=True,
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
     readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
-    figure="fig2",
 )
 def fairucb_fig2_violation_increasing(runs):
     """Fair-UCB's violation rises with the tolerance, up to where regret no longer falls.
@@ -784,7 +782,6 @@ def fairucb_fig2_violation_increasing(runs):
     rests_on=["fairucb-thm4-log-regime"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=["gaps_from_two", "gaps_even", "falls_overall", "falls_at_once"],
-    figure="fig2",
 )
 def fairucb_fig2_threshold(runs):
     """The tolerance has a threshold. Below it fairness costs pulls that learning does not need.
@@ -822,7 +819,6 @@ def fairucb_fig2_threshold(runs):
     "text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
     **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
-    figure="fig2",
 )
 def fairucb_fig2_threshold_problem_dependent(runs):
     """The tolerance at which fairness stops costing regret depends on the instance.
@@ -847,7 +843,6 @@ def fairucb_fig2_threshold_problem_dependent(runs):
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
     readings=[f"{weight}{gaps}" for gaps in ("", "_even") for weight in WEIGHTS],
-    figure="fig3",
 )
 def fairucb_fig3_comparable(runs):
     """Fair-UCB and LFG have comparable r-Regret on Instance 1.
@@ -878,7 +873,6 @@ def fairucb_fig3_comparable(runs):
     **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
     readings=[*GAPS],
     part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
-    figure="fig3",
 )
 def fairucb_fig3_logarithmic(runs):
     r"""On Instance 1 the simulation agrees with Theorem 2's bound of order $\ln T$ on the r-Regret.
@@ -900,7 +894,6 @@ def fairucb_fig3_logarithmic(runs):
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
     **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
-    figure="fig4",
 )
 def fairucb_fig4_fairucb_uniform(runs):
     """Fair-UCB is fair at the end of every round on Instance 2."""
@@ -921,12 +914,7 @@ def rises_at_first(runs, per_round):
         yield rise(run).control(rise(runs("fairness", policy="fair_ucb")))
 
 
-@paper.shape(
-    "text on Fig. 4, sentence 5, first half",
-    **FIG_4,
-    readings=[*WEIGHTS, "per_round"],
-    figure="fig4",
-)
+@paper.shape("text on Fig. 4, sentence 5, first half", **FIG_4, readings=[*WEIGHTS, "per_round"])
 def fairucb_fig4_lfg_increasing(runs):
     r"""LFG's fairness violation on Instance 2 appears to rise over the rounds plotted.
 
@@ -945,11 +933,7 @@ def fairucb_fig4_lfg_increasing(runs):
 
 
 @paper.shape(
-    "text on Fig. 4, sentence 5",
-    primary=True,
-    **FIG_4,
-    readings=["in_pulls", "per_round"],
-    figure="fig4",
+    "text on Fig. 4, sentence 5", primary=True, **FIG_4, readings=["in_pulls", "per_round"]
 )
 def fairucb_fig4_lfg_to_zero(runs):
     r"""LFG's fairness violation on Instance 2 rises at first, falls at some point, and goes to 0.

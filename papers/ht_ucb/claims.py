@@ -1503,7 +1503,6 @@ def below(run):
     "section 6, sentence 1 after the list of experiments; Fig. 1, upper row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
-    figure="fig1",
 )
 def htucb_expA_inverse_gap(runs):
     r"""HT-UCB pulls non-critical arms below their quotas in proportion to $1 / (\Delta - A)^2$.
@@ -1516,7 +1515,7 @@ def htucb_expA_inverse_gap(runs):
     yield in_proportion(far, below, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.shape("Fig. 1, caption, sentence 3; upper row", readings=LAWS, figure="fig1")
+@paper.shape("Fig. 1, caption, sentence 3; upper row", readings=LAWS)
 def htucb_expA_cap(runs):
     r"""HT-UCB stops pulling non-critical arms at $\tau T = 1000$ pulls."""
     for run in runs("non_critical_*", law=LAWS).each("experiment", reading="law"):
@@ -1555,7 +1554,6 @@ def htucb_expA_matches_thm2(runs):
     "section 6, sentence 2 after the list of experiments; Fig. 1, lower row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
-    figure="fig1",
 )
 def htucb_expB_inverse_gap(runs):
     r"""HT-UCB pulls critical arms above their quotas in proportion to $1 / \Delta^2$.
@@ -1572,7 +1570,7 @@ def htucb_expB_inverse_gap(runs):
     yield in_proportion(far, above, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.invariant("Fig. 1, caption, sentence 3; lower row", figure="fig1")
+@paper.invariant("Fig. 1, caption, sentence 3; lower row")
 def htucb_expB_floor(runs):
     r"""HT-UCB gives critical arms at least $\tau T = 1000$ pulls."""
     for ht_ucb in runs("critical_*").each("experiment"):
@@ -1610,7 +1608,6 @@ def less_in_a_cell(ht_ucb, rival, ucb1, t, whose, name):
     "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "clock_previous", "spread_sd", "means_fixed"],
-    figure="fig2",
 )
 def htucb_expC_vs_flearn(runs):
     """HT-UCB has a smaller penalised regret than Flearn in all cells of Experiment C.
@@ -1639,7 +1636,6 @@ def htucb_expC_vs_flearn(runs):
     "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=[*INDICES, "clock_previous", "spread_sd", "means_fixed"],
-    figure="fig2",
 )
 def htucb_expC_vs_lfg(runs):
     r"""HT-UCB has a smaller penalised regret than LFG in all cells of Experiment C.
@@ -1684,7 +1680,7 @@ def htucb_expC_good_under_penalty(runs):
             yield less_regret(ht_ucb, ucb1, t, "UCB1", name="than_ucb1")
 
 
-@paper.rate("Fig. 2, curves of Flearn", about="project", figure="fig2")
+@paper.rate("Fig. 2, curves of Flearn", about="project")
 def htucb_expC_flearn_linear(runs):
     """Flearn's penalised regret grows linearly, since it fills the quotas of non-critical arms.
 
@@ -1701,7 +1697,7 @@ def htucb_expC_flearn_linear(runs):
         yield test.control(of_control["penalised_regret"])
 
 
-@paper.shape("Fig. 2, continued beyond its horizons", about="project", figure="fig2")
+@paper.shape("Fig. 2, continued beyond its horizons", about="project")
 def htucb_expC_ordering_crossover(runs):
     """HT-UCB has a smaller penalised regret than UCB1 after a million rounds.
 
@@ -1731,7 +1727,7 @@ def evenly(path):
     return [run for run in path if run.eta not in (1, 10)]
 
 
-@paper.shape("section 6, last paragraph; Fig. 3, column 1", primary=True, figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 1", primary=True)
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
     for path in runs(PATHS).each("experiment"):
@@ -1753,13 +1749,13 @@ def not_kept(paths, scale, **said):
             yield share(phrase, ~run.end("keeps")[:, arm], at_least=0.9, **said)
 
 
-@paper.shape("section 6, last paragraph; Fig. 3, column 2", figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 2")
 def htucb_expD_flearn_sudden(runs):
     """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
-@paper.shape("section 6, last paragraph; Fig. 3, column 3", readings=CUTS, figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 3", readings=CUTS)
 def htucb_expD_lfg_sudden(runs):
     """All arms but the best suddenly become unfair under LFG when the scale parameter falls from 1.
 
@@ -1788,7 +1784,7 @@ NO_THIRD = (
 )
 
 
-@paper.comparison("Fig. 3, caption, sentence 3", primary=True, readings=CUTS, figure="fig3")
+@paper.comparison("Fig. 3, caption, sentence 3", primary=True, readings=CUTS)
 def htucb_expD_wider_range(runs):
     """All arms but the best are fair over a wider range of HT-UCB's parameter than its rivals'."""
 
@@ -1811,7 +1807,6 @@ def htucb_expD_wider_range(runs):
     "Fig. 3, caption, sentence 4",
     rests_on=["htucb-expD-flearn-sudden", "htucb-expD-lfg-sudden"],
     readings=CUTS,
-    figure="fig3",
 )
 def htucb_expD_others_break_easily(runs):
     """Flearn and LFG easily break the fairness of arms.
@@ -1873,7 +1868,6 @@ def curve_of(path):
     basis="lost",
     reconstructed=LOST,
     readings=INDICES,
-    figure="fig4",
 )
 def htucb_expE_frontier(runs):
     """At the same unfairness HT-UCB always earns the highest total reward, in all settings.
@@ -1915,7 +1909,6 @@ paper.comparison(
     reconstructed=LOST,
     readings=INDICES,
     about="project",
-    figure="fig4",
 )
 def htucb_expE_monotone(runs):
     """Along each policy's curve in Fig. 4 the reward rises with the unfairness.

@@ -36,6 +36,8 @@ ALLOWED = {
 }
 #: The ids of claims in a file: functions that take runs, and first arguments.
 ID = re.compile(r"^def (\w+)\(runs\)|^paper\.\w+\(\s*\"([\w-]+)\"", re.MULTILINE)
+#: A figure that a place names.
+FIGURE = re.compile(r"Figs?\.? (\d+\w?)")
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: What a claim has, just one of these.
@@ -64,7 +66,7 @@ class Claim:
     reported: bool = False  # without counting: the paper claims nothing firm
     basis: str = "printed"  # of the statement that is judged, one of `ALLOWED`
     reconstructed: str = ""  # what had to be, for a basis other than printed
-    figure: str = ""  # that shows it
+    figure: str = ""  # that shows it; with a function, the first that the place names if not said
     between: tuple[str, ...] = ()  # of an inconsistency: the two that contradict each other
     #: claims whose truth the argument for this one uses, as a theorem uses its lemmas
     rests_on: tuple[str, ...] = ()
@@ -142,6 +144,8 @@ class Paper:
             at = caller.f_code.co_filename, caller.f_lineno
             return self._add(at, key, statement, kind, place, **said)
         (place,) = where
+        if kind != "inconsistency" and (named := FIGURE.search(place)):
+            said = {"figure": f"fig{named[1]}"} | said
 
         def register(of: Callable) -> Callable:
             statement, _, note = (inspect.getdoc(of) or "").partition("\n\n")
