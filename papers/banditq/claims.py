@@ -234,7 +234,6 @@ paper.rate(
     note="Under bandit feedback only the power of $T$ is tested; Theorem 3 has logarithms.",
     judged_by=["banditq-prop3-regret", "banditq-thm3-regret"],
 )
-
 paper.rate(
     "banditq-abs-violation-t34",
     "abstract, sentence 5",
@@ -243,7 +242,6 @@ paper.rate(
     note="Under bandit feedback it is judged up to the logarithms of banditq-prop6.",
     judged_by=["banditq-prop2-violation", "banditq-prop6"],
 )
-
 paper.rate(
     "banditq-abs-avg-regret-sqrt",
     "abstract, sentence 6; Proposition 4",
@@ -327,28 +325,24 @@ paper.literature(
     untestable=r"""The statement is about another paper's bound, which is linear in $T$ while LFG's
     $\eta$ is fixed. Whether LFG's own regret grows linearly is another question.""",
 )
-
 paper.opinion(
     "banditq-intro-freq-vs-reward",
     "section 1, sentences 5 to 9",
     "Guaranteed rewards suit applications better than guaranteed frequencies of pulls.",
     untestable="This is an argument about what to model, which no run can decide.",
 )
-
 paper.literature(
     "banditq-intro-novelty",
     "section 1.2, sentence 1",
     "The problem of guaranteed reward rates and the policy BanditQ are new.",
     untestable="This is a statement about other work.",
 )
-
 paper.literature(
     "banditq-intro-cai-not-applicable",
     "section 1.1, on Cai et al. (2018)",
     "The method of Cai et al. does not cover the setting of BanditQ.",
     untestable="This is a statement about another paper's assumptions.",
 )
-
 paper.opinion(
     "banditq-contrib-sims",
     "section 1.2, contribution 3",
@@ -430,14 +424,6 @@ def banditq_sec2_no_starvation(runs):
     yield mean(phrase, ours, at_least=theirs, unit="rounds", beside=True)
 
 
-def same_pulls(group, first, as_with, **said):
-    """Expected pulls are those of another run, in every round."""
-    apart = [np.abs(run["expected_plays"] - first["expected_plays"]) for run in group]
-    phrase = f"distance of an arm's expected pulls from those with {as_with}"
-    scale = [run.rounds[:, None] for run in group]
-    return rounded(phrase, *apart, scale=scale, unit="pulls", **said)
-
-
 @paper.invariant("section 2, last sentence but one")
 def banditq_sec2_reduces_to_mab(runs):
     """Without targets the problem is the classic bandit problem."""
@@ -448,8 +434,11 @@ def banditq_sec2_reduces_to_mab(runs):
         phrase = "queue, or distance of the best reward per round from the largest mean"
         yield rounded(phrase, *queues, np.abs(apart))
         # under bandit feedback the learner's rate starts from 1
-        others = [run for run in banditq if run.V != 1]
-        yield same_pulls(others, banditq(V=1), "$V = 1$", beside=True)
+        others, pulls = [run for run in banditq if run.V != 1], banditq(V=1)["expected_plays"]
+        apart = [np.abs(run["expected_plays"] - pulls) for run in others]
+        phrase = "distance of an arm's expected pulls from those with $V = 1$"
+        said = {"scale": [run.rounds[:, None] for run in others], "unit": "pulls"}
+        yield rounded(phrase, *apart, **said, beside=True)
 
 
 paper.definition(
@@ -458,7 +447,6 @@ paper.definition(
     "The set of distributions that meet the targets is closed and convex.",
     untestable="A set that linear inequalities define is closed and convex.",
 )
-
 paper.rate(
     "banditq-sec2-goal",
     "section 2, after Eq. 4",
@@ -466,7 +454,6 @@ paper.rate(
     note="The three are judged in the same runs as far as banditq-abs-jointly does.",
     judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
 )
-
 paper.definition(
     "banditq-footnote1",
     "footnote 1",
@@ -742,10 +729,8 @@ def banditq_prop4_average(runs):
     yield proof(failed_steps, "proposition_4")
     average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
     for banditq, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
-        points = banditq.over("T", "average_regret")
-        yield slope(
-            "growth exponent of the average pseudo-regret", *points, at_most=0.5, beside=True
-        )
+        phrase = "growth exponent of the average pseudo-regret"
+        yield slope(phrase, *banditq.over("T", "average_regret"), at_most=0.5, beside=True)
         regret, control = (each.longest.end("average_regret") for each in (banditq, uniform))
         run = banditq.longest
         rest = 2 * np.sqrt(2 * run.N * run.T)
@@ -867,7 +852,6 @@ paper.definition(
     "The update of the queues under bandit feedback is well defined.",
     untestable="This is a definition.",
 )
-
 paper.definition(
     "banditq-eq18",
     "Eq. 18",
@@ -1050,7 +1034,6 @@ paper.number(
     r"The weight $V = \sqrt{T}$ is 1414 at two million rounds.",
     untestable="This is arithmetic on what is configured.",
 )
-
 paper.explanation(
     "banditq-variance-cause",
     "section 5, last sentence but two",
@@ -1202,11 +1185,9 @@ def banditq_fig3_negative(runs):
     """
     for run in runs("full_information").each(reading="law"):
         benchmark = runs("controls", policy="benchmark", law=run.law)
-        earned, control = (
-            mean(GAIN, 0, at_least=played.end("realised_regret"), unit="reward")
-            for played in (run, benchmark)
-        )
-        yield earned.control(control)
+        regret, control = (played.end("realised_regret") for played in (run, benchmark))
+        earned = mean(GAIN, 0, at_least=regret, unit="reward")
+        yield earned.control(mean(GAIN, 0, at_least=control, unit="reward"))
         # where the queues are settled, -V times the sum of (mu* / mu_i - 1)^2
         phrase = "regret over the second half of the rounds, divided by the equilibrium regret"
         level = {"equal_to": run["equilibrium_regret"], "ratio": SAME}
@@ -1591,7 +1572,6 @@ paper.opinion(
     "Whether the horizon $T$ must be known is open.",
     untestable="This is an open problem.",
 )
-
 paper.opinion(
     "banditq-concl-improve",
     "conclusion, sentence 3; last remark after Theorem 3",
@@ -1741,10 +1721,8 @@ paper.inconsistency(
     "The program as released does not have the parameters of the published five-arm figures.",
     between=[
         "figures: five arms and two million rounds",
-        (
-            "program: a thousand arms and three million rounds, with the five-arm vectors "
-            "commented out; the readme names a file that does not exist"
-        ),
+        """program: a thousand arms and three million rounds, with the five-arm vectors commented
+        out; the readme names a file that does not exist""",
     ],
     untestable="It is about what was released. banditq-replay-fig5 replays the five arms.",
 )
@@ -1789,10 +1767,8 @@ def banditq_inconsistency_04(runs):
     "Eqs 9 and 18; Algorithm 1; UAI Algorithm 2",
     between=[
         "Eqs 9 and 18, all proofs: Q(t - 1)",
-        (
-            "Algorithm 1, UAI Algorithm 2, program: Q(t), which under bandit feedback depends on "
-            "the action just taken"
-        ),
+        """Algorithm 1, UAI Algorithm 2, program: Q(t), which under bandit feedback depends on the
+        action just taken""",
     ],
 )
 def banditq_inconsistency_05(runs):
@@ -1815,7 +1791,6 @@ paper.inconsistency(
     ],
     judged_by=["banditq-thm2-scalefree"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-07",
     "Algorithm 1; UAI Eqs 3 to 6",
@@ -1823,7 +1798,6 @@ paper.inconsistency(
     between=["queues, rates, regret: x(t)", "UAI Eqs 3 to 5: the sampled arm; Eq. 6: x(t)"],
     untestable="Both have the same expectation under any policy. Runs could show only the noise.",
 )
-
 paper.inconsistency(
     "banditq-inconsistency-08",
     "UAI Algorithm 2, line 12",
@@ -1872,7 +1846,6 @@ paper.inconsistency(
     between=["comment: rewards in [0, 2]", "code: rewards in [0, 2 mu]"],
     untestable="The contradiction is in a comment. The numbers are the same.",
 )
-
 paper.inconsistency(
     "banditq-inconsistency-12",
     "after Eq. 2",
@@ -1880,7 +1853,6 @@ paper.inconsistency(
     between=["text: diameter sqrt(2)", "geometry: sqrt(2) (1 - sum target / mean)"],
     judged_by=["banditq-sec2-diameter"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-13",
     "Eqs 1 and 12; Theorem 1; section 4",
@@ -1893,7 +1865,6 @@ paper.inconsistency(
     ],
     untestable="These misprints leave no doubt about the meaning.",
 )
-
 paper.inconsistency(
     "banditq-inconsistency-14",
     "Eqs 16, 20 and 22",
@@ -1901,7 +1872,6 @@ paper.inconsistency(
     between=["root of the maximum too, sqrt(N T^(3/2))", "of the sum only, sqrt(N) T^(3/2)"],
     judged_by=["banditq-thm2-scalefree", "banditq-eq21-22-moment"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-15",
     "abstract; Proposition 6; Theorem 3",
@@ -1909,7 +1879,6 @@ paper.inconsistency(
     between=["abstract and Proposition 6: order T^(3/4)", "Eqs 16 to 22, Theorem 3: with logs"],
     judged_by=["banditq-prop6", "banditq-thm3-regret"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-16",
     "Theorem 3; Eq. 21; UAI Theorem 5",
@@ -1921,7 +1890,6 @@ paper.inconsistency(
     ],
     judged_by=["banditq-thm3-regret", "banditq-u-thm5", "banditq-eq21-22-moment"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-17",
     "UAI proof of Proposition 2",
@@ -1929,7 +1897,6 @@ paper.inconsistency(
     between=["UAI: 3 T / V", "from Eq. 14: 5 T / V"],
     judged_by=["banditq-prop4-average"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-18",
     "Proposition 5; UAI Proposition 3",
@@ -1937,7 +1904,6 @@ paper.inconsistency(
     between=["Proposition 5: 8 sqrt(N t)", "UAI Proposition 3: 6 sqrt(t), without N"],
     judged_by=["banditq-prop5-v0", "banditq-u-prop3"],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-19",
     "Algorithm 1; UAI footnote 4",
@@ -1951,10 +1917,8 @@ paper.inconsistency(
     "UAI discussion; UAI Figs 4 to 6",
     between=[
         "UAI Fig. 4: last rate of arm 2",
-        (
-            "UAI Fig. 5: last queue of arm 2, which the identity lambda t - reward = queue - "
-            "idleness ties to it"
-        ),
+        """UAI Fig. 5: last queue of arm 2, which the identity lambda t - reward = queue - idleness
+        ties to it""",
     ],
 )
 def banditq_inconsistency_20(runs):
@@ -1977,7 +1941,6 @@ paper.inconsistency(
         "banditq-fig4-targets-met-bandit",
     ],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-22",
     "Propositions 2, 3, 6; Theorem 3",
@@ -1990,7 +1953,6 @@ paper.inconsistency(
         "banditq-thm3-regret",
     ],
 )
-
 paper.inconsistency(
     "banditq-inconsistency-23",
     "sections 1 and 3",
@@ -2037,7 +1999,6 @@ paper.inconsistency(
     between=["text: the only essential difference is a term", "Eq. 16: N times the sum; Eq. 11: 2"],
     untestable="Both formulas are printed. For a fixed number of arms it holds up to a constant.",
 )
-
 paper.inconsistency(
     "banditq-inconsistency-26",
     "appendices 7.1 to 7.10",

@@ -82,6 +82,8 @@ FLUID = "the leading term by a fluid equation, without the noise of sample means
 #: Reading -> powers of T and of ln T.
 ORDERS = {"order_printed": (0.5, 0), "order_logs": (0.5, 0.5)}
 NEARLY_LINEAR = 1, -1
+OWN_EQUATION = "The equation is BF-UCB's own, so no other policy has to fail."
+AGAINST = "The claim is contradicted. A control guards only claims that are supported."
 
 
 def no_faster(runs, what, order, power=0.0):
@@ -89,8 +91,7 @@ def no_faster(runs, what, order, power=0.0):
     powers = zip(("T", r"\ln T"), order, strict=True)
     of = " ".join(f"{name}^{{{power:g}}}" for name, power in powers if power)
     phrase = f"rise, over the longest horizons, of the fluid equation's {what} divided by ${of}$"
-    reason = "The equation is BF-UCB's own, so no other policy has to fail."
-    test = partial(mean, phrase, at_most=0, uncontrolled=reason)
+    test = partial(mean, phrase, at_most=0, uncontrolled=OWN_EQUATION)
     return later(test, fluid_rises, 16, what, order, power, runs.seed)
 
 
@@ -110,10 +111,9 @@ def near_fluid_distance(runs):
     """Ask whether distances are near those of the fluid equation."""
     yield proof(failed_steps, "distance", "summed", beside=True)
     for run in runs("proofs").each("instance"):
-        reason = "The equation is BF-UCB's own, so no other policy has to fail."
         phrase = "summed distance from the fair policies divided by that of the fluid equation"
         distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
-        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=reason)
+        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=OWN_EQUATION)
 
 
 def to_ucb(run, ucb, t):
@@ -141,14 +141,12 @@ paper.invariant(
     "Under BF-UCB every group has its quota at the end of every round.",
     alias_of="bf-thm2-gef",
 )
-
 paper.rate(
     "bf-abs-meritocratic",
     "abstract, sentence 5, item ii; contribution 3, sentence 2",
     "BF-UCB learns the meritocratic policy within each group.",
     alias_of="bf-thm3-convergence",
 )
-
 paper.invariant(
     "bf-abs-decomposition",
     "abstract, sentence 6; contribution 4",
@@ -188,7 +186,6 @@ paper.rate(
     note="Its verdict is that of bf-fig1-sublinear-low.",
     judged_by=["bf-fig1-sublinear-high", "bf-fig1-sublinear-low"],
 )
-
 paper.comparison(
     "bf-abs-better-exposure",
     "abstract, last sentence, second part",
@@ -208,10 +205,9 @@ def bf_abs_no_significant_drop(runs):
     one side of 0.925, and the mean beyond 0.95 or 0.9. Nearly all of the drop is the price of the
     definition: the best fair policy, which knows the means, earns no more.
     """
-    contradicted = "The claim is contradicted. A control guards only claims that are supported."
     for bf_ucb, _, _, ucb in shown_in_fig_3(runs):
         phrase = "BF-UCB's reward after the initial rounds divided by UCB's"
-        said = {"materiality": 0.027, "uncontrolled": contradicted}
+        said = {"materiality": 0.027, "uncontrolled": AGAINST}
         yield mean(phrase, to_ucb(bf_ucb, ucb, bf_ucb.T), at_least=0.925, **said)
 
 
@@ -263,7 +259,6 @@ paper.literature(
     "Group exposure fairness and bi-level fairness are introduced for the first time.",
     untestable="Runs cannot decide who was first.",
 )
-
 paper.invariant(
     "bf-intro-known-T",
     "section 1, paragraph 6; section 4, Arm within Group Selection Strategy",
@@ -271,14 +266,12 @@ paper.invariant(
     untestable=r"""No printed line has the horizon. With $\delta = 1 / \sqrt{T}$, as in Theorem 7,
     the policy has to know it (bf-inconsistency-19).""",
 )
-
 paper.opinion(
     "bf-intro-combination-naive",
     "section 1, paragraphs 5 and 6",
     "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound the regret.",
     untestable="This is a statement about proofs that were not made.",
 )
-
 paper.invariant(
     "bf-sec3-pistar",
     "section 3.2, the sentences after Definition 3",
@@ -335,9 +328,8 @@ paper.definition(
     "bf-def2-expectation-vs-sure",
     "Definition 2; Theorem 2",
     "Group exposure fairness is defined in expectation, and proved for every sample path.",
-    untestable=(
-        "The definition asks for less than the theorem gives, so there is nothing to contradict."
-    ),
+    untestable="""The definition asks for less than the theorem gives, so there is nothing to
+    contradict.""",
 )
 
 
@@ -372,14 +364,10 @@ def bf_init_group_rr_ok(runs):
 
     Each group has $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05 is about the program.
     """
-    yield enumerated(
-        "a group's largest shortfall, with groups in turn",
-        short_in_turn,
-        ([50, 10], ["2/5", "2/5"], 0, 100),
-        ([10, 5], ["1/2", "1/2"], 0, 20),
-        ([7, 2, 4], ["1/3", "1/3", "1/3"], 0, 21),
-        unit="rounds",
-    )
+    two = ([50, 10], ["2/5", "2/5"], 0, 100), ([10, 5], ["1/2", "1/2"], 0, 20)
+    three = [7, 2, 4], ["1/3", "1/3", "1/3"], 0, 21
+    phrase = "a group's largest shortfall, with groups in turn"
+    yield enumerated(phrase, short_in_turn, *two, three, unit="rounds")
 
 
 @paper.invariant("proof of Theorem 2, sentences 1 and 2")
@@ -680,9 +668,8 @@ def bf_lem5_positive_part(runs):
 
 @paper.qualitative(
     "section 5.3, the paragraph before Lemma 5",
-    part=(
-        "that it nearly stops, in most runs: the sentence says never again, with high probability"
-    ),
+    part="""that it nearly stops, in most runs: the sentence says never again, with high
+    probability""",
     rests_on=["bf-lem5-arm-pulls"],
 )
 def bf_lem5_saturation(runs):
@@ -711,10 +698,8 @@ def bf_lem5_arm_pulls(runs):
         least = 0.9 * run["least_mean"] * of_groups(run, "plays") / run["group_size"]
         for g, group in enumerate(GROUPS):
             pulls = arms_of(run, g, run.end("plays")).min(axis=1)
-            phrase = (
-                f"share of the runs in which each arm of the {group} has at least "
-                r"$0.9 \gamma_1 / k_g$ of the group's rounds"
-            )
+            phrase = f"share of the runs in which each arm of the {group} has at least "
+            phrase += r"$0.9 \gamma_1 / k_g$ of the group's rounds"
             yield share(phrase, pulls >= least[:, g], at_least=0.9)
 
 
@@ -810,14 +795,12 @@ paper.literature(
     untestable="""This is a count in a public table on which no run depends, neither in the paper
     nor here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5.""",
 )
-
 paper.definition(
     "bf-setup-50runs-1e7",
     "section 6.2, sentence 2",
     "The published curves are of 50 runs of ten million rounds.",
-    untestable=(
-        "Our runs cannot show how many runs the paper had. The notebook loops over ten instances."
-    ),
+    untestable="""Our runs cannot show how many runs the paper had. The notebook loops over ten
+    instances.""",
 )
 
 
@@ -1277,9 +1260,8 @@ def bf_fig3c_mf_least(runs):
     notebook's cell for this figure the labels are rotated, so that the bars named MF are those of
     UCB. Whether that cell made the figure is not known.
     """
-    contradicted = "The claim is contradicted. A control guards only claims that are supported."
     for version, (bf_ucb, gef, mf, ucb) in zip(VERSIONS, shown_in_fig_3(runs), strict=True):
-        yield more_for_minority(ucb, mf, uncontrolled=contradicted)
+        yield more_for_minority(ucb, mf, uncontrolled=AGAINST)
         with reading(f"{version}_fair"):
             for run in (bf_ucb, gef):
                 yield more_for_minority(run, mf).control(of_groups(ucb, "plays")[:, 1])
@@ -1395,14 +1377,12 @@ paper.number(
     printed as GF here.""",
     judged_by=["bf-abs-no-significant-drop", "bf-fig3a-near-one"],
 )
-
 paper.comparison(
     "bf-concl-minority-exposure",
     "section 7, sentence 4",
     "BF-UCB achieves fair exposure of the minority's arms.",
     alias_of="bf-fig3c-bf-best",
 )
-
 paper.opinion(
     "bf-concl-foundation",
     "section 7, sentence 2",
@@ -1551,9 +1531,8 @@ paper.inconsistency(
     """The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF would
     give the least exposure.""",
     between=["cell: arrays of BF-UCB, UCB, MF, GEF", "its labels: BF-UCB, MF, GEF, UCB"],
-    untestable=(
-        "The cell was not run in the released file. Whether the figure comes from it is not known."
-    ),
+    untestable="""The cell was not run in the released file. Whether the figure comes from it is
+    not known.""",
 )
 
 
@@ -1563,10 +1542,8 @@ paper.inconsistency(
 )
 def bf_inconsistency_12(runs):
     """The notebook's cell for Fig. 3c has 30 arms in the majority, and the paper has 50."""
-    fewer, as_printed = (
-        of_groups(run, "plays")[:, 1] / run.T
-        for run in (runs(experiment, policy="paper_mf") for experiment in ("high_fewer", "high"))
-    )
+    both = (runs(name, policy="paper_mf") for name in ("high_fewer", "high"))
+    fewer, as_printed = (of_groups(run, "plays")[:, 1] / run.T for run in both)
     phrase = "minority's share of MF's pulls with 30 arms in the majority minus that with 50"
     yield mean(phrase, fewer, equal_to=as_printed, difference=[-0.02, 0.02], paired=False)
 
@@ -1578,7 +1555,6 @@ paper.inconsistency(
     between=["footnote: code is available", "notebook: undefined name, no high setting"],
     untestable="Missing code cannot be run.",
 )
-
 paper.inconsistency(
     "bf-inconsistency-14",
     "section 3.3; the notebook's optimum",
@@ -1614,7 +1590,6 @@ paper.inconsistency(
     ],
     judged_by=["bf-abs-sqrtT", "bf-thm7-rate-n"],
 )
-
 paper.inconsistency(
     "bf-inconsistency-17",
     "section 6.2, item 2; section 6.3.2; section 6.3.5",
@@ -1625,7 +1600,6 @@ paper.inconsistency(
     between=["section 6.3.5: MF gives the least", "section 6.3.5: UCB gives the least"],
     judged_by=["bf-fig3c-mf-least", "bf-fig3b-ucb-least"],
 )
-
 paper.inconsistency(
     "bf-inconsistency-18",
     "Lemma 5; Theorem 7",
@@ -1659,7 +1633,6 @@ paper.inconsistency(
     between=["Definition 2: a sum below 1", "example: a sum of 1"],
     judged_by=["bf-fig1-beta-half-zero"],
 )
-
 paper.inconsistency(
     "bf-inconsistency-21",
     "proof of Theorem 3",
@@ -1673,7 +1646,6 @@ paper.inconsistency(
     note="By arithmetic, a mean at the lower end of its interval is $2 w$ below the upper end.",
     judged_by=["bf-eq3-coverage", "bf-thm3-first-line"],
 )
-
 paper.inconsistency(
     "bf-inconsistency-22",
     "proof of Theorem 2; Observation 1",
@@ -1710,7 +1682,6 @@ paper.inconsistency(
     note="In the high setting, as printed, there are none, so the reason explains nothing there.",
     judged_by=["bf-fig1-beta-mechanism"],
 )
-
 paper.inconsistency(
     "bf-inconsistency-25",
     "sections 5 and 6.2",
@@ -1719,7 +1690,6 @@ paper.inconsistency(
     between=["section 6.2: ratio 1 to 8", "setting 2: 10 to 50 arms"],
     untestable="These are matters of wording.",
 )
-
 paper.inconsistency(
     "bf-inconsistency-26",
     "Theorem 3 and its proof",

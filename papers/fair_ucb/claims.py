@@ -70,10 +70,8 @@ paper = Paper(
 ALGORITHM_1 = "Algorithm 1"
 ALGORITHM_2 = "Algorithm 2, with the order of its first phase"
 FAIRNESS = r"the formula of Definition 2, $\lfloor r_i t \rfloor - N \le \alpha$"
-R_REGRET = (
-    r"the formula of Definition 4, gaps times the pulls beyond $\max(0, \lfloor r_i T \rfloor "
-    r"- \alpha)$"
-)
+R_REGRET = r"""the formula of Definition 4, gaps times the pulls beyond $\max(0, \lfloor r_i T
+    \rfloor - \alpha)$"""
 INSTANCE_1 = "the means, quotas and horizon of Instance 1"
 INSTANCE_2 = "the means, quotas and horizon of Instance 2"
 BOUND = "the bound, whose constants are those of UCB1"
@@ -372,10 +370,9 @@ def fairucb_stronger_than_lfg(runs):
     """
     for run in runs("fairness", "apart", policy="fair_ucb").each("experiment"):
         yield exact(MISSED, most_missed(run), unit="pulls")
+    phrase = "1 minus the most pulls that LFG misses in a run"
     for run in runs("apart", policy="lfg", eta=HEAVY).each("eta"):
-        yield exact(
-            "1 minus the most pulls that LFG misses in a run", 1 - most_missed(run), unit="pulls"
-        )
+        yield exact(phrase, 1 - most_missed(run), unit="pulls")
 
     test = {"at_least": 0, "unit": "pulls", "beside": True}
     run = runs("apart", policy="lfg", eta=1)
@@ -543,11 +540,8 @@ def fairucb_thm3_monotone_in_r(runs):
 @paper.qualitative("sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
-    t = 10**5
-    ucb1, fair_ucb = (
-        runs(name, policy=policy).at("r_regret", t)
-        for name, policy in [("rivals", "ucb1"), ("fairness", "fair_ucb")]
-    )
+    both = runs("rivals", policy="ucb1"), runs("fairness", policy="fair_ucb")
+    ucb1, fair_ucb = (run.at("r_regret", 10**5) for run in both)
     control = mean("minus r-Regret", 0, at_least=fair_ucb, unit="reward")
     yield mean("minus r-Regret", 0, at_least=ucb1, unit="reward").control(control)
 
@@ -1105,7 +1099,6 @@ paper.qualitative(
     untestable="""The symbol that says how much is lost. The work of a check depends on how deficits
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
-
 paper.invariant(
     "fairucb-bernoulli-wlog",
     "section 2.1, paragraph 2, sentence 3",
@@ -1114,7 +1107,6 @@ paper.invariant(
     **lost("the coin, which shows a reward $x$ as 1 with probability $x$"),
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
-
 paper.comparison(
     "fairucb-no-loss-in-learn",
     "section 3, last sentence",
@@ -1125,7 +1117,6 @@ paper.comparison(
     holds with any learner is fairucb-thm1-independent-of-learn.""",
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
 paper.qualitative(
     "fairucb-sims-reaffirm",
     "section 6, last sentence",
@@ -1134,7 +1125,6 @@ paper.qualitative(
     **recalled(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
-
 paper.definition(
     "fairucb-r-regret-extends",
     "Definition 4",
@@ -1142,35 +1132,30 @@ paper.definition(
     **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
 )
-
 paper.qualitative(
     "fairucb-few-arms-fast",
     "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
     untestable="No numbers are named, and our instances with few arms also have larger gaps.",
 )
-
 paper.literature(
     "fairucb-celis-programme",
     "section 7, second sentence from the end on Celis et al.",
     "The algorithms of Celis et al. solve at least one linear programme in each round.",
     untestable="This is a statement about another paper's algorithms.",
 )
-
 paper.qualitative(
     "fairucb-complete-characterisation",
     "abstract, sentence 4",
     "Fair-Learn, a class with two parameters, characterises fair algorithms completely.",
     untestable="The paper does not say what would show that each fair algorithm is in the class.",
 )
-
 paper.qualitative(
     "fairucb-adapts-to-celis",
     "section 7, last sentence on Celis et al.",
     "The method carries over to the setting of Celis et al.",
     untestable="The paper gives no construction.",
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-01",
     "Theorem 1 and its proof",
@@ -1179,7 +1164,6 @@ paper.inconsistency(
     between=["theorem: at most alpha behind", "proof: below alpha + 1, so ceil(alpha)"],
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-02",
     "section 2; Theorem 1; BanditQ's account of it",
@@ -1189,7 +1173,6 @@ paper.inconsistency(
     between=["model: quotas below 1/k", "BanditQ's account of Theorem 1: 1/(k - 1)"],
     judged_by=["fairucb-thm1-range"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-03",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
@@ -1234,7 +1217,6 @@ paper.inconsistency(
     between=["proof: most r-Regret without quotas", "three arms: a quota of the best raises it"],
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-07",
     "abstract; sections 1 and 6",
@@ -1242,7 +1224,6 @@ paper.inconsistency(
     between=["abstract: constant", "section 1: less than logarithmic", "section 6: logarithmic"],
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-08",
     "text on Fig. 4",
@@ -1252,7 +1233,6 @@ paper.inconsistency(
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
     judged_by=["fairucb-fig4-lfg-to-zero"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-09",
     "section 7",
@@ -1261,7 +1241,6 @@ paper.inconsistency(
     between=["text: the guarantee carries over", "an arm asleep so long misses a pull"],
     judged_by=["fairucb-holds-in-li-setting"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-10",
     "section 6",
@@ -1275,7 +1254,6 @@ paper.inconsistency(
     weight 100 neither does, whatever the gaps.""",
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-11",
     "section 6, Instance 1",
@@ -1285,7 +1263,6 @@ paper.inconsistency(
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
     judged_by=["fairucb-appd-t-captures-convergence"],
 )
-
 paper.inconsistency(
     "fairucb-inconsistency-12",
     "section 6, Figs 2 and 4",

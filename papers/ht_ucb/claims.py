@@ -56,8 +56,8 @@ paper = Paper(
 )
 
 
-#: Experiments A and B, and the laws of their rewards that are readings.
-PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
+#: Laws of the rewards of Experiments A and B that are readings.
+LAWS = ["gaussian", "bernoulli"]
 #: Readings of LFG's index.
 CUTS = ["lfg_capped", "lfg_uncapped"]
 INDICES = [*CUTS, "lfg_infinite"]
@@ -158,7 +158,6 @@ paper.qualitative(
     "Experiments agree with the theory.",
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap", "htucb-expA-matches-thm2"],
 )
-
 paper.comparison(
     "htucb-abs-tradeoff",
     "abstract, sentence 4; contributions, last sentence",
@@ -206,14 +205,12 @@ paper.bound(
     it is run (htucb-thm2-eq13-corrected).""",
     judged_by=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb", "htucb-const8"],
 )
-
 paper.definition(
     "htucb-abs-bounds-exist",
     "abstract, sentences 5 and 6",
     "There are upper bounds on penalised regret, with and without gaps, and lower bounds.",
     untestable="The claim is that theorems exist. Each theorem is judged by itself.",
 )
-
 paper.literature(
     "htucb-intro-firstwork",
     "contributions, sentence 1",
@@ -284,21 +281,18 @@ paper.rate(
     r"HT-UCB's penalised regret is $O(\log T)$ for fixed gaps.",
     alias_of="htucb-thm2-logT",
 )
-
 paper.rate(
     "htucb-intro-maxdeficit-logT",
     "contributions, sentences 5 and 6",
     r"Under HT-UCB the largest shortfall of an arm in rounds 1 to $T$ is $O(\log T)$.",
     alias_of="htucb-thm3-growth",
 )
-
 paper.bound(
     "htucb-intro-gapfree",
     "contributions, sentence 7",
     "There is a bound on HT-UCB's penalised regret that does not depend on gaps.",
     alias_of="htucb-thm4-bound",
 )
-
 paper.opinion(
     "htucb-intro-harder-analysis",
     "contributions, sentence 8; section 5, technical challenges",
@@ -594,7 +588,7 @@ def htucb_thm2_critical_at_level(runs):
 
     Arms with small gaps reach their quotas by learning alone, and could not have failed.
     """
-    for run in runs(PULLS).each("experiment", "law"):
+    for run in runs("non_critical_*", "critical_*").each("experiment", "law"):
         for arm in arms(np.flatnonzero(run.end("critical"))):
             phrase = "share of the runs in which the arm is at most $K$ pulls short"
             yield share(phrase, run.end("lack")[:, arm] <= run.N, at_least=0.95)
@@ -993,9 +987,8 @@ def htucb_thm4_bound(runs):
     ht_ucb, second = (block(policy=name) for name in ("ht_ucb", "second"))
     said = {"most": ht_ucb.end("penalised_regret_most")[0], "unit": "reward"}
     phrase = "penalised regret with the quotas and gap that bring it closest to the bound"
-    test = mean(
-        phrase, ht_ucb.end("penalised_regret"), at_most=ht_ucb.end("gap_free_bound"), **said
-    )
+    regret, bound = ht_ucb.end("penalised_regret"), ht_ucb.end("gap_free_bound")
+    test = mean(phrase, regret, at_most=bound, **said)
     yield test.control(second.end("penalised_regret"))
 
 
@@ -1152,7 +1145,6 @@ paper.opinion(
     "Whether the bound without gaps can be improved to $T^{1/2}$ is open.",
     untestable="This is an open question. htucb-thm4-rate has the measured exponent.",
 )
-
 paper.opinion(
     "htucb-gap-between-4-and-7",
     "section 4.2, last paragraph, sentences 1 to 4",
@@ -1627,9 +1619,8 @@ def htucb_expC_vs_flearn(runs):
         for way in readings(OTHER_WAYS):
             ht_ucb, flearn = panel(way, policy="ht_ucb"), panel(way, policy="flearn")
             for t in cases(round=ht_ucb.rounds):
-                yield less_regret(
-                    ht_ucb, flearn, t, "Flearn", name="than_flearn", uncontrolled=NO_UCB1
-                )
+                said = {"name": "than_flearn", "uncontrolled": NO_UCB1}
+                yield less_regret(ht_ucb, flearn, t, "Flearn", **said)
 
 
 @paper.comparison(
@@ -1778,10 +1769,8 @@ def htucb_expD_sparsity(runs):
         yield share(phrase, nearest >= 0.99, at_least=0.85)
 
 
-NO_THIRD = (
-    "The test compares HT-UCB's curves with those of its rivals, and no third policy has such "
-    "curves."
-)
+NO_THIRD = "The test compares HT-UCB's curves with those of its rivals, and no third policy has "
+NO_THIRD += "such curves."
 
 
 @paper.comparison("Fig. 3, caption, sentence 3", primary=True, readings=CUTS)
@@ -1849,11 +1838,9 @@ LFG_FRONTIERS = {
     "lfg_uncapped": (UNCUT_FRONTIERS, "lfg"),
     "lfg_infinite": (UNCUT_FRONTIERS, "lfg_infinite"),
 }
-LOST = (
-    "Horizon, replicates, reward distribution and the varied parameter are not printed for "
-    "Experiment E. Horizon and parameters are those of Experiment D, on log-spaced grids. The sums "
-    "of quotas are those of the caption."
-)
+LOST = """Horizon, replicates, reward distribution and the varied parameter are not printed for
+    Experiment E. Horizon and parameters are those of Experiment D, on log-spaced grids. The sums of
+    quotas are those of the caption."""
 
 
 def curve_of(path):
@@ -1938,14 +1925,12 @@ paper.comparison(
     primary=True,
     judged_by=["htucb-abs-asymptotic-fairness", "htucb-expE-frontier"],
 )
-
 paper.opinion(
     "htucb-concl-insight",
     "section 7, last sentence",
     "The results bring insight into fair learning.",
     untestable="This is an opinion.",
 )
-
 paper.inconsistency(
     "htucb-inconsistency-01",
     "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
@@ -1996,7 +1981,6 @@ paper.inconsistency(
     note="These misprints have no bearing on the runs. One of them makes a step of Eq. 20 false.",
     judged_by=["htucb-proof-eq20"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-05",
     "Experiment D, last two paragraphs; section 6; caption of Fig. 3",
@@ -2029,11 +2013,9 @@ paper.inconsistency(
     "The set of sums of quotas is garbled in the text of Experiment E.",
     between=["Experiment E: {0, 20.5}", "caption: 0.2 and 0.5"],
     note="The conversion of the PDF to text may have damaged this.",
-    untestable=(
-        "20.5 cannot be a sum of quotas, which must be below 1. The sums of the caption are run."
-    ),
+    untestable="""20.5 cannot be a sum of quotas, which must be below 1. The sums of the caption are
+    run.""",
 )
-
 paper.inconsistency(
     "htucb-inconsistency-08",
     "section 6; caption of Fig. 4",
@@ -2104,7 +2086,6 @@ paper.inconsistency(
     between=["Theorem 4: max A K T^(2/3) (2 ln T)^(1/2)", "Eq. 49: O(.), with (ln T)^(1/2)"],
     judged_by=["htucb-thm4-bound", "htucb-thm4-terms"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-13",
     "Theorem 7; appendix F",
@@ -2113,7 +2094,6 @@ paper.inconsistency(
     between=["appendix F: C = 1/2 for variance 1", "normal means 0 and 2 Delta: C = 2"],
     judged_by=["htucb-thm7-universal"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-14",
     "Theorem 1; appendix B, first line",
@@ -2126,7 +2106,6 @@ paper.inconsistency(
     ],
     judged_by=["htucb-thm1-fair"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-15",
     "Theorem 3 and the sentence after it; appendix D; Experiment A",
@@ -2135,7 +2114,6 @@ paper.inconsistency(
     note="Experiment A has two arms with the same mean and rate, for which $a_j$ is infinite.",
     judged_by=["htucb-thm3-anyround-all"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-16",
     "appendix D, Remark",
@@ -2170,7 +2148,6 @@ paper.inconsistency(
     between=["N(mu, variance 1 / K^2)", "N(mu, standard deviation 1 / K^2)"],
     judged_by=["htucb-expC-vs-lfg", "htucb-expC-vs-flearn"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-19",
     "section 6, Experiments A and B; Experiment E",
@@ -2179,7 +2156,6 @@ paper.inconsistency(
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
     untestable="They are missing. papers/ht_ucb/experiments.yaml says what is run in their place.",
 )
-
 paper.inconsistency(
     "htucb-inconsistency-20",
     "section 2, sentence after Eq. 3; section 6, Experiment C",
@@ -2187,7 +2163,6 @@ paper.inconsistency(
     between=["section 2: known penalty rates", "Experiment C: (max mu - min mu) / 2"],
     untestable="HT-UCB knows something here that its rivals do not. The paper's choice is run.",
 )
-
 paper.inconsistency(
     "htucb-inconsistency-21",
     "Theorem 1; section 5, on baselines",
@@ -2197,7 +2172,6 @@ paper.inconsistency(
     instance, and in proportion both are fair (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-22",
     "section 5, on baselines, LFG",
@@ -2209,7 +2183,6 @@ paper.inconsistency(
     the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-23",
     "section 2, sentence 4 and Eq. 2",
@@ -2217,7 +2190,6 @@ paper.inconsistency(
     between=["Eq. 2: N_k(t) >= tau_k t for all k and t", "one pull in a round"],
     judged_by=["htucb-sec2-constraint"],
 )
-
 paper.inconsistency(
     "htucb-inconsistency-24",
     "abstract; after Theorem 6",

@@ -1,7 +1,5 @@
 """Measures of penalised pulls: sets of arms, regrets, bounds; and what the claims share."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fairbandits.audit.measures import measure
@@ -133,24 +131,15 @@ def largest_shortfall(run):
     return np.where(run.end("non_critical"), 0, run.end("lack")).max(axis=1)
 
 
-class Steps(NamedTuple):
-    """Rounds n, N_k(n - 1), whether k is pulled in n, and whether N_k(n - 1) < tau_k n, exactly."""
-
-    n: np.ndarray
-    before: np.ndarray
-    pulled: np.ndarray
-    short: np.ndarray
-
-
 def steps(run):
-    """Rounds that are recorded one by one."""
+    """Rounds n with the one before, N_k(n - 1), whether k is pulled, and N_k(n - 1) < tau_k n."""
     plays = np.pad(run["plays"], [(0, 0), (1, 0), (0, 0)])
     rounds = np.append(0, run.rounds)
     next_to = np.flatnonzero(np.diff(rounds) == 1)
     n, before = rounds[next_to + 1], plays[:, next_to]
     numerators, denominator = run.config.exact_quotas
     short = before.astype(np.int64) * denominator < numerators * n[:, None]
-    return Steps(n, before, plays[:, next_to + 1] > before, short)
+    return n, before, plays[:, next_to + 1] > before, short
 
 
 def straightness(y, x):

@@ -176,8 +176,9 @@ class Paper:
         known = [f.name for f in fields(Claim)]
         for name in said:
             expect_known(name, known, f"{where}: a claim has no {name!r}")
-        said = {key: tuple(item) if isinstance(item, list) else item for key, item in said.items()}
-        said = {key: _line(item) if isinstance(item, str) else item for key, item in said.items()}
+        for name, item in said.items():
+            if isinstance(item, str | list):
+                said[name] = _line(item) if isinstance(item, str) else tuple(map(_line, item))
         claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=at[1], **said)
         if problem := _problem(claim, self):
             raise ConfigError(f"{where}: {problem}")
